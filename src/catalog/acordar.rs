@@ -1,0 +1,121 @@
+//! ACORDAR's `datasets.json`: a list of objects, with the liberties the published file takes.
+//!
+//! Ids are numbers or strings; tags a list or one string split at `;`; absent values are missing, `null`, empty or the
+//! string `"None"`; a dump is one path or a list. One entry that cannot be read does not stop the others.
+
+use super::{Agent, Catalog, CatalogError, Dataset, DatasetId, Distribution, Location, Metadata, Text};
+use serde_json::{Map, Value};
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+
+/// Whether a file begins as a list of plain objects does, and not as JSON-LD.
+pub(super) fn looks_like(path: &Path) -> io::Result<bool> {
+    let mut head = String::new();
+    let mut bytes = Vec::new();
+    File::open(path)?.take(4096).read_to_end(&mut bytes)?;
+    head.push_str(&String::from_utf8_lossy(&bytes));
+    let head = head.trim_start_matches('\u{feff}').trim_start();
+    let json = head.starts_with('[') && head[1..].trim_start().starts_with(['{', ']']) || head.starts_with('{');
+    let linked = ["\"@context\"", "\"@graph\"", "\"@id\"", "\"@type\""].iter().any(|key| head.contains(key));
+    Ok(json && !linked && (head.contains("\"dataset_id\"") || head.contains("\"datasets\"") || head.starts_with("[")))
+}
+
+/// Reads the file.
+pub fn read(path: &Path) -> Result<Catalog, CatalogError> {
+    let file = File::open(path).map_err(|cause| CatalogError::Io { path: path.to_owned(), cause })?;
+    let value: Value = serde_json::from_reader(BufReader::new(file))
+        .map_err(|cause| CatalogError::Json { path: path.to_owned(), cause })?;
+    let entries = match value {
+        Value::Array(entries) => entries,
+        Value::Object(mut object) => match object.remove("datasets") {
+            Some(Value::Array(entries)) => entries,
+            _ => return Err(CatalogError::NoList { path: path.to_owned() }),
+        },
+        _ => return Err(CatalogError::NoList { path: path.to_owned() }),
+    };
+    let mut catalog = Catalog::default();
+    for (place, entry) in entries.iter().enumerate() {
+        match dataset(entry) {
+            Ok(dataset) => catalog.datasets.push(dataset),
+            Err(reason) => catalog.problems.push(format!("{}: entry {}: {reason}", path.display(), place + 1)),
+        }
+    }
+    Ok(catalog)
+}
+
+fn dataset(entry: &Value) -> Result<Dataset, String> {
+    let entry = entry.as_object().ok_or("no object")?;
+    let id = text(entry, &["dataset_id", "id"]).ok_or("no dataset_id")?;
+    let id = DatasetId::new(id.as_str()).map_err(|error| error.to_string())?;
+    let texts = |keys: &[&str]| text(entry, keys).map(Text::plain).into_iter().collect::<Vec<_>>();
+    let metadata = Metadata {
+        titles: texts(&["title"]),
+        descriptions: texts(&["description"]),
+        keywords: list(entry, &["tags", "keywords"], ';').into_iter().map(Text::plain).collect(),
+        creators: text(entry, &["author", "publisher"]).map(|name| Agent { name, iri: None }).into_iter().collect(),
+        license: text(entry, &["license"]),
+        issued: text(entry, &["created", "issued"]),
+        modified: text(entry, &["modified", "updated"]),
+        landing_page: text(entry, &["url", "landing_page", "source_repo"]),
+        source: None,
+        id,
+    };
+    let distributions = list(entry, &["download", "dump", "dumps"], '\n')
+        .into_iter()
+        .map(|path| Distribution { location: Location::from_text(&path), media_type: None })
+        .collect();
+    Ok(Dataset { metadata, distributions })
+}
+
+/// The first of the keys that has a value, as text.
+fn text(entry: &Map<String, Value>, keys: &[&str]) -> Option<String> {
+    keys.iter().find_map(|key| scalar(entry.get(*key)?))
+}
+
+fn scalar(value: &Value) -> Option<String> {
+    let text = match value {
+        Value::String(text) => text.trim().to_owned(),
+        Value::Number(number) => number.to_string(),
+        _ => return None,
+    };
+    (!text.is_empty() && text != "None" && text != "null").then_some(text)
+}
+
+/// The first of the keys that has values: a list, or one string to be split.
+fn list(entry: &Map<String, Value>, keys: &[&str], separator: char) -> Vec<String> {
+    let Some(value) = keys.iter().find_map(|key| entry.get(*key).filter(|value| !value.is_null())) else {
+        return Vec::new();
+    };
+    match value {
+        Value::Array(values) => values.iter().filter_map(scalar).collect(),
+        other => scalar(other)
+            .map(|text| {
+                text.split(separator).map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+            })
+            .unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_liberties_of_the_published_file() {
+        let read = |value: Value| dataset(&value).expect("readable");
+        let plain =
+            read(json!({"dataset_id": 7, "title": "T", "tags": "a; b;;c", "author": "None", "download": "x.nt"}));
+        assert_eq!(plain.metadata.id.as_str(), "7");
+        assert_eq!(plain.metadata.keywords.len(), 3);
+        assert!(plain.metadata.creators.is_empty());
+        assert_eq!(plain.distributions[0].location, Location::File("x.nt".into()));
+        let other = read(json!({"dataset_id": "7a", "tags": ["a", null, ""], "description": "", "download": null}));
+        assert_eq!((other.metadata.keywords.len(), other.metadata.descriptions.len()), (1, 0));
+        assert_eq!(other.metadata.title(), "7a");
+        assert!(dataset(&json!({"title": "no id"})).is_err());
+        assert!(dataset(&json!({"dataset_id": "a b"})).is_err());
+        assert!(dataset(&json!(3)).is_err());
+    }
+}

@@ -1,0 +1,227 @@
+//! A dataset's metadata as types.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The id of a dataset within a home. A string, never a number: rankings break ties by its characters.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct DatasetId(String);
+
+/// An id that cannot be used.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("{0:?} is no dataset id: it must have 1 to 200 characters, none of them white space or control")]
+pub struct InvalidDatasetId(String);
+
+impl DatasetId {
+    /// Checks an id: 1 to 200 characters, no white space (run files are split at it), no control characters.
+    pub fn new(id: impl Into<String>) -> Result<Self, InvalidDatasetId> {
+        let id = id.into();
+        let length = id.chars().count();
+        if length == 0 || length > 200 || id.chars().any(|c| c.is_whitespace() || c.is_control()) {
+            return Err(InvalidDatasetId(id));
+        }
+        Ok(Self(id))
+    }
+
+    /// The id of any text: white space and control characters become `-`, at most 200 characters are kept.
+    #[must_use]
+    pub fn from_text(text: &str) -> Option<Self> {
+        let cleaned: String =
+            text.trim().chars().map(|c| if c.is_whitespace() || c.is_control() { '-' } else { c }).take(200).collect();
+        Self::new(cleaned).ok()
+    }
+
+    /// The id as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for DatasetId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A text and the language it is in, where that is said.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct Text {
+    /// The text.
+    pub value: String,
+    /// Its BCP 47 tag.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
+}
+
+impl Text {
+    /// A text of unknown language.
+    #[must_use]
+    pub fn plain(value: impl Into<String>) -> Self {
+        Self { value: value.into(), language: None }
+    }
+}
+
+/// The text for a reader of these languages, best first: a text without a tag comes after those and before all others.
+#[must_use]
+pub fn preferred<'t>(texts: &'t [Text], languages: &[&str]) -> Option<&'t Text> {
+    let rank = |text: &Text| match &text.language {
+        None => languages.len(),
+        Some(tag) => {
+            let primary = tag.split('-').next().unwrap_or(tag);
+            languages.iter().position(|wanted| wanted.eq_ignore_ascii_case(primary)).unwrap_or(languages.len() + 1)
+        }
+    };
+    texts.iter().min_by_key(|text| rank(text))
+}
+
+/// A person or organisation.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct Agent {
+    /// Its name.
+    pub name: String,
+    /// Its IRI, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iri: Option<String>,
+}
+
+/// Where a distribution lies.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Location {
+    /// A path as the catalogue gives it, relative to the catalogue's folder.
+    File(String),
+    /// An address on the web. `load` does not fetch it.
+    Remote(String),
+}
+
+impl Location {
+    /// The location a catalogue's text means.
+    #[must_use]
+    pub fn from_text(text: &str) -> Self {
+        let remote =
+            text.split_once("://").is_some_and(|(scheme, _)| scheme.chars().all(|c| c.is_ascii_alphanumeric()));
+        if remote { Self::Remote(text.to_owned()) } else { Self::File(text.to_owned()) }
+    }
+
+    /// The path or address as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::File(text) | Self::Remote(text) => text,
+        }
+    }
+}
+
+/// One way to get a dataset's content.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Distribution {
+    /// Where it lies.
+    pub location: Location,
+    /// Its IANA media type, where the catalogue says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub media_type: Option<String>,
+}
+
+/// What a catalogue says of a dataset.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Metadata {
+    /// The id.
+    pub id: DatasetId,
+    /// The titles, in all languages given.
+    #[serde(default)]
+    pub titles: Vec<Text>,
+    /// The descriptions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub descriptions: Vec<Text>,
+    /// The keywords.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keywords: Vec<Text>,
+    /// Authors and publishers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub creators: Vec<Agent>,
+    /// The licence: an IRI, or a name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub license: Option<String>,
+    /// When it was first published, as written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issued: Option<String>,
+    /// When it was last changed, as written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modified: Option<String>,
+    /// A page about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub landing_page: Option<String>,
+    /// Its IRI in the catalogue it came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+}
+
+impl Metadata {
+    /// Metadata of which only the id is known.
+    #[must_use]
+    pub fn new(id: DatasetId) -> Self {
+        Self {
+            id,
+            titles: Vec::new(),
+            descriptions: Vec::new(),
+            keywords: Vec::new(),
+            creators: Vec::new(),
+            license: None,
+            issued: None,
+            modified: None,
+            landing_page: None,
+            source: None,
+        }
+    }
+
+    /// The title for an English reader; the id where there is none.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        preferred(&self.titles, &["en"]).map_or(self.id.as_str(), |text| &text.value)
+    }
+
+    /// The description for an English reader.
+    #[must_use]
+    pub fn description(&self) -> Option<&str> {
+        preferred(&self.descriptions, &["en"]).map(|text| text.value.as_str())
+    }
+}
+
+/// Metadata and where the content lies.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Dataset {
+    /// What the catalogue says of it.
+    pub metadata: Metadata,
+    /// Where its content lies.
+    pub distributions: Vec<Distribution>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids() {
+        assert!(DatasetId::new("12").is_ok());
+        assert!(DatasetId::new("").is_err() && DatasetId::new("a b").is_err() && DatasetId::new("a\u{7}").is_err());
+        assert_eq!(DatasetId::from_text(" a b ").map(|id| id.to_string()), Some("a-b".to_owned()));
+        assert_eq!(DatasetId::from_text("  "), None);
+    }
+
+    #[test]
+    fn locations() {
+        assert_eq!(Location::from_text("a/b.ttl"), Location::File("a/b.ttl".into()));
+        assert_eq!(Location::from_text("https://e.org/a"), Location::Remote("https://e.org/a".into()));
+    }
+
+    #[test]
+    fn readers_get_their_language() {
+        let text = |value: &str, tag: Option<&str>| Text { value: value.into(), language: tag.map(Into::into) };
+        let texts = [text("Bäume", Some("de")), text("trees", None), text("Trees", Some("en-GB"))];
+        assert_eq!(preferred(&texts, &["en"]).map(|t| t.value.as_str()), Some("Trees"));
+        assert_eq!(preferred(&texts, &["fr"]).map(|t| t.value.as_str()), Some("trees"));
+        assert_eq!(preferred(&texts, &["de", "en"]).map(|t| t.value.as_str()), Some("Bäume"));
+    }
+}

@@ -1,0 +1,400 @@
+//! DCAT: datasets out of a description in RDF, and datasets into the catalogue graph.
+//! <https://www.w3.org/TR/vocab-dcat-3/>
+
+use super::{Agent, Catalog, Dataset, DatasetId, Distribution, Iris, Location, Metadata, Text};
+use crate::rdf::intake::{Intake, Outcome};
+use crate::rdf::vocab::{dc11, dcat, dcterms, foaf, owl, rdf, rdfs, sd, skos, vcard, void};
+use crate::rdf::{LiteralKind, TermId, TermRef, TripleGraph, TripleGraphBuilder, local_name, words};
+use oxrdf::{Literal, NamedNode, Term, Triple};
+use std::io;
+use std::path::Path;
+
+/// Stands for the catalogue's folder while IRIs are resolved; what leaves it leaves the folder.
+const FOLDER: &str = "file:///catalog-folder/";
+const XSD_DATE: &str = "http://www.w3.org/2001/XMLSchema#date";
+
+/// Reads a catalogue in any RDF syntax; a file without any `dcat:Dataset` is a dump, a catalogue of one.
+pub fn read(path: &Path) -> io::Result<Catalog> {
+    let name = path.file_name().map_or_else(|| "catalog".into(), |name| name.to_string_lossy().into_owned());
+    let mut builder = TripleGraphBuilder::new();
+    let base = format!("{FOLDER}{}", name.replace([' ', '#', '?', '%'], "_"));
+    let reports = Intake::default().read_file(path, &name, &base, &mut builder);
+    let graph = builder.finish();
+    let unread = reports.iter().find(|r| matches!(r.outcome, Outcome::Unreadable | Outcome::Refused));
+    if let Some(report) = unread.filter(|_| graph.is_empty()) {
+        let reason = report.problems.first().map(ToString::to_string).unwrap_or_default();
+        return Err(io::Error::other(reason));
+    }
+    let mut catalog = from_graph(&graph);
+    let is_catalog = !catalog.datasets.is_empty() || of_class(&graph, dcat::CATALOG).next().is_some();
+    if is_catalog {
+        let problems = reports.iter().flat_map(|r| &r.problems);
+        catalog.problems.extend(problems.map(|problem| format!("{}: {problem}", path.display())));
+    } else {
+        catalog.datasets.extend(dump_as_dataset(&graph, &name));
+    }
+    Ok(catalog)
+}
+
+/// The datasets a graph describes.
+#[must_use]
+pub fn from_graph(graph: &TripleGraph) -> Catalog {
+    let mut catalog = Catalog::default();
+    for node in of_class(graph, dcat::DATASET) {
+        let reader = Reader { graph, node };
+        match reader.dataset() {
+            Some(dataset) => catalog.datasets.push(dataset),
+            None => catalog
+                .problems
+                .push(format!("{}: no identifier, IRI or title to make an id of", describe(graph, node))),
+        }
+    }
+    catalog
+}
+
+fn describe(graph: &TripleGraph, node: TermId) -> String {
+    match graph.term(node) {
+        TermRef::Iri(iri) => format!("<{iri}>"),
+        term => format!("_:{}", term.text()),
+    }
+}
+
+fn of_class<'g>(graph: &'g TripleGraph, class: &str) -> impl Iterator<Item = TermId> + use<'g> {
+    let ids = graph.iri(rdf::TYPE).zip(graph.iri(class));
+    graph
+        .triples()
+        .iter()
+        .filter(move |triple| ids.is_some_and(|(kind, class)| triple.predicate == kind && triple.object == class))
+        .map(|triple| triple.subject)
+}
+
+/// A dump without a catalogue: named after its file, described by its own header where it has one.
+fn dump_as_dataset(graph: &TripleGraph, name: &str) -> Option<Dataset> {
+    let stem = name.split('.').find(|part| !part.is_empty())?;
+    let id = DatasetId::from_text(stem)?;
+    let header = of_class(graph, owl::ONTOLOGY).next().or_else(|| of_class(graph, void::DATASET).next());
+    let mut metadata = match header {
+        Some(node) => Reader { graph, node }.metadata(id),
+        None => Metadata::new(id),
+    };
+    if metadata.titles.is_empty() {
+        metadata.titles.push(Text::plain(words(stem)));
+    }
+    let distributions = vec![Distribution { location: Location::File(name.to_owned()), media_type: None }];
+    Some(Dataset { metadata, distributions })
+}
+
+/// One node's description.
+struct Reader<'g> {
+    graph: &'g TripleGraph,
+    node: TermId,
+}
+
+impl<'g> Reader<'g> {
+    fn objects<'a>(&'a self, property: &str) -> impl Iterator<Item = TermId> + use<'a, 'g> {
+        let property = self.graph.iri(property);
+        let triples = self.graph.subject_triples(self.node);
+        triples.iter().filter(move |triple| Some(triple.predicate) == property).map(|triple| triple.object)
+    }
+
+    fn texts(&self, properties: &[&str]) -> Vec<Text> {
+        let mut texts: Vec<Text> = Vec::new();
+        for property in properties {
+            for object in self.objects(property) {
+                let TermRef::Literal { lexical, kind } = self.graph.term(object) else { continue };
+                let language = match kind {
+                    LiteralKind::Language(tag) => Some(tag.to_owned()),
+                    _ => None,
+                };
+                let text = Text { value: lexical.trim().to_owned(), language };
+                if !text.value.is_empty() && !texts.contains(&text) {
+                    texts.push(text);
+                }
+            }
+        }
+        texts
+    }
+
+    fn value(&self, properties: &[&str]) -> Option<String> {
+        let texts = properties.iter().flat_map(|property| self.objects(property)).map(|object| self.graph.term(object));
+        texts
+            .filter(|term| !matches!(term, TermRef::Blank(_)))
+            .map(|term| term.text().trim().to_owned())
+            .find(|t| !t.is_empty())
+    }
+
+    fn agents(&self, properties: &[&str]) -> Vec<Agent> {
+        let mut agents = Vec::new();
+        for object in properties.iter().flat_map(|property| self.objects(property)) {
+            let agent = match self.graph.term(object) {
+                TermRef::Literal { lexical, .. } => Some(Agent { name: lexical.trim().to_owned(), iri: None }),
+                term => {
+                    let names = Reader { graph: self.graph, node: object };
+                    let texts = names.texts(&[foaf::NAME, skos::PREF_LABEL, rdfs::LABEL, vcard::FN]);
+                    let name = super::preferred(&texts, &["en"]).map(|text| text.value.clone());
+                    let iri = matches!(term, TermRef::Iri(_)).then(|| term.text().to_owned());
+                    let from_iri = iri.as_deref().map(|iri| words(local_name(iri)));
+                    name.or(from_iri).map(|name| Agent { name, iri })
+                }
+            };
+            agents.extend(agent.filter(|agent| !agent.name.is_empty() && !agents.contains(agent)));
+        }
+        agents
+    }
+
+    /// `dct:identifier` where it is one short word, else the IRI's last part, else the title.
+    fn id(&self) -> Option<DatasetId> {
+        let identifier = self.value(&[dcterms::IDENTIFIER]).and_then(|text| {
+            let name = if text.contains("://") { local_name(&text).to_owned() } else { text };
+            DatasetId::new(name).ok()
+        });
+        let from_iri = || match self.graph.term(self.node) {
+            TermRef::Iri(iri) => DatasetId::from_text(local_name(iri)),
+            _ => None,
+        };
+        let from_title = || DatasetId::from_text(&self.texts(&[dcterms::TITLE]).first()?.value);
+        identifier.or_else(from_iri).or_else(from_title)
+    }
+
+    fn metadata(&self, id: DatasetId) -> Metadata {
+        Metadata {
+            titles: self.texts(&[dcterms::TITLE, dc11::TITLE, rdfs::LABEL, skos::PREF_LABEL]),
+            descriptions: self.texts(&[dcterms::DESCRIPTION, dc11::DESCRIPTION, rdfs::COMMENT]),
+            keywords: self.keywords(),
+            creators: self.agents(&[dcterms::CREATOR, dcterms::PUBLISHER, dc11::CREATOR]),
+            license: self.value(&[dcterms::LICENSE, dcterms::RIGHTS]),
+            issued: self.value(&[dcterms::ISSUED, dcterms::CREATED]),
+            modified: self.value(&[dcterms::MODIFIED]),
+            landing_page: self.value(&[dcat::LANDING_PAGE]),
+            source: matches!(self.graph.term(self.node), TermRef::Iri(_))
+                .then(|| self.graph.term(self.node).text().to_owned()),
+            id,
+        }
+    }
+
+    /// Keywords, and the names of themes where this description gives them.
+    fn keywords(&self) -> Vec<Text> {
+        let mut keywords = self.texts(&[dcat::KEYWORD]);
+        for theme in self.objects(dcat::THEME) {
+            keywords.extend(Reader { graph: self.graph, node: theme }.texts(&[skos::PREF_LABEL, rdfs::LABEL]));
+        }
+        keywords
+    }
+
+    fn dataset(&self) -> Option<Dataset> {
+        let metadata = self.metadata(self.id()?);
+        let nodes = self.objects(dcat::DISTRIBUTION);
+        let mut distributions: Vec<Distribution> =
+            nodes.filter_map(|node| Reader { graph: self.graph, node }.distribution()).collect();
+        for dump in self.objects(void::DATA_DUMP) {
+            let location = location(self.graph.term(dump).text());
+            if distributions.iter().all(|known| known.location != location) {
+                distributions.push(Distribution { location, media_type: None });
+            }
+        }
+        Some(Dataset { metadata, distributions })
+    }
+
+    fn distribution(&self) -> Option<Distribution> {
+        let location = location(&self.value(&[dcat::DOWNLOAD_URL, dcat::ACCESS_URL])?);
+        let media_type = self.value(&[dcat::MEDIA_TYPE, dcterms::FORMAT]).map(|text| {
+            text.strip_prefix("https://www.iana.org/assignments/media-types/")
+                .or_else(|| text.strip_prefix("http://www.iana.org/assignments/media-types/"))
+                .unwrap_or(&text)
+                .to_owned()
+        });
+        Some(Distribution { location, media_type })
+    }
+}
+
+fn location(text: &str) -> Location {
+    text.strip_prefix(FOLDER).map_or_else(|| Location::from_text(text), |path| Location::File(path.to_owned()))
+}
+
+/// A dataset as triples of the catalogue graph.
+///
+/// Every node that is not of the web at large has an IRI under the dataset's own, so that the description can be found
+/// and replaced as one.
+#[must_use]
+pub fn to_triples(dataset: &Dataset, iris: &Iris) -> Vec<Triple> {
+    let metadata = &dataset.metadata;
+    let mut out = Writer { triples: Vec::new() };
+    let node = iris.dataset(&metadata.id);
+    out.iri(&iris.catalog(), dcat::HAS_DATASET, node.as_str());
+    out.iri(&node, rdf::TYPE, dcat::DATASET);
+    out.add(&node, dcterms::IDENTIFIER, Literal::from(metadata.id.as_str()));
+    for (property, texts) in [
+        (dcterms::TITLE, &metadata.titles),
+        (dcterms::DESCRIPTION, &metadata.descriptions),
+        (dcat::KEYWORD, &metadata.keywords),
+    ] {
+        for text in texts {
+            out.add(&node, property, literal(text));
+        }
+    }
+    for (place, agent) in metadata.creators.iter().enumerate() {
+        let known = agent.iri.as_deref().and_then(|iri| NamedNode::new(iri).ok());
+        let creator = known.unwrap_or_else(|| iris.part(&metadata.id, &format!("creator-{}", place + 1)));
+        out.iri(&node, dcterms::CREATOR, creator.as_str());
+        out.iri(&creator, rdf::TYPE, foaf::AGENT);
+        out.add(&creator, foaf::NAME, Literal::from(agent.name.as_str()));
+    }
+    for (property, value) in [
+        (dcterms::LICENSE, &metadata.license),
+        (dcterms::SOURCE, &metadata.source),
+        (dcat::LANDING_PAGE, &metadata.landing_page),
+    ] {
+        if let Some(value) = value {
+            out.add(&node, property, iri_or_literal(value));
+        }
+    }
+    for (property, value) in [(dcterms::ISSUED, &metadata.issued), (dcterms::MODIFIED, &metadata.modified)] {
+        if let Some(value) = value {
+            out.add(&node, property, date(value));
+        }
+    }
+    for (place, distribution) in dataset.distributions.iter().enumerate() {
+        let part = iris.part(&metadata.id, &format!("distribution-{}", place + 1));
+        out.iri(&node, dcat::DISTRIBUTION, part.as_str());
+        out.iri(&part, rdf::TYPE, dcat::DISTRIBUTION_CLASS);
+        out.add(&part, dcat::DOWNLOAD_URL, iri_or_literal(distribution.location.as_str()));
+        if let Some(media_type) = &distribution.media_type {
+            let iri = format!("https://www.iana.org/assignments/media-types/{media_type}");
+            let known = media_type.contains('/') && !media_type.contains("://");
+            out.add(&part, dcat::MEDIA_TYPE, iri_or_literal(if known { &iri } else { media_type }));
+        }
+    }
+    out.triples
+}
+
+/// The metadata in the catalogue graph's description of a dataset; `None` where the graph does not describe it.
+#[must_use]
+pub fn from_triples(graph: &TripleGraph, dataset: &NamedNode) -> Option<Dataset> {
+    let node = graph.iri(dataset.as_str())?;
+    let reader = Reader { graph, node };
+    let mut read = reader.dataset()?;
+    read.metadata.source = reader.value(&[dcterms::SOURCE]);
+    Some(read)
+}
+
+/// The graph that holds a dataset's present content, as the catalogue graph states it.
+#[must_use]
+pub fn content_graph(dataset: &NamedNode, graph: &NamedNode, part: NamedNode) -> Vec<Triple> {
+    let mut out = Writer { triples: Vec::new() };
+    out.iri(dataset, crate::rdf::vocab::lodeseek::GRAPH, graph.as_str());
+    out.iri(dataset, sd::NAMED_GRAPH, part.as_str());
+    out.iri(&part, rdf::TYPE, sd::NAMED_GRAPH_CLASS);
+    out.iri(&part, sd::NAME, graph.as_str());
+    out.triples
+}
+
+struct Writer {
+    triples: Vec<Triple>,
+}
+
+impl Writer {
+    fn add(&mut self, subject: &NamedNode, predicate: &str, object: impl Into<Term>) {
+        self.triples.push(Triple::new(subject.clone(), NamedNode::new_unchecked(predicate), object));
+    }
+
+    fn iri(&mut self, subject: &NamedNode, predicate: &str, object: &str) {
+        self.add(subject, predicate, NamedNode::new_unchecked(object));
+    }
+}
+
+fn literal(text: &Text) -> Literal {
+    let tagged =
+        text.language.as_deref().and_then(|tag| Literal::new_language_tagged_literal(text.value.as_str(), tag).ok());
+    tagged.unwrap_or_else(|| Literal::from(text.value.as_str()))
+}
+
+fn iri_or_literal(value: &str) -> Term {
+    match NamedNode::new(value) {
+        Ok(node) if value.contains("://") || value.starts_with("urn:") => node.into(),
+        _ => Literal::from(value).into(),
+    }
+}
+
+/// `xsd:date` for what looks like one; anything else stays as it was written.
+fn date(value: &str) -> Literal {
+    let bytes = value.as_bytes();
+    let is_date = bytes.len() == 10
+        && bytes
+            .iter()
+            .enumerate()
+            .all(|(place, byte)| if matches!(place, 4 | 7) { *byte == b'-' } else { byte.is_ascii_digit() });
+    if is_date { Literal::new_typed_literal(value, NamedNode::new_unchecked(XSD_DATE)) } else { Literal::from(value) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn graph_of(triples: &[Triple]) -> TripleGraph {
+        let mut builder = TripleGraphBuilder::new();
+        for triple in triples {
+            builder.insert(triple.as_ref());
+        }
+        builder.finish()
+    }
+
+    fn read_turtle(turtle: &str) -> Catalog {
+        let mut builder = TripleGraphBuilder::new();
+        Intake::default().read(turtle.as_bytes(), "c.ttl", &format!("{FOLDER}c.ttl"), &mut builder);
+        from_graph(&builder.finish())
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let dataset = Dataset {
+            metadata: Metadata {
+                titles: vec![
+                    Text { value: "Bäume".into(), language: Some("de".into()) },
+                    Text { value: "Trees".into(), language: Some("en".into()) },
+                ],
+                descriptions: vec![Text::plain("All trees")],
+                keywords: vec![Text::plain("oak"), Text::plain("trees")],
+                creators: vec![
+                    Agent { name: "City".into(), iri: Some("http://e.org/city".into()) },
+                    Agent { name: "N. N.".into(), iri: None },
+                ],
+                license: Some("CC-BY-4.0".into()),
+                issued: Some("2024-01-02".into()),
+                modified: Some("last year".into()),
+                landing_page: Some("http://e.org/trees".into()),
+                source: Some("http://e.org/set/1".into()),
+                ..Metadata::new(DatasetId::new("1").expect("an id"))
+            },
+            distributions: vec![
+                Distribution { location: Location::File("a/b.ttl".into()), media_type: Some("text/turtle".into()) },
+                Distribution { location: Location::Remote("http://e.org/a.nt".into()), media_type: None },
+            ],
+        };
+        let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+        let graph = graph_of(&to_triples(&dataset, &iris));
+        let mut read = from_triples(&graph, &iris.dataset(&dataset.metadata.id)).expect("described");
+        read.metadata.creators.sort();
+        for agent in &mut read.metadata.creators {
+            agent.iri = agent.iri.take().filter(|iri| !iri.starts_with(Iris::DEFAULT_BASE));
+        }
+        assert_eq!(read, dataset);
+    }
+
+    #[test]
+    fn dcat_as_portals_write_it() {
+        let catalog = read_turtle(
+            r#"@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> . @prefix foaf: <http://xmlns.com/foaf/0.1/> .
+            <http://e.org/set/7> a dcat:Dataset ; dct:title "Seven" ; dct:publisher [ a foaf:Agent ; foaf:name "City" ] ;
+              dcat:distribution [ dcat:downloadURL <dumps/seven.ttl> ; dcat:mediaType <https://www.iana.org/assignments/media-types/text/turtle> ] ,
+                [ dcat:accessURL <http://e.org/page> ] , [ dcat:downloadURL <../../etc/passwd> ] .
+            [] a dcat:Dataset ."#,
+        );
+        assert_eq!(catalog.problems.len(), 1);
+        let dataset = &catalog.datasets[0];
+        assert_eq!(dataset.metadata.id.as_str(), "7");
+        assert_eq!(dataset.metadata.creators[0].name, "City");
+        let mut places: Vec<&str> = dataset.distributions.iter().map(|d| d.location.as_str()).collect();
+        places.sort_unstable();
+        assert_eq!(places, ["dumps/seven.ttl", "file:///etc/passwd", "http://e.org/page"]);
+    }
+}

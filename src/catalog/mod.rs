@@ -1,0 +1,84 @@
+//! Catalogues: what datasets there are and what people say of them.
+//!
+//! Two forms are read, ACORDAR's `datasets.json` ([`acordar`]) and DCAT in any RDF syntax ([`dcat`]); both become
+//! [`Dataset`]s, and every dataset is written as a `dcat:Dataset` into the catalogue graph.
+
+pub mod acordar;
+mod dataset;
+pub mod dcat;
+mod iris;
+
+pub use dataset::{Agent, Dataset, DatasetId, Distribution, InvalidDatasetId, Location, Metadata, Text, preferred};
+pub use iris::{InvalidBase, Iris};
+
+use std::path::{Path, PathBuf};
+
+/// A catalogue as read: its datasets, and what was wrong with it.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    /// The folder local paths are relative to, and may not leave.
+    pub folder: PathBuf,
+    /// The datasets, in the order of the source.
+    pub datasets: Vec<Dataset>,
+    /// Entries that could not be read, and why.
+    pub problems: Vec<String>,
+}
+
+/// A catalogue that cannot be read at all.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CatalogError {
+    /// The file cannot be opened or read.
+    #[error("{path}: {cause}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        cause: std::io::Error,
+    },
+    /// The file is no JSON.
+    #[error("{path}: {cause}")]
+    Json {
+        /// The file.
+        path: PathBuf,
+        /// Why, with line and column.
+        cause: serde_json::Error,
+    },
+    /// JSON, but of no catalogue.
+    #[error("{path}: no list of datasets (a JSON list, or an object with \"datasets\")")]
+    NoList {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+impl Catalog {
+    /// Reads a catalogue file of either form; an RDF file that describes no dataset is taken for a dump and becomes a
+    /// catalogue of one dataset.
+    pub fn read(path: &Path) -> Result<Self, CatalogError> {
+        let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
+        let io_error = |cause| CatalogError::Io { path: path.to_owned(), cause };
+        let mut catalog = if acordar::looks_like(path).map_err(io_error)? {
+            acordar::read(path)?
+        } else {
+            dcat::read(path).map_err(io_error)?
+        };
+        catalog.folder = folder;
+        catalog.make_ids_unique();
+        Ok(catalog)
+    }
+
+    /// Two entries with one id would replace each other without a word: the later one is left out and reported.
+    fn make_ids_unique(&mut self) {
+        let mut seen = std::collections::BTreeSet::new();
+        let problems = &mut self.problems;
+        self.datasets.retain(|dataset| {
+            let id = &dataset.metadata.id;
+            let new = seen.insert(id.clone());
+            if !new {
+                problems.push(format!("dataset {id}: the id occurs again; the later entry was left out"));
+            }
+            new
+        });
+    }
+}

@@ -1,0 +1,82 @@
+//! `lodeseek index`: profiles, snippets and the text index.
+
+use super::Done;
+use super::terminal::{bar, grouped, memory_note, rate};
+use crate::engine::{IndexOptions, IndexProgress, IndexReport, Indexer, index_folder};
+use crate::snippet::TripleBudget;
+use crate::store::{Access, Store};
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Arguments {
+    /// Index every dataset again, not only those that changed.
+    #[arg(long)]
+    rebuild: bool,
+    /// Triples of the snippet shown for a dataset.
+    #[arg(long, value_name = "N", default_value_t = TripleBudget::default().0)]
+    snippet_budget: usize,
+    /// Working threads.
+    #[arg(long, value_name = "N", default_value_t = IndexOptions::default().threads)]
+    threads: usize,
+}
+
+pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
+    anyhow::ensure!(home.join("lock").exists(), "{} is no lodeseek home; `lodeseek load` makes one", home.display());
+    let store = Store::open(home, Access::Write, None)?;
+    if arguments.rebuild && index_folder(home).exists() {
+        std::fs::remove_dir_all(index_folder(home))?;
+    }
+    let options = IndexOptions {
+        threads: arguments.threads.max(1),
+        snippet_budget: TripleBudget(arguments.snippet_budget),
+        rebuild: arguments.rebuild,
+        ..IndexOptions::default()
+    };
+    let bar = bar(1, "indexing {bar:30} {pos} of {len} datasets · {prefix} · {eta} left");
+    let started = Instant::now();
+    let show = |progress: IndexProgress| {
+        bar.set_length(progress.total as u64);
+        bar.set_position(progress.datasets as u64);
+        bar.set_prefix(format!("{} triples/s", rate(progress.triples, started.elapsed())));
+    };
+    let report = Indexer::new(&store, options).run(&show)?;
+    bar.finish_and_clear();
+    write_report(&mut io::stderr().lock(), &report, started.elapsed())?;
+    Ok(Done::Something)
+}
+
+fn write_report(out: &mut impl Write, report: &IndexReport, time: Duration) -> io::Result<()> {
+    writeln!(
+        out,
+        "{} datasets indexed, {} unchanged, {} removed; {} triples in {:.1} s ({} triples/s{})",
+        report.indexed,
+        report.unchanged,
+        report.removed,
+        grouped(report.triples),
+        time.as_secs_f64(),
+        rate(report.triples, time),
+        memory_note(),
+    )?;
+    if report.triples == 0 {
+        return Ok(());
+    }
+    let stages = [
+        ("reading", report.times.read),
+        ("profiles", report.times.profile),
+        ("snippets", report.times.snippet),
+        ("documents", report.times.document),
+        ("index", report.times.index),
+        ("store", report.times.store),
+    ];
+    for (stage, time) in stages {
+        writeln!(
+            out,
+            "  {stage:<10} {:>7.2} s of one thread  {:>12} triples/s",
+            time.as_secs_f64(),
+            rate(report.triples, time)
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,102 @@
+//! The command line: arguments here, a file for each command beside.
+//!
+//! Results go to stdout, everything else to stderr. Exit codes: 0 done (for `search`: something was found), 1 nothing
+//! found, 2 an error.
+
+mod evaluate;
+mod index;
+mod load;
+mod query;
+mod search;
+mod serve;
+mod show;
+mod snippet;
+mod terminal;
+
+use clap::{Parser, Subcommand};
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Find RDF datasets by what they say and what they contain.
+#[derive(Parser, Debug)]
+#[command(name = "lodeseek", version, max_term_width = 110)]
+pub struct Arguments {
+    /// The folder that holds the collection.
+    #[arg(long, global = true, value_name = "DIR", default_value = "lodeseek-home", env = "LODESEEK_HOME")]
+    home: PathBuf,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Read catalogues and dumps into the collection.
+    Load(load::Arguments),
+    /// Bring profiles, snippets and the text index up to date.
+    Index(index::Arguments),
+    /// Find datasets for a need in words.
+    Search(search::Arguments),
+    /// Show a dataset.
+    Show(show::Arguments),
+    /// A few triples that say what a dataset, or an RDF file, is.
+    Snippet(snippet::Arguments),
+    /// Ask the collection in SPARQL.
+    Query(query::Arguments),
+    /// Serve search, datasets and SPARQL over HTTP.
+    Serve(serve::Arguments),
+    /// Measure rankings against relevance judgements.
+    Evaluate(evaluate::Arguments),
+}
+
+/// How a command ended well.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Done {
+    Something,
+    Nothing,
+}
+
+/// Runs the program with the arguments of the process.
+#[must_use]
+pub fn main() -> ExitCode {
+    let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "lodeseek=info,warn".into());
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_target(false).init();
+    match run(&Arguments::parse()) {
+        Ok(Done::Something) => ExitCode::SUCCESS,
+        Ok(Done::Nothing) => ExitCode::from(1),
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "lodeseek: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> anyhow::Result<Done> {
+    let home = &arguments.home;
+    match &arguments.command {
+        Command::Load(arguments) => load::run(home, arguments),
+        Command::Index(arguments) => index::run(home, arguments),
+        Command::Search(arguments) => search::run(home, arguments),
+        Command::Show(arguments) => show::run(home, arguments),
+        Command::Snippet(arguments) => snippet::run(home, arguments),
+        Command::Query(arguments) => query::run(home, arguments),
+        Command::Serve(arguments) => serve::run(home, arguments),
+        Command::Evaluate(arguments) => evaluate::run(home, arguments),
+    }
+}
+
+/// Whoever read our output has seen enough: no error.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let kind = |cause: &(dyn std::error::Error + 'static)| cause.downcast_ref::<io::Error>().map(io::Error::kind);
+    error.chain().any(|cause| kind(cause) == Some(io::ErrorKind::BrokenPipe))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_arguments_are_sound() {
+        use clap::CommandFactory;
+        super::Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,85 @@
+//! `lodeseek query`: SPARQL on the command line.
+
+use super::Done;
+use crate::rdf::to_pretty_turtle;
+use crate::store::{Access, Answer, QueryRequest, SparqlLimits, Store, evaluate};
+use anyhow::Context;
+use std::fs;
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Arguments {
+    /// The query; `-` reads it from stdin, `@FILE` from a file.
+    #[arg(value_name = "SPARQL")]
+    query: String,
+    /// The form of the results.
+    #[arg(long, value_enum, default_value_t = Format::Tsv)]
+    format: Format,
+    /// Seconds until the query is given up.
+    #[arg(long, value_name = "S", default_value_t = 60)]
+    deadline: u64,
+    /// Rows at most.
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    rows: usize,
+}
+
+#[derive(clap::ValueEnum, Clone, Copy, Debug)]
+enum Format {
+    Tsv,
+    Csv,
+    Json,
+    Xml,
+}
+
+impl Format {
+    fn media_type(self) -> &'static str {
+        match self {
+            Self::Tsv => "text/tab-separated-values",
+            Self::Csv => "text/csv",
+            Self::Json => "application/sparql-results+json",
+            Self::Xml => "application/sparql-results+xml",
+        }
+    }
+}
+
+pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
+    let store = Arc::new(Store::open(home, Access::Read, None)?);
+    let request = QueryRequest { query: text(&arguments.query)?, ..QueryRequest::default() };
+    let limits = SparqlLimits {
+        deadline: Duration::from_secs(arguments.deadline),
+        rows: arguments.rows,
+        ..SparqlLimits::default()
+    };
+    let answer = evaluate(&store, &request, &limits)?;
+    let mut out = io::stdout().lock();
+    match answer.write_results(arguments.format.media_type()) {
+        Some(bytes) => {
+            out.write_all(&bytes?)?;
+            writeln!(out)?;
+        }
+        None => {
+            if let Answer::Graph { triples, .. } = &answer {
+                out.write_all(to_pretty_turtle(triples)?.as_bytes())?;
+            }
+        }
+    }
+    if answer.is_truncated() {
+        writeln!(io::stderr(), "lodeseek: the answer was cut at {} rows (--rows)", arguments.rows)?;
+    }
+    Ok(Done::Something)
+}
+
+fn text(argument: &str) -> anyhow::Result<String> {
+    if argument == "-" {
+        let mut text = String::new();
+        io::stdin().read_to_string(&mut text)?;
+        return Ok(text);
+    }
+    match argument.strip_prefix('@') {
+        Some(path) => fs::read_to_string(path).with_context(|| format!("cannot read {path}")),
+        None => Ok(argument.to_owned()),
+    }
+}

@@ -1,0 +1,128 @@
+//! `lodeseek search`: a need in words, the datasets that meet it, and why.
+
+use super::Done;
+use super::terminal::{Style, cut, grouped, safe};
+use crate::engine::{Hit, SearchRequest, SearchResponse, Searcher, SnippetTriple};
+use crate::server::hit_json;
+use crate::snippet::LabelledTriple;
+use std::io::{self, Write};
+use std::path::Path;
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Arguments {
+    /// The need, in words.
+    #[arg(required = true, value_name = "QUERY")]
+    query: Vec<String>,
+    /// Datasets shown.
+    #[arg(short = 'k', long, value_name = "N", default_value_t = 10)]
+    depth: usize,
+    /// One JSON document, as `/api/search` gives it.
+    #[arg(long)]
+    json: bool,
+    /// Show what each score is made of, and the triples that matched.
+    #[arg(long)]
+    explain: bool,
+}
+
+/// Triples of a snippet shown in the terminal: those that match first.
+const SHOWN: usize = 5;
+
+pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
+    let searcher = Searcher::open(home)?;
+    let query = arguments.query.join(" ");
+    let request =
+        SearchRequest { depth: arguments.depth, explain: arguments.explain, ..SearchRequest::new(query.clone()) };
+    let response = searcher.search(&request)?;
+    let mut out = io::stdout().lock();
+    if arguments.json {
+        serde_json::to_writer_pretty(&mut out, &hit_json(&query, &response))?;
+        writeln!(out)?;
+    } else {
+        write_response(&mut out, &searcher, &query, &response)?;
+    }
+    Ok(if response.hits.is_empty() { Done::Nothing } else { Done::Something })
+}
+
+fn write_response(
+    out: &mut impl Write,
+    searcher: &Searcher,
+    query: &str,
+    response: &SearchResponse,
+) -> anyhow::Result<()> {
+    let style = Style::of_stdout();
+    if response.hits.is_empty() {
+        writeln!(out, "No dataset holds any of the words of “{}”.", safe(query))?;
+        return Ok(());
+    }
+    writeln!(out, "{} of {} datasets match “{}”", response.total, searcher.len()?, safe(query))?;
+    for hit in &response.hits {
+        let view = View { style, searcher, terms: &response.terms };
+        view.hit(out, hit)?;
+    }
+    Ok(())
+}
+
+struct View<'v> {
+    style: Style,
+    searcher: &'v Searcher,
+    terms: &'v [String],
+}
+
+impl View<'_> {
+    fn hit(&self, out: &mut impl Write, hit: &Hit) -> io::Result<()> {
+        let metadata = &hit.card.metadata;
+        writeln!(out)?;
+        writeln!(
+            out,
+            "{:>2}. {}  {}",
+            hit.rank,
+            self.style.strong(&self.marked(&cut(metadata.title(), 90))),
+            self.style.faint(&format!("[{}] {:.3}", safe(metadata.id.as_str()), hit.score))
+        )?;
+        let mut facts: Vec<String> = metadata.creators.iter().take(1).map(|agent| cut(&agent.name, 50)).collect();
+        facts.push(format!("{} triples", grouped(hit.card.profile.triples)));
+        facts.extend(metadata.license.as_deref().map(|license| cut(license, 60)));
+        writeln!(out, "    {}", self.style.faint(&facts.join(" · ")))?;
+        if let Some(description) = metadata.description() {
+            writeln!(out, "    {}", self.marked(&cut(description, 160)))?;
+        }
+        let fields: Vec<String> = hit.fields.iter().map(|m| format!("{} ({})", m.field, m.terms.join(", "))).collect();
+        writeln!(out, "    matched in {}", fields.join("; "))?;
+        if let Some(explanation) = &hit.explanation {
+            for line in explanation.to_string().lines() {
+                writeln!(out, "      {}", safe(line))?;
+            }
+        }
+        if !hit.evidence.is_empty() {
+            writeln!(out, "    triples that match:")?;
+            for evidence in &hit.evidence {
+                writeln!(out, "      {}", self.triple(&evidence.triple))?;
+            }
+        }
+        self.snippet(out, &hit.snippet)
+    }
+
+    fn snippet(&self, out: &mut impl Write, snippet: &[SnippetTriple]) -> io::Result<()> {
+        let (matching, others): (Vec<_>, Vec<_>) = snippet.iter().partition(|triple| !triple.matched.is_empty());
+        for triple in matching.iter().chain(&others).take(SHOWN) {
+            writeln!(out, "    {} {}", self.style.faint("│"), self.triple(&triple.triple))?;
+        }
+        Ok(())
+    }
+
+    fn triple(&self, triple: &LabelledTriple) -> String {
+        let object = self.marked(&cut(&triple.object.label, 80));
+        let object =
+            if triple.object.kind == crate::snippet::TermKind::Literal { format!("“{object}”") } else { object };
+        let subject = self.marked(&cut(&triple.subject.label, 50));
+        format!("{subject} — {} — {object}", self.marked(&cut(&triple.predicate.label, 40)))
+    }
+
+    /// The text with the query's words emphasised.
+    fn marked(&self, text: &str) -> String {
+        let mark = |word: &str| {
+            if self.searcher.is_match(word, self.terms) { self.style.matched(word) } else { word.to_owned() }
+        };
+        text.split(' ').map(mark).collect::<Vec<_>>().join(" ")
+    }
+}

@@ -1,0 +1,105 @@
+//! Colours, progress bars and numbers for people.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{self, IsTerminal};
+use std::time::Duration;
+
+/// Writes emphasis where a terminal shows it, and nothing elsewhere or where `NO_COLOR` is set.
+#[derive(Clone, Copy)]
+pub(super) struct Style {
+    colours: bool,
+}
+
+impl Style {
+    pub(super) fn of_stdout() -> Self {
+        Self {
+            colours: io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+        }
+    }
+
+    fn wrap(self, code: &str, text: &str) -> String {
+        if self.colours { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+
+    pub(super) fn strong(self, text: &str) -> String {
+        self.wrap("1", text)
+    }
+
+    pub(super) fn faint(self, text: &str) -> String {
+        self.wrap("2", text)
+    }
+
+    pub(super) fn matched(self, text: &str) -> String {
+        self.wrap("1;33", text)
+    }
+}
+
+/// Text from data, safe for a terminal: control characters could move its cursor or change its title.
+pub(super) fn safe(text: &str) -> String {
+    text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect()
+}
+
+/// The text cut to a number of characters.
+pub(super) fn cut(text: &str, length: usize) -> String {
+    let safe = safe(text);
+    if safe.chars().count() <= length {
+        return safe;
+    }
+    let mut short: String = safe.chars().take(length.saturating_sub(1)).collect();
+    short.push('…');
+    short
+}
+
+/// A progress bar on stderr; silent where that is no terminal.
+pub(super) fn bar(length: u64, template: &str) -> ProgressBar {
+    let target =
+        if io::stderr().is_terminal() { ProgressDrawTarget::stderr_with_hz(8) } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(Some(length), target);
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style.progress_chars("━╸ "));
+    }
+    bar.enable_steady_tick(Duration::from_millis(250));
+    bar
+}
+
+/// 1234567 → 1,234,567.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Items a second, rounded.
+pub(super) fn rate(items: u64, time: Duration) -> String {
+    grouped((items as f64 / time.as_secs_f64().max(1e-9)).round() as u64)
+}
+
+/// The most memory this process ever held, in megabytes, where the system tells.
+pub(super) fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.split_whitespace().next()?.parse::<u64>().ok().map(|kilobytes| kilobytes / 1024)
+}
+
+/// `, peak memory 120 MB` where it is known.
+pub(super) fn memory_note() -> String {
+    peak_memory().map(|megabytes| format!(", peak memory {megabytes} MB")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_texts() {
+        assert_eq!((grouped(7).as_str(), grouped(1_234_567).as_str()), ("7", "1,234,567"));
+        assert_eq!(cut("a\u{1b}[31mb", 4), "a [3…");
+        assert_eq!(rate(100, Duration::from_secs(2)), "50");
+    }
+}

@@ -1,0 +1,257 @@
+//! From the store to the index: profile, snippet, documents, for every dataset that changed.
+
+use super::{Card, EngineError, index_folder};
+use crate::catalog::DatasetId;
+use crate::document::{CompactDocument, FieldedDocument};
+use crate::index::{Analysis, IndexDocument, IndexWriter};
+use crate::profile::Profile;
+use crate::rdf::{Labels, TripleGraph};
+use crate::snippet::{IlluSnip, SnippetExtractor, Starts, TripleBudget, labelled};
+use crate::store::{Entry, Store};
+use oxrdf::Triple;
+use serde::Serialize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::sync_channel;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Triples of the ranking from which an encoder's text is filled: as DR2's, about 512 pieces of three words.
+const COMPACT_BUDGET: TripleBudget = TripleBudget(171);
+/// Entries of a profile's lists kept in a card.
+const CARD_LIST: usize = 50;
+
+/// How datasets are indexed.
+#[derive(Clone, Copy, Debug)]
+pub struct IndexOptions {
+    /// Threads that make documents. Default 2.
+    pub threads: usize,
+    /// Triples after which what is done is committed. Default 1,000,000.
+    pub commit_triples: u64,
+    /// The budget of the snippets shown.
+    pub snippet_budget: TripleBudget,
+    /// Whether datasets are indexed again that did not change.
+    pub rebuild: bool,
+}
+
+impl Default for IndexOptions {
+    fn default() -> Self {
+        Self { threads: 2, commit_triples: 1_000_000, snippet_budget: TripleBudget::default(), rebuild: false }
+    }
+}
+
+/// How far the indexing has come.
+#[derive(Clone, Copy, Debug)]
+pub struct IndexProgress {
+    /// Datasets done.
+    pub datasets: usize,
+    /// Datasets to do.
+    pub total: usize,
+    /// Triples done.
+    pub triples: u64,
+}
+
+/// Working time of each stage, summed over threads.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[expect(missing_docs, reason = "the names are the stages'")]
+pub struct StageTimes {
+    pub read: Duration,
+    pub profile: Duration,
+    pub snippet: Duration,
+    pub document: Duration,
+    pub index: Duration,
+    pub store: Duration,
+}
+
+impl StageTimes {
+    fn add(&mut self, other: Self) {
+        self.read += other.read;
+        self.profile += other.profile;
+        self.snippet += other.snippet;
+        self.document += other.document;
+        self.index += other.index;
+        self.store += other.store;
+    }
+}
+
+/// What an indexing did.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct IndexReport {
+    /// Datasets indexed.
+    pub indexed: usize,
+    /// Datasets that had not changed.
+    pub unchanged: usize,
+    /// Datasets no longer in the catalogue.
+    pub removed: usize,
+    /// Triples of the datasets indexed.
+    pub triples: u64,
+    /// Where the time went.
+    pub times: StageTimes,
+}
+
+/// One dataset's way through the stages, done by a worker.
+struct Made {
+    document: IndexDocument,
+    profile: Vec<Triple>,
+    snippet: Vec<Triple>,
+    triples: u64,
+    times: StageTimes,
+}
+
+/// Indexes the datasets of a store.
+pub struct Indexer<'s> {
+    store: &'s Store,
+    options: IndexOptions,
+    analysis: Analysis,
+}
+
+impl<'s> Indexer<'s> {
+    /// An indexer with these options.
+    #[must_use]
+    pub fn new(store: &'s Store, options: IndexOptions) -> Self {
+        Self { store, options, analysis: Analysis::default() }
+    }
+
+    /// Brings the index up to date with the store. Interrupted at any moment, it has kept what it committed.
+    pub fn run(&self, on_progress: &dyn Fn(IndexProgress)) -> Result<IndexReport, EngineError> {
+        let mut writer = IndexWriter::open(&index_folder(self.store.home()))?;
+        let indexed = writer.snapshot()?.versions()?;
+        let entries = self.store.entries()?;
+        let mut report = IndexReport::default();
+        for id in
+            indexed.keys().filter(|id| entries.binary_search_by(|entry| entry.dataset.metadata.id.cmp(id)).is_err())
+        {
+            writer.remove(id);
+            report.removed += 1;
+        }
+        let mut waiting = Vec::new();
+        for entry in entries {
+            let version = self.version(&entry)?;
+            if !self.options.rebuild && indexed.get(&entry.dataset.metadata.id) == Some(&version) {
+                report.unchanged += 1;
+            } else {
+                waiting.push((entry, version));
+            }
+        }
+        self.work(&waiting, &mut writer, &mut report, on_progress)?;
+        let started = Instant::now();
+        writer.commit()?;
+        writer.finish()?;
+        report.times.index += started.elapsed();
+        Ok(report)
+    }
+
+    fn version(&self, entry: &Entry) -> Result<String, EngineError> {
+        let metadata = serde_json::to_string(&entry.dataset.metadata)?;
+        let places: Vec<&str> = entry.dataset.distributions.iter().map(|d| d.location.as_str()).collect();
+        let told = format!("{metadata}{places:?}{}", self.options.snippet_budget.0);
+        Ok(IndexWriter::version(&entry.version, &told))
+    }
+
+    fn work(
+        &self,
+        waiting: &[(Entry, String)],
+        writer: &mut IndexWriter,
+        report: &mut IndexReport,
+        on_progress: &dyn Fn(IndexProgress),
+    ) -> Result<(), EngineError> {
+        let next = AtomicUsize::new(0);
+        let (sender, receiver) = sync_channel(self.options.threads);
+        thread::scope(|scope| {
+            for _ in 0..self.options.threads {
+                let (sender, next) = (sender.clone(), &next);
+                scope.spawn(move || {
+                    while let Some((entry, version)) = waiting.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        if sender.send(self.make(entry, version)).is_err() {
+                            return; // the writing side has failed and said why
+                        }
+                    }
+                });
+            }
+            drop(sender);
+            let mut batch = Batch::default();
+            for made in receiver {
+                let made = made?;
+                report.indexed += 1;
+                report.triples += made.triples;
+                report.times.add(made.times);
+                batch.triples += made.triples;
+                batch.profiles.push((made.document.id.clone(), made.profile));
+                batch.snippets.push((made.document.id.clone(), made.snippet));
+                let started = Instant::now();
+                writer.put(made.document)?;
+                report.times.index += started.elapsed();
+                if batch.triples >= self.options.commit_triples {
+                    self.commit(std::mem::take(&mut batch), writer, &mut report.times)?;
+                }
+                on_progress(IndexProgress { datasets: report.indexed, total: waiting.len(), triples: report.triples });
+            }
+            self.commit(batch, writer, &mut report.times)
+        })
+    }
+
+    /// Derived data first, the index last: what the index does not record is done again.
+    fn commit(&self, batch: Batch, writer: &mut IndexWriter, times: &mut StageTimes) -> Result<(), EngineError> {
+        let started = Instant::now();
+        self.store.replace_derived(&self.store.iris().profiles(), batch.profiles)?;
+        self.store.replace_derived(&self.store.iris().snippets(), batch.snippets)?;
+        times.store += started.elapsed();
+        let started = Instant::now();
+        writer.commit()?;
+        times.index += started.elapsed();
+        Ok(())
+    }
+
+    fn make(&self, entry: &Entry, version: &str) -> Result<Made, EngineError> {
+        let mut times = StageTimes::default();
+        let graph = timed(&mut times.read, || self.store.content(entry))?;
+        let profile = timed(&mut times.profile, || Profile::of(&graph));
+        let metadata = &entry.dataset.metadata;
+        let extractor = IlluSnip::default();
+        let budget = self.options.snippet_budget;
+        let (snippet, ranking) = timed(&mut times.snippet, || {
+            let snippet = extractor.extract(&graph, &profile, budget);
+            (snippet, extractor.with_starts(Starts::Heaviest).extract(&graph, &profile, COMPACT_BUDGET))
+        });
+        let document = timed(&mut times.document, || -> Result<IndexDocument, EngineError> {
+            let card = Card {
+                metadata: metadata.clone(),
+                distributions: entry.dataset.distributions.clone(),
+                version: entry.version.clone(),
+                profile: profile.summary(&graph, CARD_LIST),
+                snippet_method: extractor.name().to_owned(),
+                snippet: label_all(&graph, &snippet.triples),
+            };
+            let compact = CompactDocument::of(metadata, &graph, &ranking);
+            let fielded = FieldedDocument::of(metadata, &graph);
+            let (card, compact) = (serde_json::to_vec(&card)?, serde_json::to_vec(&compact)?);
+            Ok(IndexDocument::new(metadata.id.clone(), version.to_owned(), &fielded, &self.analysis, card, compact))
+        })?;
+        let node = self.store.iris().dataset(&metadata.id);
+        Ok(Made {
+            document,
+            profile: profile.to_void(&graph, &node),
+            snippet: snippet.to_triples(&graph, &node, extractor.name(), budget),
+            triples: graph.len() as u64,
+            times,
+        })
+    }
+}
+
+#[derive(Default)]
+struct Batch {
+    profiles: Vec<(DatasetId, Vec<Triple>)>,
+    snippets: Vec<(DatasetId, Vec<Triple>)>,
+    triples: u64,
+}
+
+fn label_all(graph: &TripleGraph, triples: &[crate::rdf::Triple]) -> Vec<crate::snippet::LabelledTriple> {
+    let labels = Labels::for_display(graph, &["en"]);
+    triples.iter().map(|&triple| labelled(graph, &labels, triple)).collect()
+}
+
+fn timed<T>(total: &mut Duration, work: impl FnOnce() -> T) -> T {
+    let started = Instant::now();
+    let result = work();
+    *total += started.elapsed();
+    result
+}

@@ -1,0 +1,37 @@
+//! Where the stages meet: [`Indexer`] takes datasets from the store to the index, [`Searcher`] takes a need in words to
+//! ranked, explained datasets.
+
+mod card;
+mod evidence;
+mod indexer;
+mod searcher;
+
+pub use card::Card;
+pub use evidence::Evidence;
+pub use indexer::{IndexOptions, IndexProgress, IndexReport, Indexer, StageTimes};
+pub use searcher::{FieldMatch, Hit, SearchRequest, SearchResponse, Searcher, SnippetTriple};
+
+use crate::index::IndexError;
+use crate::store::StoreError;
+use std::path::{Path, PathBuf};
+
+/// What can go wrong where stages meet.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EngineError {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The index failed.
+    #[error(transparent)]
+    Index(#[from] IndexError),
+    /// A card cannot be written or read.
+    #[error("a dataset's card cannot be written or read: {0}")]
+    Card(#[from] serde_json::Error),
+}
+
+/// The folder of a home's index.
+#[must_use]
+pub fn index_folder(home: &Path) -> PathBuf {
+    home.join("index")
+}

@@ -1,0 +1,84 @@
+//! The fields of the tantivy index.
+
+use crate::document::Field;
+use tantivy::schema::{self, FAST, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions};
+
+pub(super) const ID: &str = "id";
+pub(super) const VERSION: &str = "version";
+const CARD: &str = "card";
+const COMPACT: &str = "compact";
+/// Rises whenever what is written changes; part of every dataset's version, so that old documents are made anew.
+pub(super) const FORMAT: u32 = 1;
+
+const LENGTHS: [&str; 8] = [
+    "title_length",
+    "description_length",
+    "author_length",
+    "tags_length",
+    "entity_length",
+    "literal_length",
+    "class_length",
+    "property_length",
+];
+
+#[derive(Clone)]
+pub(super) struct Fields {
+    pub(super) id: schema::Field,
+    pub(super) version: schema::Field,
+    pub(super) card: schema::Field,
+    pub(super) compact: schema::Field,
+    texts: [schema::Field; 8],
+    lengths: [schema::Field; 8],
+}
+
+impl Fields {
+    pub(super) fn schema() -> Schema {
+        let mut builder = Schema::builder();
+        builder.add_text_field(ID, STRING | FAST);
+        builder.add_text_field(VERSION, STRING | FAST);
+        builder.add_bytes_field(CARD, STORED);
+        builder.add_bytes_field(COMPACT, STORED);
+        // Texts come analysed, tokens parted by spaces; positions serve window features.
+        let indexing = TextFieldIndexing::default()
+            .set_tokenizer("whitespace")
+            .set_index_option(IndexRecordOption::WithFreqsAndPositions)
+            .set_fieldnorms(false);
+        for field in Field::ALL {
+            builder.add_text_field(field.name(), TextOptions::default().set_indexing_options(indexing.clone()));
+            builder.add_u64_field(LENGTHS[field.index()], FAST);
+        }
+        builder.build()
+    }
+
+    /// The fields of an index; `None` where it has others.
+    pub(super) fn of(schema: &Schema) -> Option<Self> {
+        let field = |name: &str| schema.get_field(name).ok();
+        let mut texts = [field(ID)?; 8];
+        let mut lengths = texts;
+        for each in Field::ALL {
+            texts[each.index()] = field(each.name())?;
+            lengths[each.index()] = field(LENGTHS[each.index()])?;
+        }
+        Some(Self {
+            id: field(ID)?,
+            version: field(VERSION)?,
+            card: field(CARD)?,
+            compact: field(COMPACT)?,
+            texts,
+            lengths,
+        })
+    }
+
+    pub(super) fn text(&self, field: Field) -> schema::Field {
+        self.texts[field.index()]
+    }
+
+    pub(super) fn length(&self, field: Field) -> schema::Field {
+        self.lengths[field.index()]
+    }
+
+    #[expect(clippy::unused_self, reason = "the name belongs to the schema these fields are of")]
+    pub(super) fn length_name(&self, field: Field) -> &'static str {
+        LENGTHS[field.index()]
+    }
+}

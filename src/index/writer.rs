@@ -1,0 +1,153 @@
+//! Writing the index: documents in, whole commits out.
+
+use super::schema::{FORMAT, Fields};
+use super::{Analysis, IndexError, Snapshot};
+use crate::catalog::DatasetId;
+use crate::document::{Field, FieldText, FieldedDocument};
+use std::fs;
+use std::path::Path;
+use tantivy::indexer::NoMergePolicy;
+use tantivy::{TantivyDocument, Term};
+
+/// Memory of tantivy's one indexing thread.
+const MEMORY: usize = 96 << 20;
+
+/// A dataset ready to be indexed.
+#[derive(Clone, Debug)]
+pub struct IndexDocument {
+    /// Its id.
+    pub id: DatasetId,
+    /// What its content and metadata hash to; see [`IndexWriter::version`].
+    pub version: String,
+    /// Its analysed fields.
+    texts: [String; 8],
+    lengths: [u64; 8],
+    /// What is shown of it, as JSON.
+    pub card: Vec<u8>,
+    /// What encoders read of it, as JSON.
+    pub compact: Vec<u8>,
+}
+
+impl IndexDocument {
+    /// Analyses a document: each distinct value once, then one copy an occurrence.
+    #[must_use]
+    pub fn new(
+        id: DatasetId,
+        version: String,
+        document: &FieldedDocument,
+        analysis: &Analysis,
+        card: Vec<u8>,
+        compact: Vec<u8>,
+    ) -> Self {
+        let mut texts: [String; 8] = Default::default();
+        let mut lengths = [0; 8];
+        for field in Field::ALL {
+            let (text, length) = analysed(document.field(field), analysis);
+            texts[field.index()] = text;
+            lengths[field.index()] = length;
+        }
+        Self { id, version, texts, lengths, card, compact }
+    }
+}
+
+/// The tokens of all occurrences, each followed by a space, and their number.
+fn analysed(text: &FieldText, analysis: &Analysis) -> (String, u64) {
+    let values: Vec<(String, u64)> = text
+        .values
+        .iter()
+        .map(|value| {
+            let (mut joined, mut count) = (String::new(), 0);
+            for token in analysis.tokens(value) {
+                joined.push_str(&token);
+                joined.push(' ');
+                count += 1;
+            }
+            (joined, count)
+        })
+        .collect();
+    let bytes = text.occurrences.iter().map(|&place| values[place as usize].0.len()).sum();
+    let (mut all, mut length) = (String::with_capacity(bytes), 0);
+    for &place in &text.occurrences {
+        let (tokens, count) = &values[place as usize];
+        all.push_str(tokens);
+        length += count;
+    }
+    (all, length)
+}
+
+/// Writes an index. Nothing is visible, and nothing is kept, before [`commit`](Self::commit).
+pub struct IndexWriter {
+    index: tantivy::Index,
+    writer: tantivy::IndexWriter,
+    fields: Fields,
+}
+
+impl IndexWriter {
+    /// Opens the index in a folder for writing; makes it where there is none.
+    pub fn open(folder: &Path) -> Result<Self, IndexError> {
+        fs::create_dir_all(folder)?;
+        let directory = tantivy::directory::MmapDirectory::open(folder).map_err(tantivy::TantivyError::from)?;
+        let index = tantivy::Index::open_or_create(directory, Fields::schema()).map_err(|error| match error {
+            tantivy::TantivyError::SchemaError(_) => IndexError::OtherVersion(folder.to_owned()),
+            other => other.into(),
+        })?;
+        let fields = Fields::of(&index.schema()).ok_or_else(|| IndexError::OtherVersion(folder.to_owned()))?;
+        let writer = index.writer_with_num_threads(1, MEMORY)?;
+        // Segments are merged once, at the end; merges on the way would only compete with the indexing.
+        writer.set_merge_policy(Box::new(NoMergePolicy));
+        Ok(Self { index, writer, fields })
+    }
+
+    /// The version of a dataset: changes with its content, its metadata, and the format of the index.
+    #[must_use]
+    pub fn version(content: &str, metadata: &str) -> String {
+        use sha2::{Digest, Sha256};
+        let digest = Sha256::digest(format!("{FORMAT}\n{content}\n{metadata}"));
+        digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// The index as last committed.
+    pub fn snapshot(&self) -> Result<Snapshot, IndexError> {
+        let reader = self.index.reader()?;
+        Snapshot::of(reader.searcher(), self.fields.clone())
+    }
+
+    /// Puts a document in the place of the one with its id.
+    pub fn put(&mut self, document: IndexDocument) -> Result<(), IndexError> {
+        self.remove(&document.id);
+        let mut out = TantivyDocument::default();
+        out.add_text(self.fields.id, document.id.as_str());
+        out.add_text(self.fields.version, &document.version);
+        out.add_bytes(self.fields.card, &document.card);
+        out.add_bytes(self.fields.compact, &document.compact);
+        for (field, text) in Field::ALL.into_iter().zip(document.texts) {
+            out.add_u64(self.fields.length(field), document.lengths[field.index()]);
+            out.add_text(self.fields.text(field), text);
+        }
+        self.writer.add_document(out)?;
+        Ok(())
+    }
+
+    /// Takes a document away.
+    pub fn remove(&mut self, id: &DatasetId) {
+        self.writer.delete_term(Term::from_field_text(self.fields.id, id.as_str()));
+    }
+
+    /// Makes all changes since the last commit visible and lasting.
+    pub fn commit(&mut self) -> Result<(), IndexError> {
+        self.writer.commit()?;
+        Ok(())
+    }
+
+    /// Merges all segments into one and removes files no longer needed.
+    pub fn finish(mut self) -> Result<(), IndexError> {
+        let segments = self.index.searchable_segment_ids()?;
+        let deleted = self.index.searchable_segment_metas()?.iter().any(|segment| segment.num_deleted_docs() > 0);
+        if segments.len() > 1 || deleted {
+            self.writer.merge(&segments).wait()?;
+        }
+        self.writer.garbage_collect_files().wait()?;
+        self.writer.wait_merging_threads()?;
+        Ok(())
+    }
+}

@@ -1,0 +1,24 @@
+//! Lodeseek: a search engine for RDF and Linked Open Data *datasets*.
+//!
+//! Read the modules downward, as data travels: a dump is read ([`rdf`]) for a dataset that a catalogue describes
+//! ([`catalog`]), put into a store ([`store`]), counted ([`profile`]), summed up in a few triples ([`graph`],
+//! [`snippet`]), turned into documents ([`document`]), indexed ([`index`]) and scored ([`sparse`], [`ranking`]). The
+//! [`engine`] is the only room where the stages meet; [`eval`] judges rankings and knows nothing of where they come
+//! from; [`server`] and [`cli`] are the faces.
+//!
+//! Every module imports only from modules above it; `src/tests/architecture.rs` holds the table.
+
+pub mod rdf;
+pub mod catalog;
+pub mod ranking;
+pub mod store;
+pub mod profile;
+pub mod graph;
+pub mod snippet;
+pub mod document;
+pub mod index;
+pub mod sparse;
+pub mod engine;
+pub mod eval;
+pub mod server;
+pub mod cli;

@@ -1,0 +1,63 @@
+//! The one order in which scores become ranks.
+//!
+//! trec_eval ignores the rank column of a run: it sorts by score, descending, and breaks ties by document id, descending
+//! *as a string*. Published numbers hang on it, so nothing else in this program sorts results.
+
+use crate::catalog::DatasetId;
+
+/// A dataset and its score.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scored {
+    /// The dataset.
+    pub id: DatasetId,
+    /// The score; higher is better.
+    pub score: f64,
+}
+
+/// Datasets by score descending, then id descending as strings. A score that is no number comes last.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Ranking {
+    entries: Vec<Scored>,
+}
+
+impl Ranking {
+    /// Sorts scores.
+    ///
+    /// ```
+    /// use lodeseek::{catalog::DatasetId, ranking::{Ranking, Scored}};
+    /// let scored = |id: &str, score| Scored { id: DatasetId::new(id).expect("an id"), score };
+    /// let ranking = Ranking::from_scores(vec![scored("10", 1.0), scored("9", 1.0), scored("2", 3.0)]);
+    /// let ids: Vec<_> = ranking.iter().map(|entry| entry.id.as_str()).collect();
+    /// assert_eq!(ids, ["2", "9", "10"]);
+    /// ```
+    #[must_use]
+    pub fn from_scores(mut entries: Vec<Scored>) -> Self {
+        let key = |score: f64| if score.is_nan() { f64::NEG_INFINITY } else { score };
+        entries.sort_by(|a, b| key(b.score).total_cmp(&key(a.score)).then_with(|| b.id.cmp(&a.id)));
+        Self { entries }
+    }
+
+    /// The first `depth` entries.
+    #[must_use]
+    pub fn cut(mut self, depth: usize) -> Self {
+        self.entries.truncate(depth);
+        self
+    }
+
+    /// The entries from rank 1 on.
+    pub fn iter(&self) -> impl Iterator<Item = &Scored> {
+        self.entries.iter()
+    }
+
+    /// The number of entries.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether nothing was ranked.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+}

@@ -1,0 +1,216 @@
+//! Which syntax a document is in: by suffix and content, the content having the last word.
+
+use super::Refusal;
+use serde::Serialize;
+
+/// An RDF syntax we read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[expect(missing_docs, reason = "the names are the syntaxes'")]
+pub enum Syntax {
+    #[serde(rename = "Turtle")]
+    Turtle,
+    #[serde(rename = "TriG")]
+    TriG,
+    #[serde(rename = "N3")]
+    N3,
+    #[serde(rename = "N-Triples")]
+    NTriples,
+    #[serde(rename = "N-Quads")]
+    NQuads,
+    #[serde(rename = "RDF/XML")]
+    RdfXml,
+    #[serde(rename = "JSON-LD")]
+    JsonLd,
+}
+
+impl Syntax {
+    /// The syntax a media type or a file name's suffix announces.
+    #[must_use]
+    pub fn from_hint(hint: &str) -> Option<Self> {
+        let hint = hint.split(';').next().unwrap_or(hint).trim().to_ascii_lowercase();
+        Some(match hint.as_str() {
+            "text/turtle" | "application/x-turtle" | "ttl" | "turtle" => Self::Turtle,
+            "application/trig" | "trig" => Self::TriG,
+            "text/n3" | "text/rdf+n3" | "n3" => Self::N3,
+            "application/n-triples" | "nt" | "ntriples" => Self::NTriples,
+            "application/n-quads" | "text/x-nquads" | "nq" | "nquads" => Self::NQuads,
+            "application/rdf+xml" | "rdf" | "rdfs" | "owl" | "xml" | "application/xml" | "text/xml" => Self::RdfXml,
+            "application/ld+json" | "jsonld" | "json" | "application/json" => Self::JsonLd,
+            _ => return None,
+        })
+    }
+
+    /// The IANA media type.
+    #[must_use]
+    pub fn media_type(self) -> &'static str {
+        match self {
+            Self::Turtle => "text/turtle",
+            Self::TriG => "application/trig",
+            Self::N3 => "text/n3",
+            Self::NTriples => "application/n-triples",
+            Self::NQuads => "application/n-quads",
+            Self::RdfXml => "application/rdf+xml",
+            Self::JsonLd => "application/ld+json",
+        }
+    }
+
+    /// The syntax of a file by its name, compression suffixes left aside.
+    #[must_use]
+    pub fn of_file_name(name: &str) -> Option<Self> {
+        let name = name.to_ascii_lowercase();
+        let stem = [".gz", ".bz2", ".xz", ".zst"].iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(&name);
+        Self::from_hint(stem.rsplit_once('.')?.1)
+    }
+}
+
+/// What the first bytes look like.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Look {
+    Xml,
+    Json,
+    /// Turtle, TriG, N3, N-Triples and N-Quads begin alike.
+    Terse,
+    Empty,
+    Unknown,
+}
+
+/// Decides the syntax of a document called `name` that begins with `head`.
+pub(super) fn detect(name: &str, head: &[u8]) -> Result<Syntax, Refusal> {
+    let announced = Syntax::of_file_name(name);
+    let content = skip_blank_and_comments(head);
+    refuse_other_languages(content)?;
+    let look = look(content);
+    match (announced, look) {
+        (Some(syntax), Look::Empty) => Ok(syntax),
+        (Some(Syntax::RdfXml), Look::Xml) | (_, Look::Xml) => Ok(Syntax::RdfXml),
+        (Some(Syntax::JsonLd), Look::Json) => Ok(Syntax::JsonLd),
+        // A TriG or N3 document may begin with "{", a Turtle document with "[".
+        (Some(syntax @ (Syntax::TriG | Syntax::N3 | Syntax::Turtle)), Look::Json) if !has_json_key(content) => {
+            Ok(syntax)
+        }
+        (_, Look::Json) => Ok(Syntax::JsonLd),
+        (Some(Syntax::RdfXml | Syntax::JsonLd) | None, Look::Terse) => Ok(Syntax::Turtle),
+        (Some(syntax), Look::Terse) => Ok(syntax),
+        (Some(syntax), Look::Unknown) if !matches!(syntax, Syntax::RdfXml | Syntax::JsonLd) => Ok(syntax),
+        (_, Look::Unknown | Look::Empty) => Err(Refusal::NotRdf {
+            reason: format!("neither the name nor the first bytes of {name} are of a known syntax"),
+        }),
+    }
+}
+
+fn skip_blank_and_comments(mut head: &[u8]) -> &[u8] {
+    loop {
+        head = head.trim_ascii_start();
+        if head.first() != Some(&b'#') {
+            return head;
+        }
+        let end = memchr::memchr2(b'\n', b'\r', head).unwrap_or(head.len());
+        head = &head[end..];
+    }
+}
+
+fn starts_with_ignoring_case(text: &[u8], prefix: &str) -> bool {
+    text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix.as_bytes()))
+}
+
+/// Languages that live beside RDF and are mistaken for it; saying which helps more than a parse error.
+fn refuse_other_languages(content: &[u8]) -> Result<(), Refusal> {
+    let refuse = |reason: &str| Err(Refusal::NotRdf { reason: reason.to_owned() });
+    if starts_with_ignoring_case(content, "<!doctype html") || starts_with_ignoring_case(content, "<html") {
+        return refuse("an HTML page, not a dump");
+    }
+    if content.starts_with(b"Prefix(") || content.starts_with(b"Ontology(") {
+        return refuse("OWL functional syntax, which is no RDF serialization");
+    }
+    if content.starts_with(b"Prefix:") || content.starts_with(b"Ontology:") {
+        return refuse("OWL Manchester syntax, which is no RDF serialization");
+    }
+    if content.contains(&0) {
+        return refuse("a binary file");
+    }
+    Ok(())
+}
+
+fn look(content: &[u8]) -> Look {
+    let Some(&first) = content.first() else { return Look::Empty };
+    let second = content.get(1).copied();
+    match first {
+        b'<' if matches!(second, Some(b'?' | b'!')) => Look::Xml,
+        // "<rdf:RDF", "<Ontology": an element; "<http:", "<#x>", "<>": an IRI.
+        b'<' => {
+            let name_end = content[1..]
+                .iter()
+                .position(|&b| !(b.is_ascii_alphanumeric() || matches!(b, b':' | b'_' | b'-' | b'.')));
+            let name = &content[1..1 + name_end.unwrap_or(content.len() - 1)];
+            let after = name_end.and_then(|end| content.get(1 + end)).copied();
+            let is_element = !name.is_empty() && after.is_some_and(|byte| byte.is_ascii_whitespace());
+            if is_element || starts_with_ignoring_case(content, "<rdf:RDF") { Look::Xml } else { Look::Terse }
+        }
+        b'{' => Look::Json,
+        b'[' => match content[1..].trim_ascii_start().first() {
+            Some(b'{' | b']') => Look::Json,
+            _ => Look::Terse,
+        },
+        b'@' | b'_' | b':' | b'(' | b'"' | b'\'' => Look::Terse,
+        byte if byte.is_ascii_alphabetic() => {
+            let keyword = ["prefix", "base", "graph"].iter().any(|word| starts_with_ignoring_case(content, word));
+            let prefixed = content.iter().take_while(|b| !b.is_ascii_whitespace()).any(|&b| b == b':');
+            if keyword || prefixed { Look::Terse } else { Look::Unknown }
+        }
+        _ => Look::Unknown,
+    }
+}
+
+/// Whether `{` is followed by a JSON key (or nothing): a quoted string and a colon.
+fn has_json_key(content: &[u8]) -> bool {
+    let inside = content[1..].trim_ascii_start();
+    match inside.first() {
+        Some(b'"') => inside[1..]
+            .iter()
+            .position(|&b| b == b'"')
+            .is_some_and(|end| inside[end + 2..].trim_ascii_start().first() == Some(&b':')),
+        Some(b'{') => true,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_outranks_the_suffix() {
+        let cases = [
+            ("a.rdf", "@prefix dc: <http://purl.org/dc/> .", Syntax::Turtle),
+            ("a.ttl", "<?xml version=\"1.0\"?><rdf:RDF/>", Syntax::RdfXml),
+            ("a.owl", "\n<rdf:RDF xmlns:rdf=\"x\">", Syntax::RdfXml),
+            ("a.owl", "# comment\nPREFIX a: <b>", Syntax::Turtle),
+            ("a.xml", "{\"@context\": {}}", Syntax::JsonLd),
+            ("a.json", "[ {\"@id\": \"x\"} ]", Syntax::JsonLd),
+            ("a.ttl", "[ a <x> ] .", Syntax::Turtle),
+            ("a.trig", "{ <a> <b> <c> }", Syntax::TriG),
+            ("a.trig", "{ \"@id\": \"x\" }", Syntax::JsonLd),
+            ("a.nq", "<a> <b> <c> <d> .", Syntax::NQuads),
+            ("dump", "<http://a/b> <c> <d> .", Syntax::Turtle),
+            ("a.nt.gz", "", Syntax::NTriples),
+            ("a.n3", "ex:a ex:b ex:c .", Syntax::N3),
+        ];
+        for (name, head, expected) in cases {
+            assert_eq!(detect(name, head.as_bytes()), Ok(expected), "{name}: {head}");
+        }
+    }
+
+    #[test]
+    fn other_languages_are_named() {
+        for (name, head, word) in [
+            ("a.ttl", "<!DOCTYPE html><html>", "HTML"),
+            ("a.owl", "Prefix(:=<http://a>)", "functional"),
+            ("a.owl", "Prefix: a: <http://a>", "Manchester"),
+            ("a.dat", "hello world", "known syntax"),
+            ("a.ttl", "\0\0\0", "binary"),
+        ] {
+            let refusal = detect(name, head.as_bytes()).expect_err(head).to_string();
+            assert!(refusal.contains(word), "{refusal}");
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Bytes to UTF-8: byte order marks, encodings an XML declaration names, and stray bytes that are no UTF-8.
+
+use super::Problem;
+use encoding_rs::{Encoding, WINDOWS_1252};
+use encoding_rs_io::DecodeReaderBytesBuilder;
+use std::io::{self, Read};
+
+/// Bytes looked at before a document is read: enough for an XML declaration, a licence in comments, a first statement.
+const HEAD: usize = 16 << 10;
+const CHUNK: usize = 64 << 10;
+/// Lines with stray bytes that are listed one by one.
+const LISTED: usize = 5;
+
+/// A document as UTF-8, with its first bytes known before it is read.
+pub(super) struct Utf8Text<'r> {
+    reader: Box<dyn Read + 'r>,
+    /// Valid UTF-8 ready to be given out, from `given` on.
+    ready: Vec<u8>,
+    given: usize,
+    /// Bytes read but not yet checked: an incomplete character at most, between calls.
+    pending: Vec<u8>,
+    line: u64,
+    stray: u64,
+    stray_lines: Vec<u64>,
+    ended: bool,
+}
+
+/// Finds the encoding and makes the document UTF-8.
+pub(super) fn to_utf8(mut reader: Box<dyn Read + '_>) -> io::Result<Utf8Text<'_>> {
+    let mut head = Vec::with_capacity(HEAD);
+    (&mut reader).take(HEAD as u64).read_to_end(&mut head)?;
+    let declared = xml_encoding(&head);
+    let has_mark = Encoding::for_bom(&head).is_some();
+    let encoding = declared.filter(|_| !has_mark).filter(|encoding| *encoding != encoding_rs::UTF_8);
+    let chained = io::Cursor::new(head).chain(reader);
+    let decoded: Box<dyn Read> = if has_mark || encoding.is_some() {
+        Box::new(
+            DecodeReaderBytesBuilder::new()
+                .encoding(encoding)
+                .bom_override(true)
+                .strip_bom(true)
+                .utf8_passthru(true)
+                .build(chained),
+        )
+    } else {
+        Box::new(chained)
+    };
+    let mut text = Utf8Text {
+        reader: decoded,
+        ready: Vec::new(),
+        given: 0,
+        pending: Vec::new(),
+        line: 1,
+        stray: 0,
+        stray_lines: Vec::new(),
+        ended: false,
+    };
+    while text.ready.len() < HEAD && !text.ended {
+        text.fill()?;
+    }
+    strip_mark(&mut text.ready);
+    blank_xml_encoding(&mut text.ready);
+    Ok(text)
+}
+
+/// The encoding an XML declaration names; labels of unknown encodings are left to the XML reader to refuse.
+fn xml_encoding(head: &[u8]) -> Option<&'static Encoding> {
+    let (start, end) = xml_encoding_range(head)?;
+    Encoding::for_label(&head[start..end])
+}
+
+/// Where the value of `encoding="…"` stands in an XML declaration at the very beginning.
+fn xml_encoding_range(head: &[u8]) -> Option<(usize, usize)> {
+    let mark = usize::from(head.starts_with(b"\xef\xbb\xbf")) * 3;
+    let declaration = &head[mark..];
+    if !declaration.trim_ascii_start().starts_with(b"<?xml") {
+        return None;
+    }
+    let end = memchr::memmem::find(declaration, b"?>")?;
+    let name = memchr::memmem::find(&declaration[..end], b"encoding")?;
+    let open = declaration[name..end].iter().position(|&b| matches!(b, b'"' | b'\''))? + name + 1;
+    let close = declaration[open..end].iter().position(|&b| b == declaration[open - 1])? + open;
+    Some((mark + open, mark + close))
+}
+
+/// The text is UTF-8 now: a declaration that says otherwise is made to say so. Its length stays, so positions hold.
+fn blank_xml_encoding(head: &mut [u8]) {
+    if let Some((start, end)) = xml_encoding_range(head) {
+        let value = &head[start..end];
+        if Encoding::for_label(value).is_some_and(|encoding| encoding != encoding_rs::UTF_8) {
+            let declaration_end = memchr::memmem::find(head, b"?>").unwrap_or(end);
+            let name = memchr::memmem::find(&head[..declaration_end], b"encoding").unwrap_or(start);
+            head[name..=end].fill(b' ');
+        }
+    }
+}
+
+fn strip_mark(ready: &mut Vec<u8>) {
+    if ready.starts_with(b"\xef\xbb\xbf") {
+        ready.drain(..3);
+    }
+}
+
+impl Utf8Text<'_> {
+    /// The first bytes of the text.
+    pub(super) fn head(&self) -> &[u8] {
+        &self.ready[self.given..]
+    }
+
+    /// What had to be repaired.
+    pub(super) fn problems(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        if self.stray > 0 {
+            let lines: Vec<String> = self.stray_lines.iter().map(u64::to_string).collect();
+            let more = if self.stray as usize > lines.len() { ", …" } else { "" };
+            problems.push(Problem {
+                line: self.stray_lines.first().copied(),
+                message: format!(
+                    "{} bytes are no UTF-8 and were read as Windows-1252 (lines {}{more})",
+                    self.stray,
+                    lines.join(", ")
+                ),
+            });
+        }
+        problems
+    }
+
+    fn fill(&mut self) -> io::Result<()> {
+        let start = self.pending.len();
+        self.pending.resize(start + CHUNK, 0);
+        let read = self.reader.read(&mut self.pending[start..]);
+        self.pending.truncate(start + read.as_ref().map_or(0, |&read| read));
+        self.ended = read? == 0;
+        let mut pending = std::mem::take(&mut self.pending);
+        let rest = self.check(&pending);
+        pending.drain(..rest);
+        self.pending = pending;
+        Ok(())
+    }
+
+    /// Moves what is UTF-8 to `ready`, stray bytes as their Windows-1252 characters; returns how far it came.
+    fn check(&mut self, bytes: &[u8]) -> usize {
+        let mut done = 0;
+        loop {
+            match std::str::from_utf8(&bytes[done..]) {
+                Ok(_) => {
+                    self.take(&bytes[done..]);
+                    return bytes.len();
+                }
+                Err(error) => {
+                    let valid = done + error.valid_up_to();
+                    self.take(&bytes[done..valid]);
+                    done = valid;
+                    let stray = match error.error_len() {
+                        Some(length) => length,
+                        None if self.ended => bytes.len() - done,
+                        None => return done, // a character cut by the end of the chunk
+                    };
+                    self.repair(&bytes[done..done + stray]);
+                    done += stray;
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, valid: &[u8]) {
+        self.line += memchr::memchr_iter(b'\n', valid).count() as u64;
+        self.ready.extend_from_slice(valid);
+    }
+
+    fn repair(&mut self, stray: &[u8]) {
+        self.stray += stray.len() as u64;
+        if self.stray_lines.len() < LISTED && self.stray_lines.last() != Some(&self.line) {
+            self.stray_lines.push(self.line);
+        }
+        let (text, _) = WINDOWS_1252.decode_without_bom_handling(stray);
+        self.ready.extend_from_slice(text.as_bytes());
+    }
+}
+
+impl Read for Utf8Text<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.given == self.ready.len() {
+            if self.ended {
+                return Ok(0);
+            }
+            self.ready.clear();
+            self.given = 0;
+            self.fill()?;
+        }
+        let count = buffer.len().min(self.ready.len() - self.given);
+        buffer[..count].copy_from_slice(&self.ready[self.given..self.given + count]);
+        self.given += count;
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text_of(bytes: &[u8]) -> (String, Vec<Problem>) {
+        let mut text = to_utf8(Box::new(bytes)).expect("in memory");
+        let mut out = String::new();
+        text.read_to_string(&mut out).expect("UTF-8");
+        (out, text.problems())
+    }
+
+    #[test]
+    fn marks_and_encodings() {
+        assert_eq!(text_of(b"\xef\xbb\xbfabc").0, "abc");
+        assert_eq!(text_of(b"\xff\xfea\0b\0").0, "ab");
+        let (text, problems) = text_of(b"<?xml version='1.0' encoding='ISO-8859-1'?><a>\xe9</a>");
+        assert!(text.ends_with("<a>é</a>") && !text.contains("encoding"), "{text}");
+        assert!(problems.is_empty());
+        let (text, _) = text_of(b"<?xml version='1.0' encoding='UTF-8'?><a/>");
+        assert!(text.contains("UTF-8"));
+    }
+
+    #[test]
+    fn stray_bytes_are_read_as_windows_1252_and_reported() {
+        let (text, problems) = text_of(b"one\ncaf\xe9 \x80\nthree");
+        assert_eq!(text, "one\ncafé €\nthree");
+        assert_eq!(problems[0].line, Some(2));
+        assert!(problems[0].message.starts_with("2 bytes"), "{}", problems[0].message);
+    }
+
+    #[test]
+    fn characters_cut_by_a_chunk_stay_whole() {
+        for shift in 0..4 {
+            let long = format!("{}{}", "x".repeat(shift), "é€𝄞".repeat(40_000));
+            assert_eq!(text_of(long.as_bytes()), (long.clone(), Vec::new()));
+        }
+        assert_eq!(text_of(b"abc\xe2\x82").0, "abcâ‚");
+    }
+}

@@ -1,0 +1,309 @@
+//! Compressions and archives, found by their magic bytes, opened under a budget.
+
+use super::{FileReport, Limits, Reading, Refusal};
+use std::cell::Cell;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::path::Path;
+use std::rc::Rc;
+
+/// Memory the decoders of xz and zstd may ask for by their headers.
+const DECODER_MEMORY: u64 = 128 << 20;
+/// A tar header's length: what must be seen to know an archive.
+const TAR_HEADER: usize = 512;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Layer {
+    Gzip,
+    Bzip2,
+    Xz,
+    Zstd,
+    Zip,
+    Tar,
+}
+
+impl Layer {
+    fn of(head: &[u8]) -> Option<Self> {
+        match head {
+            [0x1f, 0x8b, ..] => Some(Self::Gzip),
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, ..] => Some(Self::Bzip2),
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Self::Xz),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Self::Zstd),
+            [b'P', b'K', 3 | 5, 4 | 6, ..] => Some(Self::Zip),
+            _ => (head.get(257..262) == Some(b"ustar")).then_some(Self::Tar),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Gzip => "gzip",
+            Self::Bzip2 => "bzip2",
+            Self::Xz => "xz",
+            Self::Zstd => "zstd",
+            Self::Zip => "zip",
+            Self::Tar => "tar",
+        }
+    }
+
+    fn is_archive(self) -> bool {
+        matches!(self, Self::Zip | Self::Tar)
+    }
+}
+
+/// Bytes out of all decoders of one file, held against its size on disk.
+struct Budget {
+    produced: Cell<u64>,
+    compressed: u64,
+    limits: Limits,
+}
+
+impl Budget {
+    fn spend(&self, bytes: usize) -> io::Result<()> {
+        let produced = self.produced.get() + bytes as u64;
+        self.produced.set(produced);
+        let (compressed, limit) = (self.compressed.max(1), self.limits.compression_ratio);
+        if produced > Limits::RATIO_FREE_BYTES && produced / compressed > limit {
+            return Err(Refusal::CompressionRatio { produced, compressed, limit }.into());
+        }
+        if produced > self.limits.decompressed_bytes {
+            return Err(Refusal::DecompressedSize { limit: self.limits.decompressed_bytes }.into());
+        }
+        Ok(())
+    }
+}
+
+/// A decoder's output, counted.
+struct Counted<R> {
+    inner: R,
+    budget: Rc<Budget>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.budget.spend(read)?;
+        Ok(read)
+    }
+}
+
+/// Zstandard frames one after another; the library's decoder stops after the first.
+struct ZstdFrames<R: Read> {
+    decoder: Option<ruzstd::decoding::StreamingDecoder<BufReader<R>, ruzstd::decoding::FrameDecoder>>,
+    source: Option<BufReader<R>>,
+}
+
+impl<R: Read> Read for ZstdFrames<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if let Some(decoder) = &mut self.decoder {
+                let read = decoder.read(buffer)?;
+                if read > 0 || buffer.is_empty() {
+                    return Ok(read);
+                }
+                self.source = self.decoder.take().map(ruzstd::decoding::StreamingDecoder::into_inner);
+            }
+            let Some(mut source) = self.source.take() else { return Ok(0) };
+            if source.fill_buf()?.is_empty() {
+                return Ok(0);
+            }
+            let decoder = ruzstd::decoding::StreamingDecoder::new_with_max_window_size(source, DECODER_MEMORY);
+            self.decoder = Some(decoder.map_err(io::Error::other)?);
+        }
+    }
+}
+
+/// The first bytes of a reader, and the reader with those bytes put back.
+fn peek<'r>(mut reader: impl Read + 'r, wanted: usize) -> io::Result<(Vec<u8>, Box<dyn Read + 'r>)> {
+    let mut head = Vec::new();
+    (&mut reader).take(wanted as u64).read_to_end(&mut head)?;
+    Ok((head.clone(), Box::new(Cursor::new(head).chain(reader))))
+}
+
+fn decoder<'r>(layer: Layer, reader: Box<dyn Read + 'r>, budget: &Rc<Budget>) -> Box<dyn Read + 'r> {
+    fn counted<'r>(inner: impl Read + 'r, budget: &Rc<Budget>) -> Box<dyn Read + 'r> {
+        Box::new(Counted { inner, budget: Rc::clone(budget) })
+    }
+    match layer {
+        Layer::Gzip => counted(flate2::read::MultiGzDecoder::new(reader), budget),
+        Layer::Bzip2 => counted(bzip2::read::MultiBzDecoder::new(reader), budget),
+        Layer::Xz => counted(lzma_rust2::XzReader::new_mem_limit(reader, true, (DECODER_MEMORY / 1024) as u32), budget),
+        Layer::Zstd => counted(ZstdFrames { decoder: None, source: Some(BufReader::new(reader)) }, budget),
+        Layer::Zip | Layer::Tar => reader,
+    }
+}
+
+pub(super) fn read_file(path: &Path, name: &str, reading: &mut Reading<'_>) -> Vec<FileReport> {
+    let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
+    let (metadata, file) = match opened {
+        Ok(opened) => opened,
+        Err(error) => return vec![FileReport::unreadable(name, error)],
+    };
+    if !metadata.is_file() {
+        return vec![FileReport::unreadable(name, "not a file")];
+    }
+    let budget = budget(metadata.len(), reading.limits);
+    let result = unpack_file(file, name, &budget, reading);
+    close(result, name, reading)
+}
+
+/// Adds the error that ended the whole file, if one did; an archive without any document is one, too.
+fn close(result: io::Result<()>, name: &str, reading: &mut Reading<'_>) -> Vec<FileReport> {
+    if let Err(error) = result {
+        push_error(name, &error, reading);
+    } else if reading.reports.is_empty() {
+        push_error(
+            name,
+            &Refusal::NotRdf { reason: "no member of the archive looks like RDF".to_owned() }.into(),
+            reading,
+        );
+    }
+    std::mem::take(&mut reading.reports)
+}
+
+pub(super) fn read_stream(reader: impl Read, name: &str, reading: &mut Reading<'_>) -> Vec<FileReport> {
+    // The compressed size of a stream is unknown; the absolute limit still holds.
+    let budget = budget(u64::MAX, reading.limits);
+    let result = unpack(Box::new(reader), name, Vec::new(), &budget, reading);
+    close(result, name, reading)
+}
+
+fn budget(compressed: u64, limits: &Limits) -> Rc<Budget> {
+    Rc::new(Budget { produced: Cell::new(0), compressed, limits: limits.clone() })
+}
+
+fn push_error(name: &str, error: &io::Error, reading: &mut Reading<'_>) {
+    let mut report = FileReport::new(name);
+    super::close_with(&mut report, error);
+    reading.reports.push(report);
+}
+
+fn unpack_file(file: File, name: &str, budget: &Rc<Budget>, reading: &mut Reading<'_>) -> io::Result<()> {
+    let (head, _) = peek(&file, 4)?;
+    io::Seek::rewind(&mut &file)?;
+    if Layer::of(&head) == Some(Layer::Zip) {
+        return zip_members(file, name, budget, reading);
+    }
+    unpack(Box::new(file), name, Vec::new(), budget, reading)
+}
+
+/// Takes off the layers around `reader` and reads the document, or the documents, inside.
+fn unpack(
+    reader: Box<dyn Read + '_>,
+    name: &str,
+    mut layers: Vec<Layer>,
+    budget: &Rc<Budget>,
+    reading: &mut Reading<'_>,
+) -> io::Result<()> {
+    let (head, reader) = peek(reader, TAR_HEADER)?;
+    let Some(layer) = Layer::of(&head) else {
+        let names = layers.iter().map(|layer| layer.name()).collect();
+        reading.document(reader, name, names);
+        return Ok(());
+    };
+    if let Some(&outer) = layers.iter().rev().find(|outer| nested(**outer, layer, &layers)) {
+        return Err(Refusal::Nested { outer: outer.name(), inner: layer.name() }.into());
+    }
+    layers.push(layer);
+    match layer {
+        Layer::Tar => tar_members(reader, name, &layers, budget, reading),
+        // Its directory is at the end: it cannot be read from inside another stream.
+        Layer::Zip => {
+            Err(Refusal::Nested { outer: layers.first().map_or("a stream", |l| l.name()), inner: "zip" }.into())
+        }
+        compression => unpack(decoder(compression, reader, budget), name, layers, budget, reading),
+    }
+}
+
+/// Archives in archives, compressions directly in compressions, and a third layer of either are not opened.
+fn nested(outer: Layer, inner: Layer, layers: &[Layer]) -> bool {
+    if inner.is_archive() {
+        return outer.is_archive();
+    }
+    !outer.is_archive() && (layers.last() == Some(&outer) || layers.len() >= 2)
+}
+
+fn tar_members(
+    reader: Box<dyn Read + '_>,
+    name: &str,
+    layers: &[Layer],
+    budget: &Rc<Budget>,
+    reading: &mut Reading<'_>,
+) -> io::Result<()> {
+    let mut archive = tar::Archive::new(reader);
+    for (count, entry) in archive.entries()?.enumerate() {
+        if count >= reading.limits.archive_members {
+            return Err(Refusal::MemberCount { limit: reading.limits.archive_members }.into());
+        }
+        let entry = entry?;
+        let member = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        if !entry.header().entry_type().is_file() {
+            continue; // folders, links and devices hold no triples
+        }
+        member_document(Box::new(entry), name, &member, layers, budget, reading);
+    }
+    Ok(())
+}
+
+fn zip_members(file: File, name: &str, budget: &Rc<Budget>, reading: &mut Reading<'_>) -> io::Result<()> {
+    let mut archive = zip::ZipArchive::new(BufReader::new(file)).map_err(io::Error::other)?;
+    if archive.len() > reading.limits.archive_members {
+        return Err(Refusal::MemberCount { limit: reading.limits.archive_members }.into());
+    }
+    for index in 0..archive.len() {
+        let entry = match archive.by_index(index) {
+            Ok(entry) => entry,
+            Err(zip::result::ZipError::UnsupportedArchive(reason)) if reason.contains("assword") => {
+                push_error(name, &Refusal::Encrypted.into(), reading);
+                continue;
+            }
+            Err(error) => {
+                push_error(name, &io::Error::other(error), reading);
+                continue;
+            }
+        };
+        if entry.is_dir() || entry.is_symlink() {
+            continue;
+        }
+        let member = String::from_utf8_lossy(entry.name_raw()).into_owned();
+        let counted = Box::new(Counted { inner: entry, budget: Rc::clone(budget) });
+        member_document(counted, name, &member, &[Layer::Zip], budget, reading);
+    }
+    Ok(())
+}
+
+/// One member; what is wrong with it does not stop the others, save a bomb.
+fn member_document(
+    reader: Box<dyn Read + '_>,
+    archive: &str,
+    member: &str,
+    layers: &[Layer],
+    budget: &Rc<Budget>,
+    reading: &mut Reading<'_>,
+) {
+    let name = format!("{archive}!{member}");
+    let outside =
+        member.starts_with(['/', '\\']) || member.contains(':') || member.split(['/', '\\']).any(|part| part == "..");
+    if outside {
+        push_error(&name, &Refusal::MemberPath { name: member.to_owned() }.into(), reading);
+        return;
+    }
+    if is_side_file(member) {
+        return;
+    }
+    if let Err(error) = unpack(reader, &name, layers.to_vec(), budget, reading) {
+        push_error(&name, &error, reading);
+    }
+}
+
+/// Members that publishers put beside their dumps and that are no RDF by their name.
+fn is_side_file(member: &str) -> bool {
+    let file = member.rsplit('/').next().unwrap_or(member).to_ascii_lowercase();
+    let suffix = file.rsplit_once('.').map_or("", |(_, suffix)| suffix);
+    file.starts_with('.')
+        || member.starts_with("__MACOSX/")
+        || matches!(file.as_str(), "readme" | "license" | "licence" | "changelog" | "makefile")
+        || matches!(
+            suffix,
+            "txt" | "md" | "pdf" | "html" | "htm" | "css" | "js" | "png" | "jpg" | "svg" | "csv" | "xlsx" | "docx"
+        )
+}

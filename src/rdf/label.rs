@@ -1,0 +1,189 @@
+//! The human-readable form of a term.
+//!
+//! Two readings exist side by side. *Indexing* follows ACORDAR: the `rdfs:label` of the dataset where there is one, else
+//! the local name. *Display* looks at more label properties, prefers the reader's language, and writes local names as
+//! words (`hasPart` → “has part”).
+
+use super::triples::{LiteralKind, TermId, TermRef, TripleGraph};
+use super::vocab::{dc11, dcterms, foaf, rdf, rdfs, skos};
+use rustc_hash::FxHashMap;
+
+/// Properties whose literals name their subject, best first.
+pub const LABEL_PROPERTIES: &[&str] = &[
+    rdfs::LABEL,
+    skos::PREF_LABEL,
+    dcterms::TITLE,
+    foaf::NAME,
+    "http://schema.org/name",
+    "https://schema.org/name",
+    dc11::TITLE,
+];
+
+/// What follows the last `#`, `/` or `:` of an IRI; the whole IRI where nothing follows.
+///
+/// ```
+/// use lodeseek::rdf::local_name;
+/// assert_eq!(local_name("http://www.w3.org/2002/07/owl#Class"), "Class");
+/// assert_eq!(local_name("http://example.org/city/"), "city");
+/// assert_eq!(local_name("urn:isbn:123"), "123");
+/// ```
+#[must_use]
+pub fn local_name(iri: &str) -> &str {
+    let trimmed = iri.trim_end_matches(['#', '/', ':']);
+    let name = trimmed.rsplit(['#', '/', ':']).next().unwrap_or(trimmed);
+    if name.is_empty() { iri } else { name }
+}
+
+/// The namespace of an IRI: all but its local name, where the local name follows a `#` or `/`.
+#[must_use]
+pub fn namespace(iri: &str) -> Option<&str> {
+    let end = iri.rfind('#').or_else(|| iri.rfind('/'))? + 1;
+    (end < iri.len() && !iri[..end].ends_with("://")).then(|| &iri[..end])
+}
+
+/// A local name as words: percent-decoded, split at `_`, `-`, `+`, and where case or digits change.
+///
+/// ```
+/// use lodeseek::rdf::words;
+/// assert_eq!(words("hasBoreholeDepth"), "has Borehole Depth");
+/// assert_eq!(words("RDFSchema_v2"), "RDF Schema v2");
+/// assert_eq!(words("S%C3%A3o_Paulo"), "São Paulo");
+/// ```
+#[must_use]
+pub fn words(name: &str) -> String {
+    let decoded = percent_decode(name);
+    let characters: Vec<char> = decoded.chars().collect();
+    let mut out = String::with_capacity(decoded.len() + 4);
+    for (place, &character) in characters.iter().enumerate() {
+        if matches!(character, '_' | '-' | '+' | ' ') {
+            if !out.ends_with(' ') && !out.is_empty() {
+                out.push(' ');
+            }
+            continue;
+        }
+        let previous = place.checked_sub(1).map(|place| characters[place]);
+        let next = characters.get(place + 1);
+        let starts_word = previous.is_some_and(|previous| {
+            character.is_uppercase()
+                && (previous.is_lowercase()
+                    || previous.is_numeric()
+                    || previous.is_uppercase() && next.is_some_and(|next| next.is_lowercase()))
+        });
+        if starts_word && !out.ends_with(' ') {
+            out.push(' ');
+        }
+        out.push(character);
+    }
+    out.trim_end().to_owned()
+}
+
+fn percent_decode(text: &str) -> String {
+    let bytes = text.as_bytes();
+    if !bytes.contains(&b'%') {
+        return text.to_owned();
+    }
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut place = 0;
+    while place < bytes.len() {
+        let decoded = (bytes[place] == b'%')
+            .then(|| text.get(place + 1..place + 3))
+            .flatten()
+            .and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        match decoded {
+            Some(byte) => {
+                out.push(byte);
+                place += 3;
+            }
+            None => {
+                out.push(bytes[place]);
+                place += 1;
+            }
+        }
+    }
+    String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
+}
+
+/// How good a literal's language is for a reader: lower is better.
+fn language_rank(kind: LiteralKind<'_>, languages: &[&str]) -> usize {
+    match kind {
+        LiteralKind::Language(tag) => {
+            let primary = tag.split('-').next().unwrap_or(tag);
+            let place = languages.iter().position(|wanted| wanted.eq_ignore_ascii_case(primary));
+            place.unwrap_or(languages.len() + 1)
+        }
+        LiteralKind::Plain | LiteralKind::Datatype(_) => languages.len(),
+    }
+}
+
+/// The labels of a graph's entities, chosen once for all.
+#[derive(Debug)]
+pub struct Labels<'g> {
+    graph: &'g TripleGraph,
+    chosen: FxHashMap<TermId, TermId>,
+    as_words: bool,
+}
+
+impl<'g> Labels<'g> {
+    /// ACORDAR's reading: `rdfs:label` (English, then untagged, then any), else the local name as it stands.
+    #[must_use]
+    pub fn for_index(graph: &'g TripleGraph) -> Self {
+        Self { graph, chosen: choose(graph, &[rdfs::LABEL], &["en"]), as_words: false }
+    }
+
+    /// The reading for people: any of [`LABEL_PROPERTIES`] in the languages wanted, best first, else the local name in words.
+    #[must_use]
+    pub fn for_display(graph: &'g TripleGraph, languages: &[&str]) -> Self {
+        Self { graph, chosen: choose(graph, LABEL_PROPERTIES, languages), as_words: true }
+    }
+
+    /// The label of an IRI or the lexical form of a literal; `None` for a blank node without a label.
+    #[must_use]
+    pub fn label(&self, id: TermId) -> Option<String> {
+        if let Some(&label) = self.chosen.get(&id) {
+            return Some(self.graph.term(label).text().to_owned());
+        }
+        match self.graph.term(id) {
+            TermRef::Literal { lexical, .. } => Some(lexical.to_owned()),
+            TermRef::Iri(rdf::TYPE) if self.as_words => Some("a".to_owned()),
+            TermRef::Iri(iri) if self.as_words => Some(words(local_name(iri))),
+            TermRef::Iri(iri) => Some(local_name(iri).to_owned()),
+            TermRef::Blank(_) => None,
+        }
+    }
+}
+
+/// Of each subject's label literals the one with the best (property, language, text), in one pass over the graph.
+fn choose(graph: &TripleGraph, properties: &[&str], languages: &[&str]) -> FxHashMap<TermId, TermId> {
+    let properties: FxHashMap<TermId, usize> =
+        properties.iter().enumerate().filter_map(|(rank, iri)| Some((graph.iri(iri)?, rank))).collect();
+    let mut best: FxHashMap<TermId, ((usize, usize), TermId)> = FxHashMap::default();
+    if properties.is_empty() {
+        return FxHashMap::default();
+    }
+    for triple in graph.triples() {
+        let Some(&property) = properties.get(&triple.predicate) else { continue };
+        let TermRef::Literal { lexical, kind } = graph.term(triple.object) else { continue };
+        if lexical.trim().is_empty() {
+            continue;
+        }
+        let candidate = ((property, language_rank(kind, languages)), triple.object);
+        best.entry(triple.subject).and_modify(|best| *best = (*best).min(candidate)).or_insert(candidate);
+    }
+    best.into_iter().map(|(subject, (_, label))| (subject, label)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_odd_iris() {
+        assert_eq!(local_name("http://"), "http");
+        assert_eq!(local_name("x"), "x");
+        assert_eq!(namespace("http://example.org"), None);
+        assert_eq!(namespace("http://example.org/a#b"), Some("http://example.org/a#"));
+        assert_eq!(words(""), "");
+        assert_eq!(words("100%"), "100%");
+        assert_eq!(words("%zz"), "%zz");
+    }
+}

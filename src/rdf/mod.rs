@@ -1,0 +1,11 @@
+//! RDF itself: vocabulary, graphs in memory, labels, and the tolerant, guarded reading of any dump.
+
+pub mod intake;
+mod label;
+mod pretty;
+mod triples;
+pub mod vocab;
+
+pub use label::{LABEL_PROPERTIES, Labels, local_name, namespace, words};
+pub use pretty::{PrettyError, to_pretty_turtle};
+pub use triples::{LiteralKind, TermId, TermRef, Triple, TripleGraph, TripleGraphBuilder};

@@ -1,0 +1,182 @@
+//! IRIs the program reads and writes, each described in `ontologies/` (a test holds the two together).
+
+macro_rules! vocabulary {
+    ($(#[$doc:meta])* $module:ident = $namespace:literal { $($(#[$term_doc:meta])* $name:ident = $local:literal,)* }) => {
+        $(#[$doc])*
+        pub mod $module {
+            /// The namespace IRI.
+            pub const NAMESPACE: &str = $namespace;
+            $($(#[$term_doc])* #[doc = concat!("`", $namespace, $local, "`")]
+            pub const $name: &str = concat!($namespace, $local);)*
+            /// Every term of this vocabulary that the program uses.
+            pub const ALL: &[&str] = &[$($name),*];
+        }
+    };
+}
+
+vocabulary! {
+    /// RDF: <https://www.w3.org/TR/rdf11-concepts/>.
+    rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#" {
+        TYPE = "type",
+        STATEMENT = "Statement",
+        SUBJECT = "subject",
+        PREDICATE = "predicate",
+        OBJECT = "object",
+    }
+}
+vocabulary! {
+    /// RDF Schema: <https://www.w3.org/TR/rdf-schema/>.
+    rdfs = "http://www.w3.org/2000/01/rdf-schema#" {
+        LABEL = "label",
+        COMMENT = "comment",
+    }
+}
+vocabulary! {
+    /// OWL: <https://www.w3.org/TR/owl2-overview/>.
+    owl = "http://www.w3.org/2002/07/owl#" {
+        ONTOLOGY = "Ontology",
+        SAME_AS = "sameAs",
+    }
+}
+vocabulary! {
+    /// SKOS: <https://www.w3.org/TR/skos-reference/>.
+    skos = "http://www.w3.org/2004/02/skos/core#" {
+        PREF_LABEL = "prefLabel",
+    }
+}
+vocabulary! {
+    /// DCAT 3: <https://www.w3.org/TR/vocab-dcat-3/>.
+    dcat = "http://www.w3.org/ns/dcat#" {
+        CATALOG = "Catalog",
+        DATASET = "Dataset",
+        DISTRIBUTION_CLASS = "Distribution",
+        HAS_DATASET = "dataset",
+        DISTRIBUTION = "distribution",
+        DOWNLOAD_URL = "downloadURL",
+        ACCESS_URL = "accessURL",
+        MEDIA_TYPE = "mediaType",
+        BYTE_SIZE = "byteSize",
+        KEYWORD = "keyword",
+        THEME = "theme",
+        LANDING_PAGE = "landingPage",
+    }
+}
+vocabulary! {
+    /// DCMI Metadata Terms: <https://www.dublincore.org/specifications/dublin-core/dcmi-terms/>.
+    dcterms = "http://purl.org/dc/terms/" {
+        TITLE = "title",
+        DESCRIPTION = "description",
+        IDENTIFIER = "identifier",
+        CREATOR = "creator",
+        PUBLISHER = "publisher",
+        LICENSE = "license",
+        RIGHTS = "rights",
+        ISSUED = "issued",
+        CREATED = "created",
+        MODIFIED = "modified",
+        SOURCE = "source",
+        LANGUAGE = "language",
+        FORMAT = "format",
+    }
+}
+vocabulary! {
+    /// The fifteen elements of Dublin Core 1.1, read but never written.
+    dc11 = "http://purl.org/dc/elements/1.1/" {
+        TITLE = "title",
+        DESCRIPTION = "description",
+        CREATOR = "creator",
+    }
+}
+vocabulary! {
+    /// FOAF: <http://xmlns.com/foaf/spec/>.
+    foaf = "http://xmlns.com/foaf/0.1/" {
+        AGENT = "Agent",
+        NAME = "name",
+        PRIMARY_TOPIC = "primaryTopic",
+    }
+}
+vocabulary! {
+    /// vCard, for contact points of DCAT: <https://www.w3.org/TR/vcard-rdf/>.
+    vcard = "http://www.w3.org/2006/vcard/ns#" {
+        FN = "fn",
+    }
+}
+vocabulary! {
+    /// VoID: <https://www.w3.org/TR/void/>.
+    void = "http://rdfs.org/ns/void#" {
+        DATASET = "Dataset",
+        LINKSET = "Linkset",
+        TRIPLES = "triples",
+        ENTITIES = "entities",
+        CLASSES = "classes",
+        PROPERTIES = "properties",
+        DISTINCT_SUBJECTS = "distinctSubjects",
+        DISTINCT_OBJECTS = "distinctObjects",
+        VOCABULARY = "vocabulary",
+        CLASS_PARTITION = "classPartition",
+        CLASS = "class",
+        PROPERTY_PARTITION = "propertyPartition",
+        PROPERTY = "property",
+        SUBSET = "subset",
+        SUBJECTS_TARGET = "subjectsTarget",
+        OBJECTS_TARGET = "objectsTarget",
+        URI_SPACE = "uriSpace",
+        DATA_DUMP = "dataDump",
+    }
+}
+vocabulary! {
+    /// SPARQL service description, for the name of a dataset's graph: <https://www.w3.org/TR/sparql11-service-description/>.
+    sd = "http://www.w3.org/ns/sparql-service-description#" {
+        NAME = "name",
+        NAMED_GRAPH = "namedGraph",
+        NAMED_GRAPH_CLASS = "NamedGraph",
+        GRAPH = "graph",
+    }
+}
+vocabulary! {
+    /// Our own terms, defined in `ontologies/lodeseek.ttl`.
+    lodeseek = "https://w3id.org/lodeseek/ns#" {
+        SNIPPET = "Snippet",
+        HAS_SNIPPET = "snippet",
+        METHOD = "method",
+        BUDGET = "budget",
+        STATEMENT = "statement",
+        RANK = "rank",
+        GRAPH = "graph",
+        LANGUAGE_PARTITION = "languagePartition",
+        LANGUAGE_TAG = "languageTag",
+        LITERALS = "literals",
+        SKIPPED_STATEMENTS = "skippedStatements",
+    }
+}
+
+/// The vocabularies of this module: (name, every term used).
+pub const VOCABULARIES: &[(&str, &[&str])] = &[
+    ("rdf", rdf::ALL),
+    ("rdfs", rdfs::ALL),
+    ("owl", owl::ALL),
+    ("skos", skos::ALL),
+    ("dcat", dcat::ALL),
+    ("dcterms", dcterms::ALL),
+    ("dc11", dc11::ALL),
+    ("foaf", foaf::ALL),
+    ("vcard", vcard::ALL),
+    ("void", void::ALL),
+    ("sd", sd::ALL),
+    ("lodeseek", lodeseek::ALL),
+];
+
+/// Prefixes used when RDF is written for people.
+pub const PREFIXES: &[(&str, &str)] = &[
+    ("rdf", rdf::NAMESPACE),
+    ("rdfs", rdfs::NAMESPACE),
+    ("owl", owl::NAMESPACE),
+    ("skos", skos::NAMESPACE),
+    ("dcat", dcat::NAMESPACE),
+    ("dct", dcterms::NAMESPACE),
+    ("foaf", foaf::NAMESPACE),
+    ("void", void::NAMESPACE),
+    ("sd", sd::NAMESPACE),
+    ("lodeseek", lodeseek::NAMESPACE),
+    ("xsd", "http://www.w3.org/2001/XMLSchema#"),
+];

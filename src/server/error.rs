@@ -1,0 +1,77 @@
+//! One error for all routes: a status, a text for the client, and the cause for the log.
+
+use crate::engine::EngineError;
+use crate::store::{SparqlError, StoreError};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use std::fmt::Display;
+
+/// What a client is told. The cause of an internal error stays in the log.
+#[derive(Debug)]
+pub(super) struct ApiError {
+    pub(super) status: StatusCode,
+    pub(super) message: String,
+}
+
+impl ApiError {
+    pub(super) fn bad_request(message: impl Into<String>) -> Self {
+        Self { status: StatusCode::BAD_REQUEST, message: message.into() }
+    }
+
+    pub(super) fn not_found(message: impl Into<String>) -> Self {
+        Self { status: StatusCode::NOT_FOUND, message: message.into() }
+    }
+
+    pub(super) fn with_status(status: StatusCode, message: impl Into<String>) -> Self {
+        Self { status, message: message.into() }
+    }
+
+    pub(super) fn internal(cause: &dyn Display) -> Self {
+        tracing::error!(%cause, "a request failed");
+        Self {
+            status: StatusCode::INTERNAL_SERVER_ERROR,
+            message: "something went wrong here; the log says what".to_owned(),
+        }
+    }
+}
+
+impl From<EngineError> for ApiError {
+    fn from(error: EngineError) -> Self {
+        match error {
+            EngineError::Store(error) => error.into(),
+            other => Self::internal(&other),
+        }
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::NoDataset(_) => Self::not_found(error.to_string()),
+            other => Self::internal(&other),
+        }
+    }
+}
+
+impl From<SparqlError> for ApiError {
+    fn from(error: SparqlError) -> Self {
+        let status = match error {
+            SparqlError::Syntax(_) | SparqlError::TooLarge(_) => StatusCode::BAD_REQUEST,
+            SparqlError::Deadline(_) | SparqlError::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
+            SparqlError::Evaluation(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        Self { status, message: error.to_string() }
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut response =
+            (self.status, [(header::CONTENT_TYPE, "text/plain; charset=utf-8")], format!("{}\n", self.message))
+                .into_response();
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+        }
+        response
+    }
+}

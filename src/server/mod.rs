@@ -1,0 +1,157 @@
+//! The HTTP face: a search API, pages, datasets as linked data, and a SPARQL endpoint, all read-only.
+//!
+//! | route | answer |
+//! |---|---|
+//! | `GET /` | search page; `?q=` and `?page=` |
+//! | `GET /api/search?q=&k=&skip=&explain=` | JSON |
+//! | `GET /dataset/{id}` | HTML, Turtle, JSON-LD, N-Triples or RDF/XML, by `Accept` or `?format=` |
+//! | `GET`, `POST /sparql` | SPARQL 1.1 Protocol, queries only |
+//! | `GET /healthz` | 200 once the index can be read |
+
+mod dataset;
+mod error;
+mod negotiation;
+mod page;
+pub mod rdf;
+mod search;
+mod sparql;
+
+pub use search::hit_json;
+
+use crate::engine::{EngineError, Searcher};
+use crate::store::{Access, SparqlLimits, Store};
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::routing::get;
+use error::ApiError;
+use std::io;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::CompressionLayer;
+use tower_http::cors::{Any, CorsLayer};
+use tower_http::set_header::SetResponseHeaderLayer;
+use tower_http::trace::TraceLayer;
+
+/// Bytes of a request's body.
+const BODY: usize = 1 << 20;
+/// Nothing from elsewhere, no script: the pages need neither.
+const CONTENT_SECURITY_POLICY: &str =
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// How the server runs.
+#[derive(Clone, Debug)]
+pub struct ServeOptions {
+    /// The address to listen on.
+    pub bind: SocketAddr,
+    /// What one SPARQL query may cost.
+    pub sparql: SparqlLimits,
+}
+
+/// Why the server does not run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// The home cannot be opened.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}: {cause}")]
+    Bind {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        cause: io::Error,
+    },
+    /// The server broke off.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// What handlers share.
+#[derive(Clone)]
+pub struct AppState {
+    searcher: Arc<Searcher>,
+    store: Arc<Store>,
+    sparql: Arc<SparqlLimits>,
+}
+
+impl AppState {
+    /// The state over an opened home.
+    #[must_use]
+    pub fn new(searcher: Searcher, store: Store, sparql: SparqlLimits) -> Self {
+        Self { searcher: Arc::new(searcher), store: Arc::new(store), sparql: Arc::new(sparql) }
+    }
+
+    /// Runs work that computes or reads the disk off the threads that answer connections.
+    async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Self) -> Result<T, ApiError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let state = self.clone();
+        tokio::task::spawn_blocking(move || work(&state)).await.map_err(|error| ApiError::internal(&error))?
+    }
+}
+
+/// All routes.
+pub fn app(state: AppState) -> Router {
+    let header = |name: HeaderName, value: &'static str| {
+        SetResponseHeaderLayer::if_not_present(name, HeaderValue::from_static(value))
+    };
+    Router::new()
+        .route("/", get(page::search))
+        .route("/style.css", get(page::style))
+        .route("/icon.svg", get(page::icon))
+        .route("/api/search", get(search::search))
+        .route("/dataset/{id}", get(dataset::dataset))
+        .route("/sparql", get(sparql::get).post(sparql::post))
+        .route("/healthz", get(health))
+        .fallback(page::not_found)
+        .with_state(state)
+        .layer(DefaultBodyLimit::max(BODY))
+        .layer(CorsLayer::new().allow_origin(Any).allow_methods(Any).allow_headers(Any).expose_headers(Any))
+        .layer(header(header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY))
+        .layer(header(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .layer(header(header::REFERRER_POLICY, "no-referrer"))
+        .layer(CompressionLayer::new())
+        .layer(CatchPanicLayer::new())
+        .layer(TraceLayer::new_for_http())
+}
+
+async fn health(State(state): State<AppState>) -> Result<String, ApiError> {
+    let datasets = state.work(|state| Ok(state.searcher.len()?)).await?;
+    Ok(format!("ok: {datasets} datasets\n"))
+}
+
+/// Serves a home until the process is asked to stop; requests being answered are finished first.
+pub fn serve(home: &Path, options: &ServeOptions) -> Result<(), ServeError> {
+    let store = Store::open(home, Access::Read, None).map_err(EngineError::from)?;
+    let state = AppState::new(Searcher::open(home)?, store, options.sparql.clone());
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let bound = tokio::net::TcpListener::bind(options.bind).await;
+        let listener = bound.map_err(|cause| ServeError::Bind { address: options.bind, cause })?;
+        tracing::info!("listening on http://{}", listener.local_addr()?);
+        axum::serve(listener, app(state)).with_graceful_shutdown(stop_signal()).await?;
+        tracing::info!("stopped");
+        Ok(())
+    })
+}
+
+async fn stop_signal() {
+    let interrupt = tokio::signal::ctrl_c();
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = interrupt => {},
+                _ = terminate.recv() => {},
+            }
+            return;
+        }
+    }
+    let _ = interrupt.await;
+}

@@ -1,0 +1,389 @@
+//! The pages: rendered here, complete without JavaScript, everything from data escaped by the templates.
+
+use super::AppState;
+use super::error::ApiError;
+use super::search::check_query;
+use crate::catalog::DatasetId;
+use crate::engine::{Card, FieldMatch, Hit, SearchRequest, SearchResponse, Searcher};
+use crate::rdf::{local_name, words};
+use crate::snippet::{LabelledTerm, LabelledTriple, TermKind};
+use crate::store::Answer;
+use askama::Template;
+use axum::extract::{Query, State};
+use axum::http::{StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+use serde::Deserialize;
+
+const PAGE: usize = 10;
+/// Triples of a snippet shown with a result.
+const SHOWN: usize = 6;
+
+/// Queries to begin with: (what it shows, the query).
+const EXAMPLES: &[(&str, &str)] = &[
+    ("Datasets and their sizes", include_str!("../../../queries/datasets.rq")),
+    ("Which datasets use a class", include_str!("../../../queries/datasets-by-class.rq")),
+    ("Search in the content of all datasets", include_str!("../../../queries/content.rq")),
+];
+
+#[derive(Deserialize)]
+pub(super) struct Parameters {
+    #[serde(default)]
+    q: String,
+    #[serde(default)]
+    page: usize,
+}
+
+/// A piece of text, and whether it is one of the query's words.
+struct Piece {
+    text: String,
+    matched: bool,
+}
+
+/// A term ready for a template.
+struct TermView {
+    pieces: Vec<Piece>,
+    literal: bool,
+    /// The IRI, for a tooltip.
+    title: String,
+    language: String,
+}
+
+struct TripleView {
+    subject: TermView,
+    predicate: TermView,
+    object: TermView,
+}
+
+struct HitView {
+    rank: usize,
+    href: String,
+    title: Vec<Piece>,
+    description: Vec<Piece>,
+    facts: Vec<String>,
+    score: String,
+    fields: Vec<FieldMatch>,
+    triples: Vec<TripleView>,
+}
+
+#[derive(Template)]
+#[template(path = "search.html")]
+struct SearchPage {
+    query: String,
+    datasets: u64,
+    searched: bool,
+    total: usize,
+    hits: Vec<HitView>,
+    previous: Option<String>,
+    next: Option<String>,
+}
+
+struct Bar {
+    label: String,
+    iri: String,
+    count: u64,
+    /// Of the longest bar, for `<meter>`.
+    longest: u64,
+}
+
+#[derive(Template)]
+#[template(path = "dataset.html")]
+struct DatasetPage {
+    query: String,
+    href: String,
+    title: String,
+    descriptions: Vec<String>,
+    facts: Vec<(&'static str, String, bool)>,
+    keywords: Vec<String>,
+    numbers: Vec<(&'static str, u64)>,
+    classes: Vec<Bar>,
+    properties: Vec<Bar>,
+    languages: Vec<Bar>,
+    links: Vec<Bar>,
+    method: String,
+    triples: Vec<TripleView>,
+    files: Vec<(String, bool)>,
+    example: String,
+}
+
+#[derive(Template)]
+#[template(path = "sparql.html")]
+struct SparqlPage {
+    query: String,
+    text: String,
+    examples: &'static [(&'static str, &'static str)],
+    error: Option<String>,
+    columns: Vec<String>,
+    rows: Vec<Vec<CellView>>,
+    answered: bool,
+    truncated: bool,
+}
+
+struct CellView {
+    text: String,
+    href: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "error.html")]
+struct ErrorPage {
+    query: String,
+    status: u16,
+    message: String,
+}
+
+pub(super) async fn search(State(state): State<AppState>, Query(parameters): Query<Parameters>) -> Response {
+    let query = parameters.q.trim().to_owned();
+    if !query.is_empty()
+        && let Err(refused) = check_query(&query)
+    {
+        return error(&refused);
+    }
+    let skip = parameters.page.min(1000).saturating_mul(PAGE);
+    let page = state.work(move |state| {
+        let datasets = state.searcher.len()?;
+        if query.is_empty() {
+            return Ok(SearchPage {
+                query,
+                datasets,
+                searched: false,
+                total: 0,
+                hits: Vec::new(),
+                previous: None,
+                next: None,
+            });
+        }
+        let request = SearchRequest { depth: PAGE, skip, ..SearchRequest::new(query.clone()) };
+        let response = state.searcher.search(&request)?;
+        Ok(search_page(state, query, datasets, skip, &response))
+    });
+    match page.await {
+        Ok(page) => render(&page),
+        Err(failed) => error(&failed),
+    }
+}
+
+fn search_page(state: &AppState, query: String, datasets: u64, skip: usize, response: &SearchResponse) -> SearchPage {
+    let encoded: String = form_urlencoded::byte_serialize(query.as_bytes()).collect();
+    let link = |page: usize| format!("/?q={encoded}&page={page}");
+    let page = skip / PAGE;
+    SearchPage {
+        datasets,
+        searched: true,
+        total: response.total,
+        hits: response.hits.iter().map(|hit| hit_view(&state.searcher, &response.terms, hit)).collect(),
+        previous: (page > 0).then(|| link(page - 1)),
+        next: (skip + PAGE < response.total).then(|| link(page + 1)),
+        query,
+    }
+}
+
+fn hit_view(searcher: &Searcher, terms: &[String], hit: &Hit) -> HitView {
+    let metadata = &hit.card.metadata;
+    let mut facts: Vec<String> = metadata.creators.iter().take(1).map(|agent| agent.name.clone()).collect();
+    facts.push(format!("{} triples", hit.card.profile.triples));
+    facts.extend(metadata.license.clone());
+    let (matching, others): (Vec<_>, Vec<_>) = hit.snippet.iter().partition(|triple| !triple.matched.is_empty());
+    let shown = matching.into_iter().chain(others).take(SHOWN);
+    HitView {
+        rank: hit.rank,
+        href: href(&metadata.id),
+        title: pieces(searcher, terms, metadata.title()),
+        description: pieces(searcher, terms, &shorten(metadata.description().unwrap_or_default(), 300)),
+        facts,
+        score: format!("{:.2}", hit.score),
+        fields: hit.fields.clone(),
+        triples: shown.map(|triple| triple_view(&triple.triple, |text| pieces(searcher, terms, text))).collect(),
+    }
+}
+
+fn href(id: &DatasetId) -> String {
+    let encoded: String = form_urlencoded::byte_serialize(id.as_str().as_bytes()).collect();
+    format!("/dataset/{}", encoded.replace('+', "%20"))
+}
+
+fn shorten(text: &str, length: usize) -> String {
+    let mut short: String = text.chars().take(length).collect();
+    if text.chars().nth(length).is_some() {
+        short.push('…');
+    }
+    short
+}
+
+fn pieces(searcher: &Searcher, terms: &[String], text: &str) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    for word in text.split_inclusive(char::is_whitespace) {
+        let matched = searcher.is_match(word, terms);
+        match pieces.last_mut() {
+            Some(last) if !matched && !last.matched => last.text.push_str(word),
+            _ => pieces.push(Piece { text: word.to_owned(), matched }),
+        }
+    }
+    pieces
+}
+
+fn triple_view(triple: &LabelledTriple, pieces: impl Fn(&str) -> Vec<Piece>) -> TripleView {
+    let term = |term: &LabelledTerm| TermView {
+        pieces: pieces(&shorten(&term.label, 160)),
+        literal: term.kind == TermKind::Literal,
+        title: if term.kind == TermKind::Iri { term.value.clone() } else { term.datatype.clone().unwrap_or_default() },
+        language: term.language.clone().unwrap_or_default(),
+    };
+    TripleView { subject: term(&triple.subject), predicate: term(&triple.predicate), object: term(&triple.object) }
+}
+
+pub(super) async fn dataset(state: &AppState, id: DatasetId) -> Response {
+    let page = state.work(move |state| {
+        let card = state.searcher.card(&id)?;
+        let card = card.ok_or_else(|| ApiError::not_found(format!("there is no dataset {id}")))?;
+        let iri = state.store.iris().dataset(&id);
+        Ok(dataset_page(&card, iri.as_str()))
+    });
+    match page.await {
+        Ok(page) => render(&page),
+        Err(failed) => error(&failed),
+    }
+}
+
+fn dataset_page(card: &Card, iri: &str) -> DatasetPage {
+    let (metadata, profile) = (&card.metadata, &card.profile);
+    let mut facts: Vec<(&'static str, String, bool)> = Vec::new();
+    let mut fact = |name: &'static str, value: Option<String>| {
+        if let Some(value) = value.filter(|value| !value.is_empty()) {
+            let link = is_web(&value);
+            facts.push((name, value, link));
+        }
+    };
+    fact("By", Some(metadata.creators.iter().map(|agent| agent.name.as_str()).collect::<Vec<_>>().join(", ")));
+    fact("Licence", metadata.license.clone());
+    fact("Issued", metadata.issued.clone());
+    fact("Modified", metadata.modified.clone());
+    fact("Page", metadata.landing_page.clone());
+    fact("Source", metadata.source.clone());
+    fact("Dataset IRI", Some(iri.to_owned()));
+    let plain = |text: &str| vec![Piece { text: text.to_owned(), matched: false }];
+    DatasetPage {
+        query: String::new(),
+        href: href(&metadata.id),
+        title: metadata.title().to_owned(),
+        descriptions: metadata.descriptions.iter().map(|text| text.value.clone()).collect(),
+        facts,
+        keywords: metadata.keywords.iter().map(|text| text.value.clone()).collect(),
+        numbers: vec![
+            ("triples", profile.triples),
+            ("entities", profile.entities),
+            ("classes", profile.class_count),
+            ("properties", profile.property_count),
+            ("literals", profile.literals),
+        ],
+        classes: bars(&profile.classes, true),
+        properties: bars(&profile.properties, true),
+        languages: bars(&profile.languages, false),
+        links: bars(&profile.links, false),
+        method: card.snippet_method.clone(),
+        triples: card.snippet.iter().map(|triple| triple_view(triple, plain)).collect(),
+        files: card
+            .distributions
+            .iter()
+            .map(|d| (d.location.as_str().to_owned(), is_web(d.location.as_str())))
+            .collect(),
+        example: format!("SELECT * WHERE {{\n  GRAPH <{iri}> {{ ?subject ?property ?value }}\n}}\nLIMIT 50\n"),
+    }
+}
+
+/// Only addresses of the web become links: no `javascript:`, no `file:`.
+fn is_web(text: &str) -> bool {
+    text.starts_with("http://") || text.starts_with("https://")
+}
+
+fn bars(counts: &[(String, u64)], names: bool) -> Vec<Bar> {
+    let longest = counts.first().map_or(1, |(_, count)| *count);
+    let label = |text: &str| if names { words(local_name(text)) } else { text.to_owned() };
+    counts
+        .iter()
+        .take(15)
+        .map(|(iri, count)| Bar { label: label(iri), iri: iri.clone(), count: *count, longest })
+        .collect()
+}
+
+pub(super) fn sparql(state: &AppState, text: &str, answer: Option<Result<Answer, ApiError>>) -> Response {
+    let mut page = SparqlPage {
+        query: String::new(),
+        text: if text.is_empty() { EXAMPLES[0].1.to_owned() } else { text.to_owned() },
+        examples: EXAMPLES,
+        error: None,
+        columns: Vec::new(),
+        rows: Vec::new(),
+        answered: answer.is_some(),
+        truncated: false,
+    };
+    let mut status = StatusCode::OK;
+    match answer {
+        None => {}
+        Some(Err(error)) => {
+            status = error.status;
+            page.error = Some(error.message);
+        }
+        Some(Ok(answer)) => {
+            page.truncated = answer.is_truncated();
+            (page.columns, page.rows) = table(state, &answer);
+        }
+    }
+    (status, render(&page)).into_response()
+}
+
+fn table(state: &AppState, answer: &Answer) -> (Vec<String>, Vec<Vec<CellView>>) {
+    let cell = |term: &oxrdf::Term| {
+        let (text, iri) = match term {
+            oxrdf::Term::NamedNode(node) => (node.as_str().to_owned(), Some(node.as_str())),
+            oxrdf::Term::Literal(literal) => (literal.value().to_owned(), None),
+            other => (other.to_string(), None),
+        };
+        let own = iri.and_then(|iri| state.store.iris().dataset_id(iri)).map(|id| href(&id));
+        CellView { text, href: own.or_else(|| iri.filter(|iri| is_web(iri)).map(str::to_owned)) }
+    };
+    let empty = || CellView { text: String::new(), href: None };
+    match answer {
+        Answer::Boolean(value) => {
+            (vec!["answer".to_owned()], vec![vec![CellView { text: value.to_string(), href: None }]])
+        }
+        Answer::Solutions { variables, rows, .. } => {
+            let columns = variables.iter().map(|variable| variable.as_str().to_owned()).collect();
+            let rows = rows.iter().map(|row| row.iter().map(|term| term.as_ref().map_or_else(empty, cell)).collect());
+            (columns, rows.collect())
+        }
+        Answer::Graph { triples, .. } => {
+            let columns = ["subject", "predicate", "object"].map(str::to_owned).to_vec();
+            let row = |t: &oxrdf::Triple| {
+                vec![cell(&t.subject.clone().into()), cell(&t.predicate.clone().into()), cell(&t.object)]
+            };
+            (columns, triples.iter().map(row).collect())
+        }
+    }
+}
+
+pub(super) async fn not_found() -> Response {
+    error(&ApiError::not_found("There is no such page."))
+}
+
+pub(super) fn error(error: &ApiError) -> Response {
+    let page = ErrorPage { query: String::new(), status: error.status.as_u16(), message: error.message.clone() };
+    (error.status, render(&page)).into_response()
+}
+
+pub(super) async fn style() -> impl IntoResponse {
+    (
+        [(header::CONTENT_TYPE, "text/css; charset=utf-8"), (header::CACHE_CONTROL, "max-age=3600")],
+        include_str!("style.css"),
+    )
+}
+
+pub(super) async fn icon() -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, "image/svg+xml"), (header::CACHE_CONTROL, "max-age=86400")], include_str!("icon.svg"))
+}
+
+fn render(page: &impl Template) -> Response {
+    match page.render() {
+        Ok(html) => Html(html).into_response(),
+        Err(failed) => ApiError::internal(&failed).into_response(),
+    }
+}

@@ -1,0 +1,104 @@
+//! `GET /api/search`.
+
+use super::AppState;
+use super::error::ApiError;
+use crate::engine::{Hit, SearchRequest, SearchResponse};
+use axum::Json;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// Hits of one answer at most.
+pub(super) const MOST: usize = 100;
+/// Characters of a query at most.
+pub(super) const LONGEST: usize = 2000;
+
+#[derive(Deserialize)]
+pub(super) struct Parameters {
+    q: Option<String>,
+    k: Option<usize>,
+    skip: Option<usize>,
+    explain: Option<bool>,
+}
+
+pub(super) async fn search(
+    State(state): State<AppState>,
+    parameters: Result<Query<Parameters>, QueryRejection>,
+) -> Response {
+    let answer = async {
+        let Query(parameters) = parameters.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
+        let request = request(parameters)?;
+        state
+            .work(move |state| {
+                let response = state.searcher.search(&request)?;
+                Ok(hit_json(&request.query, &response))
+            })
+            .await
+    };
+    match answer.await {
+        Ok(answer) => Json(answer).into_response(),
+        Err(error) => json_error(&error),
+    }
+}
+
+fn json_error(error: &ApiError) -> Response {
+    (error.status, Json(json!({ "error": error.message }))).into_response()
+}
+
+fn request(parameters: Parameters) -> Result<SearchRequest, ApiError> {
+    let query = parameters.q.ok_or_else(|| ApiError::bad_request("the parameter q is missing: /api/search?q=words"))?;
+    check_query(&query)?;
+    let depth = parameters.k.unwrap_or(10);
+    if !(1..=MOST).contains(&depth) {
+        return Err(ApiError::bad_request(format!("k must be from 1 to {MOST}")));
+    }
+    Ok(SearchRequest { depth, skip: parameters.skip.unwrap_or(0), explain: parameters.explain.unwrap_or(false), query })
+}
+
+/// Refuses what is no query: nothing, or a book.
+pub(super) fn check_query(query: &str) -> Result<(), ApiError> {
+    if query.trim().is_empty() {
+        return Err(ApiError::bad_request("the query is empty"));
+    }
+    if query.chars().count() > LONGEST {
+        return Err(ApiError::with_status(StatusCode::URI_TOO_LONG, format!("a query may have {LONGEST} characters")));
+    }
+    Ok(())
+}
+
+/// The answer as JSON: also what `lodeseek search --json` prints.
+#[must_use]
+pub fn hit_json(query: &str, response: &SearchResponse) -> Value {
+    json!({
+        "query": query,
+        "terms": response.terms,
+        "total": response.total,
+        "hits": response.hits.iter().map(one).collect::<Vec<_>>(),
+    })
+}
+
+fn one(hit: &Hit) -> Value {
+    let metadata = &hit.card.metadata;
+    let mut value = json!({
+        "rank": hit.rank,
+        "id": metadata.id,
+        "title": metadata.title(),
+        "score": hit.score,
+        "description": metadata.description(),
+        "creators": metadata.creators,
+        "license": metadata.license,
+        "triples": hit.card.profile.triples,
+        "fields": hit.fields,
+        "snippet": hit.snippet,
+    });
+    if let Some(object) = value.as_object_mut() {
+        if let Some(explanation) = &hit.explanation {
+            object.insert("explanation".to_owned(), json!(explanation));
+            object.insert("evidence".to_owned(), json!(hit.evidence));
+        }
+    }
+    value
+}

@@ -1,0 +1,154 @@
+use super::*;
+use crate::rdf::TripleGraphBuilder;
+use crate::rdf::intake::Intake;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+fn graph_of(turtle: &str) -> TripleGraph {
+    let mut builder = TripleGraphBuilder::new();
+    Intake::default().read(turtle.as_bytes(), "t.ttl", "http://e.org/", &mut builder);
+    builder.finish()
+}
+
+fn extract(graph: &TripleGraph, budget: usize, starts: Starts) -> Snippet {
+    let profile = Profile::of(graph);
+    IlluSnip::default().with_starts(starts).with_work(u64::MAX).extract(graph, &profile, TripleBudget(budget))
+}
+
+/// The definition, word for word: the frontier as a set, every weight computed anew at every step.
+struct Naive<'w> {
+    weights: &'w Weights<'w>,
+    schema: BTreeSet<(bool, TermId)>,
+    entities: BTreeSet<TermId>,
+}
+
+impl Naive<'_> {
+    fn gain(&self, number: u32) -> f64 {
+        let triple = self.weights.triple(number);
+        let is_type = self.weights.is_type(triple);
+        let (element, coverage) =
+            if is_type { (triple.object, &self.weights.class) } else { (triple.predicate, &self.weights.property) };
+        let coverage = if self.schema.contains(&(is_type, element)) { 0.0 } else { coverage[element.index()] };
+        let ends = BTreeSet::from_iter([Some(triple.subject), self.weights.linked(triple)].into_iter().flatten());
+        let new: Vec<f64> =
+            ends.difference(&self.entities).map(|entity| self.weights.familiarity[entity.index()]).collect();
+        let familiarity = if new.is_empty() { 0.0 } else { new.iter().sum::<f64>() / new.len() as f64 };
+        COVERAGE_WEIGHT * coverage + FAMILIARITY_WEIGHT * familiarity
+    }
+
+    fn grow(&mut self, start: u32, budget: usize) -> (Vec<u32>, f64) {
+        let (mut chosen, mut frontier, mut total) = (Vec::new(), BTreeSet::from([start]), 0.0);
+        while chosen.len() < budget {
+            let heaviest = frontier.iter().map(|&triple| Candidate { gain: self.gain(triple), triple }).max();
+            let Some(heaviest) = heaviest.filter(|heaviest| heaviest.gain > 0.0) else { break };
+            frontier.remove(&heaviest.triple);
+            chosen.push(heaviest.triple);
+            total += heaviest.gain;
+            let triple = self.weights.triple(heaviest.triple);
+            let is_type = self.weights.is_type(triple);
+            self.schema.insert((is_type, if is_type { triple.object } else { triple.predicate }));
+            self.entities.extend([Some(triple.subject), self.weights.linked(triple)].into_iter().flatten());
+            for (place, other) in self.weights.graph.triples().iter().enumerate() {
+                let ends =
+                    [triple.subject, triple.object].into_iter().filter(|end| self.weights.is_entity[end.index()]);
+                if ends.into_iter().any(|end| other.subject == end || other.object == end)
+                    && !chosen.contains(&(place as u32))
+                {
+                    frontier.insert(place as u32);
+                }
+            }
+        }
+        (chosen, total)
+    }
+}
+
+fn random_graph() -> impl Strategy<Value = TripleGraph> {
+    let triple = (0..6u8, 0..4u8, 0..9u8);
+    proptest::collection::vec(triple, 1..40).prop_map(|triples| {
+        let mut turtle = String::from("@prefix e: <http://e.org/> .\n");
+        for (s, p, o) in triples {
+            turtle += &match (p, o) {
+                (0, o) => format!("e:n{s} a e:{}{o} .\n", if o < 2 { "n" } else { "C" }),
+                (p, 0..6) => format!("e:n{s} e:p{p} e:n{o} .\n"),
+                (p, o) => format!("e:n{s} e:p{p} \"{o}\" .\n"),
+            };
+        }
+        graph_of(&turtle)
+    })
+}
+
+proptest! {
+    #[test]
+    fn the_lazy_heap_grows_what_the_definition_says(graph in random_graph(), budget in 1usize..12) {
+        let profile = Profile::of(&graph);
+        let weights = Weights::of(&graph, &profile);
+        let mut growth = Growth::new(&weights);
+        for start in 0..graph.len() as u32 {
+            let naive = Naive { weights: &weights, schema: BTreeSet::new(), entities: BTreeSet::new() }.grow(start, budget);
+            prop_assert_eq!(growth.grow(start, budget), naive);
+        }
+    }
+
+    #[test]
+    fn snippets_are_subsets_within_budget_connected_and_repeatable(graph in random_graph(), budget in 0usize..12) {
+        for starts in [Starts::Heaviest, Starts::Ranked] {
+            let snippet = extract(&graph, budget, starts);
+            prop_assert!(snippet.triples.len() <= budget);
+            let distinct: BTreeSet<_> = snippet.triples.iter().collect();
+            prop_assert_eq!(distinct.len(), snippet.triples.len());
+            prop_assert!(snippet.triples.iter().all(|triple| graph.triples().binary_search(triple).is_ok()));
+            prop_assert!(is_connected(&graph, &snippet.triples));
+            prop_assert_eq!(&extract(&graph, budget, starts), &snippet);
+        }
+    }
+
+    #[test]
+    fn more_starts_never_give_less(graph in random_graph()) {
+        prop_assert!(extract(&graph, 5, Starts::Ranked).gain >= extract(&graph, 5, Starts::Heaviest).gain - 1e-12);
+    }
+}
+
+/// Every triple shares a subject or object that is no literal with one before it.
+fn is_connected(graph: &TripleGraph, triples: &[Triple]) -> bool {
+    (1..triples.len()).all(|place| {
+        let ends = |triple: &Triple| {
+            [triple.subject, triple.object].into_iter().filter(|&end| !graph.is_literal(end)).collect::<Vec<_>>()
+        };
+        let before: Vec<TermId> = triples[..place].iter().flat_map(ends).collect();
+        ends(&triples[place]).iter().any(|end| before.contains(end))
+    })
+}
+
+#[test]
+fn weights_by_hand() {
+    // T = 4 triples, C = 2 of rdf:type; e:b is linked once, e:a once; both entities have the same PageRank.
+    let graph = graph_of("@prefix e: <http://e.org/> . e:a a e:C ; e:p e:b ; e:q 1 . e:b a e:C .");
+    let profile = Profile::of(&graph);
+    let weights = Weights::of(&graph, &profile);
+    let growth = Growth::new(&weights);
+    let gain = |predicate: &str| {
+        let place = graph.triples().iter().position(|t| graph.term(t.predicate).text() == predicate).expect("present");
+        growth.gain(place as u32)
+    };
+    let expected_link = 0.8 * (2.0_f64.ln() / 5.0_f64.ln()) + 0.2;
+    assert!((gain("http://e.org/p") - expected_link).abs() < 1e-12);
+    assert!((gain(rdf::TYPE) - (0.8 * (3.0_f64.ln() / 3.0_f64.ln()) + 0.2)).abs() < 1e-12);
+}
+
+#[test]
+fn a_work_bound_ends_the_search_and_says_so() {
+    let turtle: String =
+        (0..50).map(|n| format!("<http://e.org/{n}> <http://e.org/p> <http://e.org/{}> .\n", n + 1)).collect();
+    let graph = graph_of(&turtle);
+    let profile = Profile::of(&graph);
+    let snippet = IlluSnip::default().with_work(1).extract(&graph, &profile, TripleBudget(5));
+    assert!(snippet.interrupted && !snippet.triples.is_empty());
+    let hook = || true;
+    assert!(IlluSnip::default().with_interrupt(&hook).extract(&graph, &profile, TripleBudget(5)).interrupted);
+}
+
+#[test]
+fn nothing_gives_an_empty_snippet() {
+    assert!(extract(&graph_of(""), 20, Starts::Ranked).triples.is_empty());
+    assert!(extract(&graph_of("<http://e.org/a> a <http://e.org/b> ."), 0, Starts::Ranked).triples.is_empty());
+}

@@ -1,0 +1,141 @@
+//! Snippets: a few triples that say what a dataset is.
+
+mod illusnip;
+
+pub use illusnip::{IlluSnip, Starts};
+
+use crate::profile::Profile;
+use crate::rdf::vocab::{lodeseek, rdf};
+use crate::rdf::{Labels, LiteralKind, TermId, TermRef, Triple, TripleGraph};
+use oxrdf::{Literal, NamedNode, Term, Triple as OxTriple};
+use serde::{Deserialize, Serialize};
+
+/// The most triples a snippet may have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TripleBudget(pub usize);
+
+impl Default for TripleBudget {
+    /// Twenty, as in the papers' evaluations.
+    fn default() -> Self {
+        Self(20)
+    }
+}
+
+/// A subset of a dataset's triples, in the order they were chosen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Snippet {
+    /// The triples.
+    pub triples: Vec<Triple>,
+    /// What the method maximises, for these triples.
+    pub gain: f64,
+    /// Whether the search ended before every possibility was tried.
+    pub interrupted: bool,
+}
+
+/// A way to choose the triples.
+pub trait SnippetExtractor {
+    /// The method and its variant, as recorded with the snippet.
+    fn name(&self) -> &'static str;
+
+    /// At most `budget` triples of `graph`, whose profile is `profile`: the same on every run.
+    fn extract(&self, graph: &TripleGraph, profile: &Profile, budget: TripleBudget) -> Snippet;
+}
+
+/// A term as shown to people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LabelledTerm {
+    /// `iri`, `blank` or `literal`.
+    #[serde(rename = "type")]
+    pub kind: TermKind,
+    /// The IRI, blank node label or lexical form.
+    pub value: String,
+    /// The human-readable form.
+    pub label: String,
+    /// The language of a literal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
+    /// The datatype of a literal other than a string.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub datatype: Option<String>,
+}
+
+/// What kind of term a [`LabelledTerm`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum TermKind {
+    Iri,
+    Blank,
+    Literal,
+}
+
+/// A triple as shown to people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct LabelledTriple {
+    pub subject: LabelledTerm,
+    pub predicate: LabelledTerm,
+    pub object: LabelledTerm,
+}
+
+/// Labels a triple.
+#[must_use]
+pub fn labelled(graph: &TripleGraph, labels: &Labels<'_>, triple: Triple) -> LabelledTriple {
+    let term = |id: TermId| labelled_term(graph, labels, id);
+    LabelledTriple { subject: term(triple.subject), predicate: term(triple.predicate), object: term(triple.object) }
+}
+
+fn labelled_term(graph: &TripleGraph, labels: &Labels<'_>, id: TermId) -> LabelledTerm {
+    let term = graph.term(id);
+    let (language, datatype) = match term {
+        TermRef::Literal { kind: LiteralKind::Language(tag), .. } => (Some(tag.to_owned()), None),
+        TermRef::Literal { kind: LiteralKind::Datatype(iri), .. } => (None, Some(iri.to_owned())),
+        _ => (None, None),
+    };
+    let kind = match term {
+        TermRef::Iri(_) => TermKind::Iri,
+        TermRef::Blank(_) => TermKind::Blank,
+        TermRef::Literal { .. } => TermKind::Literal,
+    };
+    let label = labels.label(id).unwrap_or_else(|| "[…]".to_owned());
+    LabelledTerm { kind, value: term.text().to_owned(), label, language, datatype }
+}
+
+impl Snippet {
+    /// The snippet as RDF: a `lodeseek:Snippet` of reified statements, each with its rank.
+    #[must_use]
+    pub fn to_triples(
+        &self,
+        graph: &TripleGraph,
+        dataset: &NamedNode,
+        method: &str,
+        budget: TripleBudget,
+    ) -> Vec<OxTriple> {
+        let node = |iri: &str| NamedNode::new_unchecked(iri);
+        let part = |name: &str| NamedNode::new_unchecked(format!("{}#{name}", dataset.as_str()));
+        let snippet = part("snippet");
+        let mut out = Vec::with_capacity(4 + 6 * self.triples.len());
+        let mut add = |s: &NamedNode, p: &str, o: Term| out.push(OxTriple::new(s.clone(), node(p), o));
+        add(dataset, lodeseek::HAS_SNIPPET, snippet.clone().into());
+        add(&snippet, rdf::TYPE, node(lodeseek::SNIPPET).into());
+        add(&snippet, lodeseek::METHOD, Literal::from(method).into());
+        add(&snippet, lodeseek::BUDGET, Literal::from(budget.0 as i64).into());
+        for (place, &triple) in self.triples.iter().enumerate() {
+            let statement = part(&format!("statement-{}", place + 1));
+            let term = |id: TermId| -> Term {
+                match graph.term(id) {
+                    // Blank nodes of one snippet must stay apart from those of all others in the graph.
+                    TermRef::Blank(label) => part(&format!("node-{label}")).into(),
+                    other => other.to_term(),
+                }
+            };
+            add(&snippet, lodeseek::STATEMENT, statement.clone().into());
+            add(&statement, rdf::TYPE, node(rdf::STATEMENT).into());
+            add(&statement, rdf::SUBJECT, term(triple.subject));
+            add(&statement, rdf::PREDICATE, term(triple.predicate));
+            add(&statement, rdf::OBJECT, term(triple.object));
+            add(&statement, lodeseek::RANK, Literal::from(place as i64 + 1).into());
+        }
+        out
+    }
+}

@@ -1,0 +1,41 @@
+//! A score as a tree of named terms, after Lucene's and tantivy's `Explanation`.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A value, what it is, and what it is made of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Explanation {
+    /// The value.
+    pub value: f64,
+    /// What it is.
+    pub description: String,
+    /// What it is made of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub details: Vec<Explanation>,
+}
+
+impl Explanation {
+    /// A value that is not explained further.
+    #[must_use]
+    pub fn leaf(value: f64, description: impl Into<String>) -> Self {
+        Self { value, description: description.into(), details: Vec::new() }
+    }
+
+    /// The sum of its details.
+    #[must_use]
+    pub fn sum(description: impl Into<String>, details: Vec<Self>) -> Self {
+        Self { value: details.iter().map(|detail| detail.value).sum(), description: description.into(), details }
+    }
+
+    fn write(&self, f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
+        writeln!(f, "{:indent$}{:.4}  {}", "", self.value, self.description, indent = 2 * depth)?;
+        self.details.iter().try_for_each(|detail| detail.write(f, depth + 1))
+    }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, 0)
+    }
+}

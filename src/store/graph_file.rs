@@ -1,0 +1,70 @@
+//! Graph files: a [`TripleGraph`] in its compact form, LZ4-compressed, named by the SHA-256 of that form.
+//!
+//! The name is the checksum: a file that does not hash to its name is not used.
+
+use super::StoreError;
+use crate::rdf::TripleGraph;
+use lz4_flex::frame::{FrameDecoder, FrameEncoder};
+use sha2::{Digest, Sha256};
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+const SUFFIX: &str = "graph";
+/// Half of the hash names a version: 64 bits, against accidents, not against an adversary.
+const NAME_BYTES: usize = 8;
+
+pub(super) fn path(home: &Path, version: &str) -> PathBuf {
+    home.join("graphs").join(format!("{version}.{SUFFIX}"))
+}
+
+/// Writes a graph, if it is not there yet, and returns its version.
+pub(super) fn write(home: &Path, graph: &TripleGraph) -> Result<String, StoreError> {
+    let compact = graph.to_compact();
+    let version = version(&compact);
+    let path = path(home, &version);
+    if !path.exists() {
+        let mut encoder = FrameEncoder::new(Vec::with_capacity(compact.len() / 2));
+        encoder.write_all(&compact).map_err(StoreError::io(&path))?;
+        let bytes = encoder.finish().map_err(|error| StoreError::io(&path)(error.into()))?;
+        write_whole(&path, &bytes)?;
+    }
+    Ok(version)
+}
+
+/// Reads a graph; the reason where the file cannot be used.
+pub(super) fn read(path: &Path, expected: &str) -> Result<TripleGraph, String> {
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    let mut compact = Vec::new();
+    FrameDecoder::new(file).read_to_end(&mut compact).map_err(|error| error.to_string())?;
+    if version(&compact) != expected {
+        return Err("its content does not match its name".to_owned());
+    }
+    TripleGraph::read_compact(&compact).ok_or_else(|| "it is of another format".to_owned())
+}
+
+fn version(compact: &[u8]) -> String {
+    Sha256::digest(compact).iter().take(NAME_BYTES).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Writes a file whole or not at all: beside it first, then renamed over it.
+pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    let beside = path.with_extension("new");
+    let mut file = File::create(&beside).map_err(StoreError::io(&beside))?;
+    file.write_all(bytes).map_err(StoreError::io(&beside))?;
+    fs::rename(&beside, path).map_err(StoreError::io(path))
+}
+
+/// Removes the files of versions not in `named`.
+pub(super) fn remove_unnamed(home: &Path, named: &HashSet<String>) -> Result<(), StoreError> {
+    let folder = home.join("graphs");
+    for entry in fs::read_dir(&folder).map_err(StoreError::io(&folder))? {
+        let path = entry.map_err(StoreError::io(&folder))?.path();
+        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        if !named.contains(&stem) || path.extension().is_none_or(|suffix| suffix != SUFFIX) {
+            fs::remove_file(&path).map_err(StoreError::io(&path))?;
+        }
+    }
+    Ok(())
+}

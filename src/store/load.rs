@@ -1,0 +1,381 @@
+//! Dumps into the store: one thread reads and parses, the calling thread writes, batch by batch.
+//!
+//! A batch is some hundred thousand triples of whole datasets. Its content is bulk-loaded into new graphs, then one
+//! transaction writes descriptions and pointers: after that the batch's datasets are there, whatever happens next.
+
+use super::{Store, StoreError, graph_file};
+use crate::catalog::{Catalog, Dataset, DatasetId, Location, dcat};
+use crate::rdf::intake::{FileReport, Intake, Limits};
+use crate::rdf::vocab::lodeseek;
+use crate::rdf::{TripleGraph, TripleGraphBuilder};
+use oxrdf::{Literal, NamedNode, Triple};
+use serde::Serialize;
+use std::path::{Component, Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+/// How a load is done.
+#[derive(Clone, Debug)]
+pub struct LoadOptions {
+    /// Triples after which a batch is committed. Default 500,000.
+    pub batch_triples: usize,
+    /// Threads of Oxigraph's bulk loader. Default 2.
+    pub threads: usize,
+    /// Rough memory of the bulk loader in megabytes. Default 400.
+    pub memory_megabytes: usize,
+    /// What a dump may cost.
+    pub limits: Limits,
+}
+
+impl Default for LoadOptions {
+    fn default() -> Self {
+        Self { batch_triples: 500_000, threads: 2, memory_megabytes: 400, limits: Limits::default() }
+    }
+}
+
+/// Parsed datasets waiting to be written; more would only fill memory.
+const WAITING_DATASETS: usize = 4;
+
+/// What a load is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// Reading dumps.
+    Reading,
+    /// Writing a batch.
+    Writing,
+    /// Clearing replaced versions.
+    Clearing,
+}
+
+/// How far a load has come.
+#[derive(Clone, Copy, Debug)]
+pub struct LoadProgress {
+    /// What it is doing.
+    pub phase: Phase,
+    /// Datasets read, of [`Self::datasets_total`].
+    pub datasets: usize,
+    /// All datasets of this load.
+    pub datasets_total: usize,
+    /// Bytes of dump files read, of [`Self::bytes_total`].
+    pub bytes: u64,
+    /// Bytes of all dump files.
+    pub bytes_total: u64,
+    /// Distinct triples so far.
+    pub triples: u64,
+}
+
+/// What became of one dataset.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DatasetOutcome {
+    /// New in the store.
+    Loaded,
+    /// Was there with other content or metadata.
+    Replaced,
+    /// Was there as it is; nothing was written.
+    Unchanged,
+    /// In the catalogue, but without a triple: no dump, or none that could be read.
+    MetadataOnly,
+}
+
+/// The report of one dataset.
+#[derive(Clone, Debug, Serialize)]
+pub struct DatasetReport {
+    /// Its id.
+    pub id: DatasetId,
+    /// Its title.
+    pub title: String,
+    /// What became of it.
+    pub outcome: DatasetOutcome,
+    /// Distinct triples over all its files.
+    pub triples: u64,
+    /// Triples read, repeated ones counted again.
+    pub read: u64,
+    /// Statements skipped.
+    pub skipped: u64,
+    /// Its files.
+    pub files: Vec<FileReport>,
+}
+
+/// The report of a load.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct LoadReport {
+    /// Every dataset, in the order of the catalogue.
+    pub datasets: Vec<DatasetReport>,
+    /// What was wrong with the catalogue itself.
+    pub catalog_problems: Vec<String>,
+    /// Graphs of replaced versions that were cleared.
+    pub cleared_graphs: usize,
+}
+
+impl LoadReport {
+    /// Distinct triples of all datasets.
+    #[must_use]
+    pub fn triples(&self) -> u64 {
+        self.datasets.iter().map(|dataset| dataset.triples).sum()
+    }
+
+    /// Datasets with a file that was not read as it stands.
+    pub fn with_problems(&self) -> impl Iterator<Item = &DatasetReport> {
+        self.datasets.iter().filter(|dataset| dataset.files.iter().any(|file| !file.is_clean()))
+    }
+}
+
+/// A dataset read and ready to be written.
+struct Parsed {
+    dataset: Dataset,
+    graph: TripleGraph,
+    version: String,
+    report: DatasetReport,
+}
+
+/// Loads catalogues into a store.
+///
+/// ```
+/// use lodeseek::{catalog::{Catalog, Iris}, store::{Loader, Store}};
+/// # let folder = tempfile::tempdir()?;
+/// std::fs::write(folder.path().join("tiny.ttl"), "<http://e.org/a> <http://e.org/p> 1 .")?;
+/// let catalog = Catalog::read(&folder.path().join("tiny.ttl"))?;
+/// let store = Store::in_memory(folder.path(), Iris::new(Iris::DEFAULT_BASE)?)?;
+/// let report = Loader::new(&store).load(catalog, &|_| ())?;
+/// assert_eq!(report.triples(), 1);
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+pub struct Loader<'s> {
+    store: &'s Store,
+    options: LoadOptions,
+}
+
+impl<'s> Loader<'s> {
+    /// A loader with the default options.
+    #[must_use]
+    pub fn new(store: &'s Store) -> Self {
+        Self { store, options: LoadOptions::default() }
+    }
+
+    /// A loader with other options.
+    #[must_use]
+    pub fn with_options(self, options: LoadOptions) -> Self {
+        Self { options, ..self }
+    }
+
+    /// Loads every dataset of a catalogue. What is wrong with one dataset is in its report; an error is one of the store.
+    pub fn load(&self, catalog: Catalog, on_progress: &dyn Fn(LoadProgress)) -> Result<LoadReport, StoreError> {
+        let Catalog { folder, datasets, problems } = catalog;
+        let mut run = Run::new(self, &datasets, &folder, problems, on_progress);
+        let (sender, receiver) = sync_channel(WAITING_DATASETS);
+        let (store, limits) = (self.store, &self.options.limits);
+        thread::scope(|scope| {
+            scope.spawn(move || parse_all(datasets, &folder, store, limits, &sender));
+            run.receive(receiver)
+        })?;
+        let total = run.progress;
+        run.report.cleared_graphs =
+            self.store.clear_unnamed(&|_, _| on_progress(LoadProgress { phase: Phase::Clearing, ..total }))?;
+        Ok(run.report)
+    }
+}
+
+/// The writing side of one load.
+struct Run<'r> {
+    loader: &'r Loader<'r>,
+    on_progress: &'r dyn Fn(LoadProgress),
+    progress: LoadProgress,
+    waiting: Vec<Parsed>,
+    waiting_triples: usize,
+    report: LoadReport,
+}
+
+impl<'r> Run<'r> {
+    fn new(
+        loader: &'r Loader<'r>,
+        datasets: &[Dataset],
+        folder: &Path,
+        catalog_problems: Vec<String>,
+        on_progress: &'r dyn Fn(LoadProgress),
+    ) -> Self {
+        let bytes_total = datasets.iter().map(|dataset| bytes_of(dataset, folder)).sum();
+        let progress = LoadProgress {
+            phase: Phase::Reading,
+            datasets: 0,
+            datasets_total: datasets.len(),
+            bytes: 0,
+            bytes_total,
+            triples: 0,
+        };
+        let report = LoadReport { catalog_problems, ..LoadReport::default() };
+        Self { loader, on_progress, progress, waiting: Vec::new(), waiting_triples: 0, report }
+    }
+
+    fn receive(&mut self, parsed: Receiver<Result<(Parsed, u64), StoreError>>) -> Result<(), StoreError> {
+        for parsed in parsed {
+            let (parsed, bytes) = parsed?;
+            self.progress.datasets += 1;
+            self.progress.bytes += bytes;
+            self.progress.triples += parsed.report.triples;
+            self.waiting_triples += parsed.graph.len();
+            self.waiting.push(parsed);
+            (self.on_progress)(self.progress);
+            if self.waiting_triples >= self.loader.options.batch_triples {
+                self.write()?;
+            }
+        }
+        self.write()
+    }
+
+    /// Writes and commits what is waiting.
+    fn write(&mut self) -> Result<(), StoreError> {
+        (self.on_progress)(LoadProgress { phase: Phase::Writing, ..self.progress });
+        let store = self.loader.store;
+        let mut batch = std::mem::take(&mut self.waiting);
+        self.waiting_triples = 0;
+        let mut descriptions = Vec::new();
+        let mut new_content = Vec::new();
+        for (place, parsed) in batch.iter_mut().enumerate() {
+            let id = &parsed.dataset.metadata.id;
+            let description = description(parsed, store);
+            let present = store.version(id)?;
+            let same_content = present.as_ref() == Some(&parsed.version);
+            if same_content
+                && same_triples(&store.node_and_parts(&store.iris.catalog(), &store.iris.dataset(id))?, &description)
+            {
+                parsed.report.outcome = DatasetOutcome::Unchanged;
+                continue;
+            }
+            parsed.report.outcome = match present {
+                Some(_) => DatasetOutcome::Replaced,
+                None if parsed.graph.is_empty() => DatasetOutcome::MetadataOnly,
+                None => DatasetOutcome::Loaded,
+            };
+            if !same_content {
+                new_content.push(place);
+            }
+            descriptions.push((id.clone(), description));
+        }
+        self.write_content(&batch, &new_content)?;
+        if !descriptions.is_empty() {
+            store.describe(&descriptions)?;
+        }
+        self.report.datasets.extend(batch.into_iter().map(|parsed| parsed.report));
+        Ok(())
+    }
+
+    fn write_content(&self, batch: &[Parsed], places: &[usize]) -> Result<(), StoreError> {
+        let (store, options) = (self.loader.store, &self.loader.options);
+        let quads = places.iter().map(|&place| &batch[place]).flat_map(|parsed| {
+            let graph = store.iris.graph(&parsed.dataset.metadata.id, &parsed.version);
+            let triples = parsed.graph.triples().iter();
+            triples.map(move |&triple| parsed.graph.to_triple(triple).in_graph(graph.clone()))
+        });
+        let mut bulk = store
+            .oxigraph
+            .bulk_loader()
+            .with_num_threads(options.threads)
+            .with_max_memory_size_in_megabytes(options.memory_megabytes);
+        bulk.load_quads(quads)?;
+        bulk.commit()?;
+        Ok(())
+    }
+}
+
+fn same_triples(present: &[Triple], new: &[Triple]) -> bool {
+    let lines = |triples: &[Triple]| {
+        let mut lines: Vec<String> = triples.iter().map(ToString::to_string).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        lines
+    };
+    lines(present) == lines(&own(new))
+}
+
+/// The triples of a description without those about the catalogue and about agents with IRIs of their own.
+fn own(description: &[Triple]) -> Vec<Triple> {
+    let node = description
+        .iter()
+        .find(|triple| triple.predicate.as_str() == lodeseek::GRAPH)
+        .map(|triple| triple.subject.to_string());
+    let prefix = node.map(|node| node.trim_end_matches('>').to_owned()).unwrap_or_default();
+    let is_own = |triple: &&Triple| {
+        let subject = triple.subject.to_string();
+        subject.strip_prefix(&prefix).is_some_and(|rest| rest == ">" || rest.starts_with('#'))
+    };
+    description.iter().filter(is_own).cloned().collect()
+}
+
+/// Everything the catalogue graph is to say of a dataset.
+fn description(parsed: &Parsed, store: &Store) -> Vec<Triple> {
+    let id = &parsed.dataset.metadata.id;
+    let node = store.iris.dataset(id);
+    let mut triples = dcat::to_triples(&parsed.dataset, &store.iris);
+    triples.extend(dcat::content_graph(&node, &store.iris.graph(id, &parsed.version), store.iris.part(id, "graph")));
+    if parsed.report.skipped > 0 {
+        let skipped = NamedNode::new_unchecked(lodeseek::SKIPPED_STATEMENTS);
+        triples.push(Triple::new(node, skipped, Literal::from(parsed.report.skipped as i64)));
+    }
+    triples
+}
+
+/// The path of a local distribution, if it stays in the catalogue's folder.
+fn local_path(location: &Location, folder: &Path) -> Result<PathBuf, String> {
+    match location {
+        Location::Remote(address) => {
+            Err(format!("{address} is on the web; `load` reads local files only and fetches nothing"))
+        }
+        Location::File(path) => {
+            let inside =
+                Path::new(path).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+            if inside && !path.is_empty() {
+                Ok(folder.join(path))
+            } else {
+                Err(format!("the path {path:?} leads outside the catalogue's folder"))
+            }
+        }
+    }
+}
+
+fn bytes_of(dataset: &Dataset, folder: &Path) -> u64 {
+    let paths = dataset.distributions.iter().filter_map(|d| local_path(&d.location, folder).ok());
+    paths.filter_map(|path| path.metadata().ok()).map(|metadata| metadata.len()).sum()
+}
+
+fn parse_all(
+    datasets: Vec<Dataset>,
+    folder: &Path,
+    store: &Store,
+    limits: &Limits,
+    sender: &SyncSender<Result<(Parsed, u64), StoreError>>,
+) {
+    for dataset in datasets {
+        let bytes = bytes_of(&dataset, folder);
+        let parsed = parse(dataset, folder, store, limits).map(|parsed| (parsed, bytes));
+        if sender.send(parsed).is_err() {
+            return; // the writing side has failed and said why
+        }
+    }
+}
+
+fn parse(dataset: Dataset, folder: &Path, store: &Store, limits: &Limits) -> Result<Parsed, StoreError> {
+    let id = dataset.metadata.id.clone();
+    let mut builder = TripleGraphBuilder::new();
+    let intake = Intake::with_limits(limits.clone());
+    let mut files = Vec::new();
+    for distribution in &dataset.distributions {
+        let name = distribution.location.as_str();
+        match local_path(&distribution.location, folder) {
+            Ok(path) => files.extend(intake.read_file(&path, name, &store.iris.dump_base(&id, name), &mut builder)),
+            Err(reason) => files.push(FileReport::refused(name, reason)),
+        }
+    }
+    let graph = builder.finish();
+    let version = graph_file::write(&store.home, &graph)?;
+    let report = DatasetReport {
+        title: dataset.metadata.title().to_owned(),
+        outcome: DatasetOutcome::Loaded,
+        triples: graph.len() as u64,
+        read: files.iter().map(|file| file.triples).sum(),
+        skipped: files.iter().map(|file| file.skipped).sum(),
+        files,
+        id,
+    };
+    Ok(Parsed { dataset, graph, version, report })
+}

@@ -1,0 +1,408 @@
+//! SPARQL 1.1 queries over the store, bounded in time and size. <https://www.w3.org/TR/sparql11-query/>
+//!
+//! *Which graphs a query sees.* The default graph is the metadata: catalogue, profiles and snippets. The named graphs are
+//! those three and the present content of every dataset; versions being replaced are invisible. The IRI of a dataset may
+//! stand for its content's graph wherever a query or request names one.
+//!
+//! *Why a thread for each query?* Oxigraph looks at its cancellation token only when it reads the store, so a query that
+//! computes without reading cannot be stopped. At the deadline the answer is given up at once, the token is set, and the
+//! thread is left to end; until it does it holds one of the [`SparqlLimits::concurrent`] places.
+
+use super::Store;
+use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
+use oxigraph::sparql::{CancellationToken, QueryEvaluationError, QueryResults, SparqlEvaluator};
+use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Term, Triple, Variable};
+use spargebra::algebra::{AggregateExpression, Expression, GraphPattern, OrderExpression, QueryDataset};
+use spargebra::term::NamedNodePattern;
+use spargebra::{Query, SparqlParser};
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+/// What one query may cost.
+#[derive(Clone, Debug)]
+pub struct SparqlLimits {
+    /// Time until the answer must be there. Default 30 s.
+    pub deadline: Duration,
+    /// Rows or triples of an answer; one with more is cut and marked. Default 100,000.
+    pub rows: usize,
+    /// Queries at one time, those given up included. Default 8.
+    pub concurrent: usize,
+    /// Bytes of a query. Default 256 KiB.
+    pub query_bytes: usize,
+    /// How deep brackets may nest, and how many prefix operators may follow each other. Default 150.
+    pub nesting: usize,
+}
+
+impl Default for SparqlLimits {
+    fn default() -> Self {
+        Self { deadline: Duration::from_secs(30), rows: 100_000, concurrent: 8, query_bytes: 256 << 10, nesting: 150 }
+    }
+}
+
+/// A query and the graphs the request names; those win over `FROM` (SPARQL 1.1 Protocol, 2.1.4).
+#[derive(Clone, Debug, Default)]
+pub struct QueryRequest {
+    /// The query.
+    pub query: String,
+    /// `default-graph-uri`.
+    pub default_graphs: Vec<NamedNode>,
+    /// `named-graph-uri`.
+    pub named_graphs: Vec<NamedNode>,
+}
+
+/// An answer, whole in memory: [`SparqlLimits::rows`] bounds it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// Of an `ASK`.
+    Boolean(bool),
+    /// Of a `SELECT`.
+    Solutions {
+        /// The variables, in the order of the query.
+        variables: Vec<Variable>,
+        /// One value a variable.
+        rows: Vec<Vec<Option<Term>>>,
+        /// Whether there were more rows than the limit.
+        truncated: bool,
+    },
+    /// Of a `CONSTRUCT` or `DESCRIBE`.
+    Graph {
+        /// The triples.
+        triples: Vec<Triple>,
+        /// Whether there were more triples than the limit.
+        truncated: bool,
+    },
+}
+
+impl Answer {
+    /// Whether the answer was cut at the limit.
+    #[must_use]
+    pub fn is_truncated(&self) -> bool {
+        matches!(self, Self::Solutions { truncated: true, .. } | Self::Graph { truncated: true, .. })
+    }
+
+    /// Writes solutions or a boolean in one of the result formats; `None` for a graph, which is RDF.
+    #[must_use]
+    pub fn write_results(&self, media_type: &str) -> Option<io::Result<Vec<u8>>> {
+        let format = QueryResultsFormat::from_media_type(media_type)?;
+        let serializer = QueryResultsSerializer::from_format(format);
+        match self {
+            Self::Boolean(value) => Some(serializer.serialize_boolean_to_writer(Vec::new(), *value)),
+            Self::Solutions { variables, rows, .. } => {
+                let write = || {
+                    let mut writer = serializer.serialize_solutions_to_writer(Vec::new(), variables.clone())?;
+                    for row in rows {
+                        let bound = variables
+                            .iter()
+                            .zip(row)
+                            .filter_map(|(v, term)| Some((v.as_ref(), term.as_ref()?.as_ref())));
+                        writer.serialize(bound)?;
+                    }
+                    writer.finish()
+                };
+                Some(write())
+            }
+            Self::Graph { .. } => None,
+        }
+    }
+}
+
+/// Why a query has no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SparqlError {
+    /// The query is not SPARQL.
+    #[error("{0}")]
+    Syntax(String),
+    /// The query is larger or nested deeper than allowed.
+    #[error("the query is refused: {0}")]
+    TooLarge(String),
+    /// The deadline passed.
+    #[error("no answer within {} s; a LIMIT or a more specific pattern may help", .0.as_secs_f32())]
+    Deadline(Duration),
+    /// Too many queries at once.
+    #[error("{0} queries are being answered; try again in a moment")]
+    Busy(usize),
+    /// The evaluation failed.
+    #[error("{0}")]
+    Evaluation(String),
+}
+
+static RUNNING: AtomicUsize = AtomicUsize::new(0);
+
+/// One of the places for queries, given back when dropped.
+struct Place;
+
+impl Place {
+    fn take(limit: usize) -> Result<Self, SparqlError> {
+        let taken = RUNNING
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |running| (running < limit).then_some(running + 1));
+        taken.map(|_| Self).map_err(SparqlError::Busy)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        RUNNING.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// Answers a query, blocking at most until the deadline.
+pub fn evaluate(store: &Arc<Store>, request: &QueryRequest, limits: &SparqlLimits) -> Result<Answer, SparqlError> {
+    check_size(&request.query, limits)?;
+    let place = Place::take(limits.concurrent)?;
+    let token = CancellationToken::new();
+    let (sender, receiver) = sync_channel(1);
+    let (store, request, rows, cancel) = (Arc::clone(store), request.clone(), limits.rows, token.clone());
+    thread::Builder::new()
+        .name("sparql".to_owned())
+        .stack_size(64 << 20) // the parser recurses; what the limits let through fits
+        .spawn(move || {
+            let answer = answer(&store, &request, rows, cancel);
+            drop(place);
+            let _ = sender.send(answer); // nobody listens any more after the deadline
+        })
+        .map_err(|error| SparqlError::Evaluation(error.to_string()))?;
+    match receiver.recv_timeout(limits.deadline) {
+        Ok(answer) => answer,
+        Err(RecvTimeoutError::Timeout) => {
+            token.cancel();
+            Err(SparqlError::Deadline(limits.deadline))
+        }
+        Err(RecvTimeoutError::Disconnected) => Err(SparqlError::Evaluation("the evaluation broke off".to_owned())),
+    }
+}
+
+/// The parser recurses on brackets and prefix operators: both are bounded before it runs.
+fn check_size(query: &str, limits: &SparqlLimits) -> Result<(), SparqlError> {
+    if query.len() > limits.query_bytes {
+        return Err(SparqlError::TooLarge(format!(
+            "it has {} bytes; the limit is {}",
+            query.len(),
+            limits.query_bytes
+        )));
+    }
+    let (mut depth, mut deepest, mut operators, mut longest) = (0usize, 0, 0usize, 0);
+    for byte in query.bytes().filter(|byte| !byte.is_ascii_whitespace()) {
+        match byte {
+            b'{' | b'(' | b'[' => depth += 1,
+            b'}' | b')' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        operators = if matches!(byte, b'!' | b'-' | b'+' | b'^') { operators + 1 } else { 0 };
+        deepest = deepest.max(depth);
+        longest = longest.max(operators);
+    }
+    if deepest > limits.nesting || longest > limits.nesting {
+        return Err(SparqlError::TooLarge(format!("it nests deeper than {}", limits.nesting)));
+    }
+    Ok(())
+}
+
+fn answer(
+    store: &Store,
+    request: &QueryRequest,
+    limit: usize,
+    token: CancellationToken,
+) -> Result<Answer, SparqlError> {
+    let failed = |error: &dyn std::fmt::Display| SparqlError::Evaluation(error.to_string());
+    let parser = SparqlParser::new().with_base_iri(store.iris.base()).map_err(|error| failed(&error))?;
+    let mut query = parser.parse_query(&request.query).map_err(|error| SparqlError::Syntax(error.to_string()))?;
+    let graphs = Graphs::of(store).map_err(|error| failed(&error))?;
+    graphs.resolve(&mut query);
+    let from = match &query {
+        Query::Select { dataset, .. }
+        | Query::Construct { dataset, .. }
+        | Query::Describe { dataset, .. }
+        | Query::Ask { dataset, .. } => dataset.clone(),
+    };
+    let mut prepared = SparqlEvaluator::new().with_cancellation_token(token).for_query(query);
+    let (default, named) = graphs.visible(request, from);
+    prepared.dataset_mut().set_default_graph(default.into_iter().map(GraphName::NamedNode).collect());
+    prepared.dataset_mut().set_available_named_graphs(named.into_iter().map(NamedOrBlankNode::NamedNode).collect());
+    let results = prepared.on_store(&store.oxigraph).execute().map_err(|error| failed(&error))?;
+    collect(results, limit).map_err(|error| failed(&error))
+}
+
+fn collect(results: QueryResults<'_>, limit: usize) -> Result<Answer, QueryEvaluationError> {
+    Ok(match results {
+        QueryResults::Boolean(value) => Answer::Boolean(value),
+        QueryResults::Solutions(solutions) => {
+            let variables = solutions.variables().to_vec();
+            let mut rows = Vec::new();
+            let mut truncated = false;
+            for solution in solutions {
+                let solution = solution?;
+                if rows.len() == limit {
+                    truncated = true;
+                    break;
+                }
+                rows.push(variables.iter().map(|variable| solution.get(variable).cloned()).collect());
+            }
+            Answer::Solutions { variables, rows, truncated }
+        }
+        QueryResults::Graph(graph) => {
+            let mut triples = Vec::new();
+            let mut truncated = false;
+            for triple in graph {
+                let triple = triple?;
+                if triples.len() == limit {
+                    truncated = true;
+                    break;
+                }
+                triples.push(triple);
+            }
+            Answer::Graph { triples, truncated }
+        }
+    })
+}
+
+/// The graphs of a store at one moment.
+struct Graphs {
+    metadata: Vec<NamedNode>,
+    /// Dataset IRI → graph of its present content.
+    content: HashMap<NamedNode, NamedNode>,
+}
+
+impl Graphs {
+    fn of(store: &Store) -> Result<Self, super::StoreError> {
+        let iris = &store.iris;
+        let content =
+            store.versions()?.into_iter().map(|(id, version)| (iris.dataset(&id), iris.graph(&id, &version))).collect();
+        Ok(Self { metadata: vec![iris.catalog(), iris.profiles(), iris.snippets()], content })
+    }
+
+    fn name(&self, graph: &NamedNode) -> NamedNode {
+        self.content.get(graph).unwrap_or(graph).clone()
+    }
+
+    fn is_visible(&self, graph: &NamedNode) -> bool {
+        self.metadata.contains(graph) || self.content.values().any(|content| content == graph)
+    }
+
+    /// (default graph, named graphs) for a request and a query's own `FROM` clauses.
+    fn visible(&self, request: &QueryRequest, from: Option<QueryDataset>) -> (Vec<NamedNode>, Vec<NamedNode>) {
+        let pick = |graphs: &[NamedNode]| -> Vec<NamedNode> {
+            graphs.iter().map(|graph| self.name(graph)).filter(|graph| self.is_visible(graph)).collect()
+        };
+        if !request.default_graphs.is_empty() || !request.named_graphs.is_empty() {
+            return (pick(&request.default_graphs), pick(&request.named_graphs));
+        }
+        match from {
+            Some(dataset) => (pick(&dataset.default), pick(&dataset.named.unwrap_or_default())),
+            None => {
+                let named = self.metadata.iter().chain(self.content.values()).cloned().collect();
+                (self.metadata.clone(), named)
+            }
+        }
+    }
+
+    /// Dataset IRIs that stand for graphs become the graphs' own names.
+    fn resolve(&self, query: &mut Query) {
+        let pattern = match query {
+            Query::Select { pattern, .. }
+            | Query::Construct { pattern, .. }
+            | Query::Describe { pattern, .. }
+            | Query::Ask { pattern, .. } => pattern,
+        };
+        self.in_pattern(pattern);
+    }
+
+    fn in_pattern(&self, pattern: &mut GraphPattern) {
+        match pattern {
+            GraphPattern::Graph { name, inner } => {
+                if let NamedNodePattern::NamedNode(node) = name {
+                    *node = self.name(node);
+                }
+                self.in_pattern(inner);
+            }
+            GraphPattern::Join { left, right }
+            | GraphPattern::Union { left, right }
+            | GraphPattern::Minus { left, right } => {
+                self.in_pattern(left);
+                self.in_pattern(right);
+            }
+            GraphPattern::LeftJoin { left, right, expression } => {
+                self.in_pattern(left);
+                self.in_pattern(right);
+                if let Some(expression) = expression {
+                    self.in_expression(expression);
+                }
+            }
+            GraphPattern::Filter { expr, inner } | GraphPattern::Extend { expression: expr, inner, .. } => {
+                self.in_expression(expr);
+                self.in_pattern(inner);
+            }
+            GraphPattern::OrderBy { inner, expression } => {
+                for order in expression {
+                    let (OrderExpression::Asc(expression) | OrderExpression::Desc(expression)) = order;
+                    self.in_expression(expression);
+                }
+                self.in_pattern(inner);
+            }
+            GraphPattern::Group { inner, aggregates, .. } => {
+                for (_, aggregate) in aggregates {
+                    if let AggregateExpression::FunctionCall { expr, .. } = aggregate {
+                        self.in_expression(expr);
+                    }
+                }
+                self.in_pattern(inner);
+            }
+            GraphPattern::Project { inner, .. }
+            | GraphPattern::Distinct { inner }
+            | GraphPattern::Reduced { inner }
+            | GraphPattern::Slice { inner, .. } => self.in_pattern(inner),
+            // A service has graphs of its own; the others hold no pattern.
+            _ => {}
+        }
+    }
+
+    fn in_expression(&self, expression: &mut Expression) {
+        match expression {
+            Expression::Exists(pattern) => self.in_pattern(pattern),
+            Expression::Or(a, b)
+            | Expression::And(a, b)
+            | Expression::Equal(a, b)
+            | Expression::SameTerm(a, b)
+            | Expression::Greater(a, b)
+            | Expression::GreaterOrEqual(a, b)
+            | Expression::Less(a, b)
+            | Expression::LessOrEqual(a, b)
+            | Expression::Add(a, b)
+            | Expression::Subtract(a, b)
+            | Expression::Multiply(a, b)
+            | Expression::Divide(a, b) => {
+                self.in_expression(a);
+                self.in_expression(b);
+            }
+            Expression::Not(a) | Expression::UnaryPlus(a) | Expression::UnaryMinus(a) => self.in_expression(a),
+            Expression::If(a, b, c) => [a, b, c].into_iter().for_each(|part| self.in_expression(part)),
+            Expression::In(a, list) => {
+                self.in_expression(a);
+                list.iter_mut().for_each(|part| self.in_expression(part));
+            }
+            Expression::Coalesce(list) | Expression::FunctionCall(_, list) => {
+                list.iter_mut().for_each(|part| self.in_expression(part));
+            }
+            Expression::NamedNode(_) | Expression::Literal(_) | Expression::Variable(_) | Expression::Bound(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deep_queries_are_refused_before_they_are_parsed() {
+        let limits = SparqlLimits::default();
+        for query in ["{".repeat(10_000), format!("ASK {{ FILTER({}1) }}", "!".repeat(10_000)), "x".repeat(300 << 10)] {
+            assert!(matches!(check_size(&query, &limits), Err(SparqlError::TooLarge(_))));
+        }
+        assert!(check_size("SELECT * { ?s ?p ?o FILTER(!(?o = 1)) }", &limits).is_ok());
+    }
+}
