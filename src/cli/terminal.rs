@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn numbers_and_texts() {
         assert_eq!((grouped(7).as_str(), grouped(1_234_567).as_str()), ("7", "1,234,567"));
-        assert_eq!(cut("a\u{1b}[31mb", 4), "a [3…");
+        assert_eq!(cut("a\u{1b}[31mb", 4), "a […");
         assert_eq!(rate(100, Duration::from_secs(2)), "50");
     }
 }

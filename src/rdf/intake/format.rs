@@ -89,6 +89,10 @@ pub(super) fn detect(name: &str, head: &[u8]) -> Result<Syntax, Refusal> {
             Ok(syntax)
         }
         (_, Look::Json) => Ok(Syntax::JsonLd),
+        (Some(Syntax::NTriples | Syntax::NQuads), Look::Terse) if begins_with_directive(content) => Ok(Syntax::Turtle),
+        (Some(Syntax::RdfXml | Syntax::JsonLd | Syntax::Turtle) | None, Look::Terse) if begins_with_quad(content) => {
+            Ok(Syntax::NQuads)
+        }
         (Some(Syntax::RdfXml | Syntax::JsonLd) | None, Look::Terse) => Ok(Syntax::Turtle),
         (Some(syntax), Look::Terse) => Ok(syntax),
         (Some(syntax), Look::Unknown) if !matches!(syntax, Syntax::RdfXml | Syntax::JsonLd) => Ok(syntax),
@@ -161,6 +165,17 @@ fn look(content: &[u8]) -> Look {
     }
 }
 
+fn begins_with_directive(content: &[u8]) -> bool {
+    ["@prefix", "@base", "prefix ", "base "].iter().any(|word| starts_with_ignoring_case(content, word))
+}
+
+/// Whether the first line is a statement of N-Quads with a graph name, which no other syntax allows.
+fn begins_with_quad(content: &[u8]) -> bool {
+    let line = &content[..memchr::memchr2(b'\n', b'\r', content).unwrap_or(content.len())];
+    let mut quads = oxttl::NQuadsParser::new().for_slice(line);
+    matches!(quads.next(), Some(Ok(quad)) if !quad.graph_name.is_default_graph())
+}
+
 /// Whether `{` is followed by a JSON key (or nothing): a quoted string and a colon.
 fn has_json_key(content: &[u8]) -> bool {
     let inside = content[1..].trim_ascii_start();
@@ -191,6 +206,8 @@ mod tests {
             ("a.trig", "{ <a> <b> <c> }", Syntax::TriG),
             ("a.trig", "{ \"@id\": \"x\" }", Syntax::JsonLd),
             ("a.nq", "<a> <b> <c> <d> .", Syntax::NQuads),
+            ("dump", "<x:a> <x:b> \"c d\"@en <x:d> .\n<x:a> ", Syntax::NQuads),
+            ("a.nt", "# Turtle\n@prefix a: <x:a> .", Syntax::Turtle),
             ("dump", "<http://a/b> <c> <d> .", Syntax::Turtle),
             ("a.nt.gz", "", Syntax::NTriples),
             ("a.n3", "ex:a ex:b ex:c .", Syntax::N3),

@@ -1,8 +1,10 @@
 //! JSON-LD. A context named by IRI is never fetched: a few well-known ones are built in, any other counts as empty, and
 //! the report says so.
+//!
+//! The reader behind it holds each top-level object until its end, a value inside it once for every object around: what
+//! that takes is estimated and limited, and so is nesting.
 
-use super::lines::TokenGuard;
-use super::{Sink, shorten};
+use super::{Refusal, Sink, check, shorten};
 use oxjsonld::{JsonLdParseError, JsonLdParser, JsonLdRemoteDocument};
 use oxrdf::Triple;
 use std::io::{self, Read};
@@ -10,6 +12,12 @@ use std::sync::{Arc, Mutex};
 
 /// After this many errors in a row without a triple between them a document is given up.
 const ERRORS_IN_A_ROW: usize = 1000;
+/// Levels of nesting. Real documents have about ten.
+const NESTING: usize = 100;
+/// Bytes of memory for one value, for each object around it and for itself, as measured.
+const VALUE: u64 = 128;
+/// Remote contexts, and undefined terms, that are named in the report.
+const NAMED: usize = 10;
 
 /// (prefix of the context's IRI, our context for it).
 ///
@@ -28,12 +36,11 @@ pub(super) fn read(reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io::Re
     let asked = Arc::clone(&missing);
     let parser = JsonLdParser::new().lenient();
     let parser = parser.clone().with_base_iri(base).unwrap_or(parser);
-    let guarded = TokenGuard::new(reader, b'"', sink.limits.token_bytes);
-    let quads = parser.for_reader(guarded).with_load_document_callback(move |iri, _| {
+    let quads = parser.for_reader(Guard::new(reader, sink)).with_load_document_callback(move |iri, _| {
         let known = CONTEXTS.iter().find(|(prefix, _)| iri.starts_with(prefix)).map(|(_, context)| *context);
         if known.is_none()
             && let Ok(mut missing) = asked.lock()
-            && missing.len() < 100
+            && missing.len() < NAMED
             && !missing.iter().any(|m| m == iri)
         {
             missing.push(iri.to_owned());
@@ -41,14 +48,24 @@ pub(super) fn read(reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io::Re
         let document = known.unwrap_or("{\"@context\": {}}").as_bytes().to_vec();
         Ok(JsonLdRemoteDocument { document, document_url: iri.to_owned() })
     });
+    let mut undefined = Undefined::default();
     let mut errors_in_a_row = 0;
+    let mut result = Ok(());
     for quad in quads {
         match quad {
             Ok(quad) => {
                 errors_in_a_row = 0;
-                sink.unchecked_triple(&Triple::new(quad.subject, quad.predicate, quad.object), None);
+                let triple = Triple::new(quad.subject, quad.predicate, quad.object);
+                match check(&triple) {
+                    Ok(()) => sink.triple(&triple),
+                    Err(_) if is_undefined(triple.predicate.as_str()) => undefined.note(triple.predicate.as_str()),
+                    Err(reason) => sink.skip(None, reason),
+                }
             }
-            Err(JsonLdParseError::Io(error)) => return Err(error),
+            Err(JsonLdParseError::Io(error)) => {
+                result = Err(error);
+                break;
+            }
             Err(JsonLdParseError::Syntax(error)) => {
                 errors_in_a_row += 1;
                 let line = error.location().map(|location| location.start.line + 1);
@@ -61,10 +78,136 @@ pub(super) fn read(reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io::Re
         }
     }
     let missing = missing.lock().map(|missing| missing.clone()).unwrap_or_default();
+    undefined.report(!missing.is_empty(), sink);
     for iri in missing {
-        let message =
-            format!("the context <{}> is remote and never fetched: what its terms say was not read", shorten(&iri));
-        sink.skip(None, message);
+        sink.first_problem(format!(
+            "the context <{}> is remote and never fetched: what only it defines was not read",
+            shorten(&iri)
+        ));
     }
-    Ok(())
+    result
+}
+
+/// Whether a predicate is a term that no context defines: it stays the relative IRI it was written as.
+fn is_undefined(predicate: &str) -> bool {
+    !predicate.contains(':')
+}
+
+/// Statements by terms that no context defines. JSON-LD leaves them out; whoever forgot the context should hear of it.
+#[derive(Default)]
+struct Undefined {
+    statements: u64,
+    terms: Vec<String>,
+}
+
+impl Undefined {
+    fn note(&mut self, term: &str) {
+        self.statements += 1;
+        if self.terms.len() <= NAMED && !self.terms.iter().any(|known| known == term) {
+            self.terms.push(term.to_owned());
+        }
+    }
+
+    fn report(self, is_loss: bool, sink: &mut Sink<'_>) {
+        if self.statements == 0 {
+            return;
+        }
+        if is_loss {
+            sink.report.skipped += self.statements;
+        }
+        let named: Vec<String> = self.terms.iter().take(NAMED).map(|term| shorten(term)).collect();
+        let more = if self.terms.len() > NAMED { ", …" } else { "" };
+        let message = format!(
+            "{} statements use terms without a definition ({}{more}) and were left out",
+            self.statements,
+            named.join(", ")
+        );
+        sink.first_problem(message);
+    }
+}
+
+/// Refuses strings, nesting and objects over the limits before the JSON parser holds them.
+struct Guard<R> {
+    inner: R,
+    token_limit: usize,
+    memory_limit: u64,
+    nesting_limit: usize,
+    memory: u64,
+    token: usize,
+    nesting: usize,
+    objects: u64,
+    in_string: bool,
+    escaped: bool,
+    line: u64,
+}
+
+impl<R> Guard<R> {
+    fn new(inner: R, sink: &Sink<'_>) -> Self {
+        let limits = sink.limits;
+        Self {
+            inner,
+            token_limit: limits.token_bytes,
+            memory_limit: limits.json_memory,
+            nesting_limit: limits.nesting.min(NESTING),
+            memory: 0,
+            token: 0,
+            nesting: 0,
+            objects: 0,
+            in_string: false,
+            escaped: false,
+            line: 1,
+        }
+    }
+
+    fn byte(&mut self, byte: u8) -> Result<(), Refusal> {
+        self.token += 1;
+        self.memory += 1;
+        self.line += u64::from(byte == b'\n');
+        if self.in_string {
+            self.in_string = self.escaped || byte != b'"';
+            self.escaped = !self.escaped && byte == b'\\';
+        } else {
+            self.mark(byte);
+        }
+        if self.token > self.token_limit {
+            return Err(Refusal::TokenSize { limit: self.token_limit, line: self.line });
+        }
+        if self.nesting > self.nesting_limit {
+            return Err(Refusal::Nesting { limit: self.nesting_limit, line: self.line });
+        }
+        if self.memory > self.memory_limit {
+            return Err(Refusal::JsonMemory { limit: self.memory_limit, line: self.line });
+        }
+        Ok(())
+    }
+
+    /// Takes a byte outside of strings.
+    fn mark(&mut self, byte: u8) {
+        match byte {
+            b'"' => self.in_string = true,
+            b'[' | b'{' => self.nesting += 1,
+            b']' | b'}' => self.nesting = self.nesting.saturating_sub(1),
+            b',' | b':' => {}
+            _ => return,
+        }
+        self.token = 0;
+        match byte {
+            b'{' => self.objects += 1,
+            b'}' => self.objects = self.objects.saturating_sub(1),
+            _ => {}
+        }
+        match byte {
+            b'}' if self.objects == 0 => self.memory = 0,
+            b',' | b':' | b'[' | b'{' => self.memory += VALUE * (self.objects + 1),
+            _ => {}
+        }
+    }
+}
+
+impl<R: Read> Read for Guard<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        buffer[..read].iter().try_for_each(|&byte| self.byte(byte))?;
+        Ok(read)
+    }
 }

@@ -1,67 +1,68 @@
 //! N-Triples and N-Quads: a broken line is skipped, the next one is read. Graph names are dropped: a dataset is one graph.
+//!
+//! Blocks of whole lines go through one parser; where a block fails, its lines are read one by one: behind an open quote
+//! or angle bracket the parser would look for the closing one in the lines that follow, and lose them.
 
-use super::{Refusal, Sink};
+use super::{Refusal, Sink, shorten};
 use oxrdf::Triple;
-use oxttl::{NQuadsParser, TurtleParseError};
+use oxttl::NQuadsParser;
 use std::io::{self, Read};
 
-/// Refuses input in which more than `limit` bytes pass between two occurrences of `delimiter`, so that no reader behind
-/// it has to hold more than that.
-pub(super) struct TokenGuard<R> {
-    inner: R,
-    delimiter: u8,
-    limit: usize,
-    since_delimiter: usize,
-    line: u64,
-}
+const BLOCK: usize = 64 << 10;
 
-impl<R> TokenGuard<R> {
-    pub(super) fn new(inner: R, delimiter: u8, limit: usize) -> Self {
-        Self { inner, delimiter, limit, since_delimiter: 0, line: 1 }
-    }
-}
-
-impl<R: Read> Read for TokenGuard<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(buffer)?;
-        let mut start = 0;
-        for place in memchr::memchr_iter(self.delimiter, &buffer[..read]) {
-            self.check(self.since_delimiter + place - start)?;
-            self.since_delimiter = 0;
-            start = place + 1;
+pub(super) fn read(mut reader: impl Read, sink: &mut Sink<'_>) -> io::Result<()> {
+    let mut buffer = Vec::new();
+    let mut line = 1;
+    loop {
+        let start = buffer.len();
+        buffer.resize(start + BLOCK, 0);
+        let read = reader.read(&mut buffer[start..]);
+        buffer.truncate(start + read.as_ref().map_or(0, |&read| read));
+        let ended = matches!(read, Ok(0));
+        let done =
+            if ended { buffer.len() } else { memchr::memrchr2(b'\n', b'\r', &buffer).map_or(0, |place| place + 1) };
+        line += block(&buffer[..done], line, sink)?;
+        buffer.drain(..done);
+        let limit = sink.limits.token_bytes;
+        if buffer.len() > limit {
+            return Err(Refusal::TokenSize { limit, line }.into());
         }
-        self.since_delimiter += read - start;
-        self.check(self.since_delimiter)?;
-        self.line += memchr::memchr_iter(b'\n', &buffer[..read]).count() as u64;
-        Ok(read)
-    }
-}
-
-impl<R> TokenGuard<R> {
-    fn check(&self, length: usize) -> io::Result<()> {
-        if length > self.limit {
-            return Err(Refusal::TokenSize { limit: self.limit, line: self.line }.into());
+        read?;
+        if ended {
+            return Ok(());
         }
-        Ok(())
     }
 }
 
-pub(super) fn read(reader: impl Read, sink: &mut Sink<'_>) -> io::Result<()> {
+/// Reads whole lines, the first of which is the file's `line`; returns how many line ends there were.
+fn block(text: &[u8], mut line: u64, sink: &mut Sink<'_>) -> Result<u64, Refusal> {
+    let first = line;
     let limit = sink.limits.token_bytes;
-    let mut last_broken = 0;
-    // N-Quads is a superset of N-Triples: a file of either may be named as the other.
-    for quad in NQuadsParser::new().for_reader(TokenGuard::new(reader, b'\n', limit)) {
-        match quad {
-            Ok(quad) => sink.triple(&Triple::new(quad.subject, quad.predicate, quad.object)),
-            Err(TurtleParseError::Syntax(error)) => {
-                let line = error.location().start.line + 1;
-                if line != last_broken {
-                    sink.skip(Some(line), error.message());
-                }
-                last_broken = line;
-            }
-            Err(TurtleParseError::Io(error)) => return Err(error),
+    let sound = text.len() <= limit && statements(text, sink).is_ok();
+    let mut start = 0;
+    while start < text.len() {
+        let end = memchr::memchr2(b'\n', b'\r', &text[start..]).map_or(text.len(), |place| start + place);
+        if end - start > limit {
+            return Err(Refusal::TokenSize { limit, line });
         }
+        if !sound && let Err(reason) = statements(&text[start..end], sink) {
+            let reason = if reason == "Unexpected end of file" { "a string or an IRI is not closed" } else { &reason };
+            let excerpt = shorten(&String::from_utf8_lossy(&text[start..end]));
+            sink.skip(Some(line), format!("{reason}, in {excerpt}"));
+        }
+        start = end + if text[end..].starts_with(b"\r\n") { 2 } else { 1 };
+        line += u64::from(end < text.len());
+    }
+    Ok(line - first)
+}
+
+/// Takes the statements of a text if all of them are sound.
+///
+/// N-Quads is a superset of N-Triples: a file of either may be named as the other.
+fn statements(text: &[u8], sink: &mut Sink<'_>) -> Result<(), String> {
+    let quads: Result<Vec<_>, _> = NQuadsParser::new().for_slice(text).collect();
+    for quad in quads.map_err(|error| error.message().to_owned())? {
+        sink.triple(&Triple::new(quad.subject, quad.predicate, quad.object));
     }
     Ok(())
 }

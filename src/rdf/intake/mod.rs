@@ -22,7 +22,7 @@ mod xml;
 pub use format::Syntax;
 
 use super::triples::TripleGraphBuilder;
-use oxrdf::{Literal, NamedNode, NamedOrBlankNode, Term, Triple};
+use oxrdf::{Literal, NamedOrBlankNode, Term, Triple};
 use serde::Serialize;
 use std::fmt;
 use std::io::{self, Read};
@@ -36,10 +36,15 @@ pub struct Limits {
     /// Decompressed over compressed bytes, looked at once [`Self::RATIO_FREE_BYTES`] are out. Default 250: bzip2 and xz
     /// reach about 100 on the most repetitive real dumps.
     pub compression_ratio: u64,
-    /// Bytes of one token (literal, IRI, line of a line format), after expansion of XML entities. Default 16 MiB.
+    /// Bytes of one token (literal, IRI, line of a line format), after expansion of XML entities. Default 8 MiB.
     pub token_bytes: usize,
     /// Bytes of one Turtle statement. Default 64 MiB.
     pub statement_bytes: usize,
+    /// Brackets, elements or objects inside one another. Default 10,000: RDF/XML nests the cells of a list.
+    pub nesting: usize,
+    /// Bytes of memory, by estimate, that the reader of JSON-LD may need: it holds every top-level object until its end.
+    /// Default 2 GiB, which is a document of about 80 MB in one `@graph`.
+    pub json_memory: u64,
     /// Members of an archive. Default 10,000.
     pub archive_members: usize,
     /// Characters one XML entity may expand to. Default 1,024: namespace shortcuts need about 100.
@@ -52,7 +57,7 @@ pub struct Limits {
 
 impl Limits {
     /// Decompressed bytes up to which no ratio is looked at: small files of one repeated line are no bombs.
-    pub const RATIO_FREE_BYTES: u64 = 8 << 20;
+    pub const RATIO_FREE_BYTES: u64 = 4 << 20;
 }
 
 impl Default for Limits {
@@ -60,8 +65,10 @@ impl Default for Limits {
         Self {
             decompressed_bytes: 64 << 30,
             compression_ratio: 250,
-            token_bytes: 16 << 20,
+            token_bytes: 8 << 20,
             statement_bytes: 64 << 20,
+            nesting: 10_000,
+            json_memory: 2 << 30,
             archive_members: 10_000,
             entity_bytes: 1024,
             entities: 1000,
@@ -74,9 +81,9 @@ impl Default for Limits {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// Read to its end, nothing skipped.
+    /// Read to its end, nothing skipped; what was repaired is among the problems.
     Complete,
-    /// Read to its end; some statements were skipped or repaired.
+    /// Read to its end; some statements were skipped.
     Skipped,
     /// Not read to its end: the rest could not be understood.
     Truncated,
@@ -238,7 +245,31 @@ pub enum Refusal {
         /// Where.
         line: u64,
     },
-    /// A Turtle statement over the limit.
+    /// Brackets, elements or objects nested too deeply.
+    #[error("more than {limit} levels of nesting at line {line}")]
+    Nesting {
+        /// The limit.
+        limit: usize,
+        /// Where.
+        line: u64,
+    },
+    /// An XML element with too many attributes.
+    #[error("more than {limit} attributes of one element near line {line}")]
+    AttributeCount {
+        /// The limit.
+        limit: u32,
+        /// Where.
+        line: u64,
+    },
+    /// A JSON-LD object that is too large to be held.
+    #[error("a JSON-LD object that needs more than {limit} bytes of memory to read, up to line {line}")]
+    JsonMemory {
+        /// The limit.
+        limit: u64,
+        /// Where.
+        line: u64,
+    },
+    /// A statement over the limit.
     #[error("the statement of line {line} is longer than {limit} bytes")]
     StatementSize {
         /// The limit.
@@ -388,6 +419,11 @@ impl Sink<'_> {
         }
     }
 
+    /// A problem that explains the others and is listed before them, within the limit or not.
+    fn first_problem(&mut self, message: impl Into<String>) {
+        self.report.problems.insert(0, Problem { line: None, message: message.into() });
+    }
+
     /// The document could not be read further.
     fn truncate(&mut self, line: Option<u64>, reason: &str) {
         self.report.outcome = if self.report.triples == 0 { Outcome::Unreadable } else { Outcome::Truncated };
@@ -397,21 +433,21 @@ impl Sink<'_> {
 
 fn check(triple: &Triple) -> Result<(), String> {
     if let NamedOrBlankNode::NamedNode(node) = &triple.subject {
-        check_iri(node)?;
+        check_iri(node.as_str())?;
     }
-    check_iri(&triple.predicate)?;
+    check_iri(triple.predicate.as_str())?;
     match &triple.object {
-        Term::NamedNode(node) => check_iri(node),
+        Term::NamedNode(node) => check_iri(node.as_str()),
         Term::BlankNode(_) => Ok(()),
         Term::Literal(literal) => check_literal(literal),
     }
 }
 
-fn check_iri(node: &NamedNode) -> Result<(), String> {
-    match oxiri::IriRef::parse(node.as_str()) {
-        Ok(iri) if iri.is_absolute() => Ok(()),
-        Ok(_) => Err(format!("the IRI <{}> is relative and there is no base", shorten(node.as_str()))),
-        Err(error) => Err(format!("invalid IRI <{}>: {error}", shorten(node.as_str()))),
+fn check_iri(iri: &str) -> Result<(), String> {
+    match oxiri::IriRef::parse(iri) {
+        Ok(parsed) if parsed.is_absolute() => Ok(()),
+        Ok(_) => Err(format!("the IRI <{}> is relative and there is no base", shorten(iri))),
+        Err(error) => Err(format!("invalid IRI <{}>: {error}", shorten(iri))),
     }
 }
 
@@ -420,7 +456,8 @@ fn check_literal(literal: &Literal) -> Result<(), String> {
         Some(tag) => Literal::new_language_tagged_literal("", tag)
             .map(drop)
             .map_err(|error| format!("invalid language tag {:?}: {error}", shorten(tag))),
-        None => check_iri(&literal.datatype().into_owned()),
+        None if literal.datatype() == oxrdf::vocab::xsd::STRING => Ok(()),
+        None => check_iri(literal.datatype().as_str()),
     }
 }
 

@@ -4,111 +4,199 @@
 //! there may then look like a statement and give triples nobody wrote (`( broken:x ex:a ex:b ex:c )` would give
 //! `ex:a ex:b ex:c`). So the text is cut into statements here, by a scanner that knows strings, IRIs, comments and
 //! braces. Whole batches of statements go through one parser; where a batch fails, its statements are read one by one,
-//! each by a parser with the prefixes and base declared so far, and of a broken statement
+//! each by a parser with the prefixes and base declared so far. A broken statement is cut further, and every sound part
+//! of it is kept:
 //!
-//! * the predicate lists (between `;`) that are sound are kept, with its subject;
-//! * of the broken predicate list the objects before the error are kept, unless it holds a list or a blank node
-//!   property list, which would be left half-built;
-//! * where only a final dot is missing, the parser's own recovery is right and everything is kept.
+//! * where a dot is missing at the end of a line, the statements before and after;
+//! * the predicate lists (between `;`) that are sound, with the statement's subject;
+//! * of a broken predicate list the objects (between `,`) that are sound, with its predicate. A list or a blank node
+//!   property list is one object: none is left half-built.
 //!
 //! Every document is read as TriG, a superset of Turtle, unless it is N3. Graph names are dropped: a dataset is one
 //! graph. The content of N3 formulas is quoted, not stated, and is left out.
 
-use super::{Refusal, Sink, Syntax};
-use oxrdf::{GraphName, NamedOrBlankNode, Term, Triple};
+use super::{Refusal, Sink, Syntax, shorten};
+use oxrdf::{BlankNode, GraphName, NamedOrBlankNode, Term, Triple};
 use oxttl::n3::{LowLevelN3Parser, N3Parser, N3Quad, N3Term};
 use oxttl::trig::LowLevelTriGParser;
 use oxttl::{TriGParser, TurtleSyntaxError};
+use rustc_hash::FxHashSet;
 use std::io::{self, Read};
+use std::ops::Range;
 
 const CHUNK: usize = 64 << 10;
 /// Statements are parsed together until they are this many bytes.
 const BATCH: usize = 128 << 10;
-const MISSING_DOT: &str = "A dot is expected at the end of statements";
+/// Of a longer piece of text no triple is held before all of it is known to be sound.
+const COLLECTED: usize = 1 << 20;
+/// A longer broken piece of text is skipped as a whole: its elements would be too many to hold.
+const RECOVERED: usize = 16 << 20;
+/// A statement of N3 may not be longer: its triples are held until its end.
+const N3_STATEMENT: usize = 4 << 20;
+/// How far the other quote of a string broken by a line end is looked for.
+const STRING_LINES: usize = 4 << 10;
+const MISSING_DOT: &str = "a dot is missing before this line; read as if it were there";
 
 pub(super) fn read(reader: impl Read, syntax: Syntax, base: &str, sink: &mut Sink<'_>) -> io::Result<()> {
-    let mut document = Document {
-        declared: Declared { base: Some(base.to_owned()), prefixes: Vec::new() },
-        n3: syntax == Syntax::N3,
-        parser: None,
-        line: 0,
-        depth: 0,
-        formulas: 0,
-        sink,
-    };
+    let n3 = syntax == Syntax::N3;
+    let declared = Declared { base: Some(base.to_owned()), prefixes: Vec::new() };
+    let template = Template::new(&declared, n3);
+    let mut document = Document { declared, template, n3, line: 0, depth: 0, formulas: 0, sink };
     let result = read_batches(reader, &mut document);
     if document.formulas > 0 {
-        let message =
-            format!("{} statements inside N3 formulas are quoted, not stated, and were left out", document.formulas);
+        let message = format!(
+            "{} statements inside or about N3 formulas are quoted, not stated, and were left out",
+            document.formulas
+        );
         document.sink.problem(None, message);
     }
     result
 }
 
-/// Where a statement ends in the buffer, and how deep in braces the text is after it.
+fn read_batches(mut reader: impl Read, document: &mut Document<'_, '_>) -> io::Result<()> {
+    let mut buffer: Vec<u8> = Vec::new();
+    let mut scanner = Scanner { n3: document.n3, ..Scanner::default() };
+    loop {
+        let start = buffer.len();
+        buffer.resize(start + CHUNK, 0);
+        let read = reader.read(&mut buffer[start..]);
+        buffer.truncate(start + read.as_ref().map_or(0, |&read| read));
+        let ended = matches!(read, Ok(0));
+        let result = read.and_then(|_| Ok(scanner.scan(&buffer, ended, document)?));
+        if ended && result.is_ok() {
+            scanner.end_at(buffer.len(), 0);
+        }
+        let done = scanner.done();
+        if done >= BATCH || ended || result.is_err() {
+            document.batch(&buffer[..done], &scanner.ends);
+            buffer.drain(..done);
+            scanner.drop_front(done);
+        }
+        if ended || result.is_err() {
+            return result;
+        }
+    }
+}
+
+/// Where a statement, or the opening or closing of a graph, ends in the buffer, and how deep in braces the text is after it.
 #[derive(Clone, Copy)]
 struct End {
     place: usize,
     depth: u32,
 }
 
-fn read_batches(mut reader: impl Read, document: &mut Document<'_, '_>) -> io::Result<()> {
-    let mut buffer: Vec<u8> = Vec::new();
-    let mut ends: Vec<End> = Vec::new();
-    let (mut scanned, mut depth, mut ended) = (0, 0u32, false);
-    while !ended {
-        let start = buffer.len();
-        buffer.resize(start + CHUNK, 0);
-        let read = reader.read(&mut buffer[start..]);
-        buffer.truncate(start + read.as_ref().map_or(0, |&read| read));
-        ended = read? == 0;
-        while let Some(next) = (scanned < buffer.len()).then(|| element_end(&buffer, scanned, ended)).flatten() {
-            match buffer[scanned] {
-                b'{' => depth += 1,
-                b'}' => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            match ends_statement(&buffer, scanned, depth, document.n3, ended) {
-                Some(true) => ends.push(End { place: next, depth }),
-                Some(false) => {}
-                None => break, // the byte after the dot is not here yet
-            }
-            scanned = next;
-        }
-        if buffer.len() - scanned > document.sink.limits.token_bytes {
-            return Err(document.refuse_token(&buffer[..scanned]).into());
-        }
-        let done = ends.last().map_or(0, |end| end.place);
-        if buffer.len() - done > document.sink.limits.statement_bytes {
-            let line = document.line + newlines(&buffer[..done]) + 1;
-            return Err(Refusal::StatementSize { limit: document.sink.limits.statement_bytes, line }.into());
-        }
-        if done >= BATCH || ended {
-            if ended && done < buffer.len() {
-                ends.push(End { place: buffer.len(), depth: 0 });
-            }
-            let done = ends.last().map_or(0, |end| end.place);
-            document.batch(&buffer[..done], &ends);
-            buffer.drain(..done);
-            scanned -= done.min(scanned);
-            ends.clear();
-        }
-    }
-    Ok(())
+/// Finds the ends of statements.
+#[derive(Default)]
+struct Scanner {
+    n3: bool,
+    place: usize,
+    /// Open braces.
+    depth: u32,
+    /// Brackets opened in the current statement.
+    nested: usize,
+    ends: Vec<End>,
 }
 
-/// Whether the element at `place` ends a statement; `None` where that depends on a byte not read yet.
-fn ends_statement(text: &[u8], place: usize, depth: u32, n3: bool, ended: bool) -> Option<bool> {
-    match text[place] {
-        b'.' if n3 && depth > 0 => Some(false),
-        b'.' => match text.get(place + 1) {
-            Some(next) => Some(next.is_ascii_whitespace() || matches!(next, b'#' | b'}')),
-            None if ended => Some(true),
-            None => None,
-        },
-        b'}' => Some(!n3 && depth == 0),
-        _ => Some(false),
+impl Scanner {
+    fn scan(&mut self, text: &[u8], ended: bool, document: &Document<'_, '_>) -> Result<(), Refusal> {
+        let limits = document.sink.limits;
+        let line = |place: usize| document.line + newlines(&text[..place]) + 1;
+        while let Some(plain) = text[self.place..].iter().position(|&byte| is_special(byte)) {
+            self.place += plain;
+            let Some(next) = element_end(text, self.place, ended) else { break };
+            if next - self.place > limits.token_bytes {
+                return Err(Refusal::TokenSize { limit: limits.token_bytes, line: line(self.place) });
+            }
+            if !self.element(text, next, ended) {
+                break; // the byte after a dot is not here yet
+            }
+            if self.nested + self.depth as usize > limits.nesting {
+                return Err(Refusal::Nesting { limit: limits.nesting, line: line(self.place) });
+            }
+            self.place = next;
+        }
+        if !text[self.place..].iter().any(|&byte| is_special(byte)) {
+            self.place = text.len();
+        } else if text.len() - self.place > limits.token_bytes {
+            return Err(Refusal::TokenSize { limit: limits.token_bytes, line: line(self.place) });
+        }
+        let limit = if self.n3 { limits.statement_bytes.min(N3_STATEMENT) } else { limits.statement_bytes };
+        if text.len() - self.done() > limit {
+            let statement = &text[self.done()..];
+            let blank = statement.len() - statement.trim_ascii_start().len();
+            return Err(Refusal::StatementSize { limit, line: line(self.done() + blank) });
+        }
+        Ok(())
     }
+
+    /// Takes notice of the element that ends at `next`; false where more bytes are needed for that.
+    fn element(&mut self, text: &[u8], next: usize, ended: bool) -> bool {
+        let place = self.place;
+        match text[place] {
+            b'.' if self.n3 && self.depth > 0 => {}
+            b'.' if next == text.len() && !ended => return false,
+            b'.' if is_final_dot(text.get(next)) => self.end_at(next, self.depth),
+            b'"' | b'\'' | b'<' if breaks_off_with_dot(&text[place..next]) => self.end_at(next, self.depth),
+            b'{' => {
+                self.depth += 1;
+                if !self.n3 {
+                    self.end_at(next, self.depth);
+                }
+            }
+            b'}' => {
+                let before = self.depth;
+                self.depth = before.saturating_sub(1);
+                if !self.n3 {
+                    self.end_at(place, before);
+                    self.end_at(next, self.depth);
+                }
+            }
+            b'[' | b'(' => self.nested += 1,
+            b']' | b')' => self.nested = self.nested.saturating_sub(1),
+            _ => {}
+        }
+        true
+    }
+
+    fn end_at(&mut self, place: usize, depth: u32) {
+        if place > self.done() {
+            self.ends.push(End { place, depth });
+        }
+        self.nested = 0;
+    }
+
+    fn done(&self) -> usize {
+        self.ends.last().map_or(0, |end| end.place)
+    }
+
+    fn drop_front(&mut self, done: usize) {
+        self.place -= done.min(self.place);
+        self.ends.clear();
+    }
+}
+
+fn is_special(byte: u8) -> bool {
+    const SPECIAL: [bool; 256] = {
+        let mut table = [false; 256];
+        let bytes = b"<#\\\"'.{}[]()";
+        let mut index = 0;
+        while index < bytes.len() {
+            table[bytes[index] as usize] = true;
+            index += 1;
+        }
+        table
+    };
+    SPECIAL[usize::from(byte)]
+}
+
+/// Whether a dot before this byte ends a statement, and is no part of a name or a number.
+fn is_final_dot(next: Option<&u8>) -> bool {
+    next.is_none_or(|&byte| !(byte.is_ascii_alphanumeric() || byte >= 0x80 || b"_-:%\\.".contains(&byte)))
+}
+
+/// Whether a string or IRI without its closing mark took the end of its line with it, and the statement's dot.
+fn breaks_off_with_dot(element: &[u8]) -> bool {
+    element.ends_with(b"\n") && element.trim_ascii_end().ends_with(b".")
 }
 
 /// The end of the lexical element that begins at `at`: string, IRI, comment, escape, or one byte of anything else.
@@ -125,28 +213,50 @@ fn element_end(text: &[u8], at: usize, ended: bool) -> Option<usize> {
             None => ended.then_some(text.len()),
         },
         b'#' => or_end(memchr::memchr2(b'\n', b'\r', rest)),
-        b'\\' => (rest.is_empty() && !ended).then_some(None).unwrap_or(Some((at + 2).min(text.len()))),
+        b'\\' if rest.is_empty() => ended.then_some(text.len()),
+        b'\\' => Some(at + 2),
         quote @ (b'"' | b'\'') => match (rest.first(), rest.get(1)) {
             (Some(&a), Some(&b)) if a == quote && b == quote => {
                 or_end(long_string_end(&rest[2..], quote).map(|place| place + 2))
             }
-            (Some(&a), _) if a == quote && (rest.len() > 1 || ended) => Some(at + 2),
-            (Some(&a), None) if a == quote => None,
-            (None, _) if !ended => None,
-            _ => or_end(short_string_end(rest, quote)),
+            (Some(&a), Some(_)) if a == quote => Some(at + 2),
+            (Some(&a), None) if a == quote => ended.then_some(at + 2),
+            _ => or_end(short_string_end(rest, quote, ended)),
         },
         _ => Some(at + 1),
     }
 }
 
-fn short_string_end(text: &[u8], quote: u8) -> Option<usize> {
+fn short_string_end(text: &[u8], quote: u8, ended: bool) -> Option<usize> {
     let mut place = 0;
     loop {
         place += memchr::memchr3(quote, b'\\', b'\n', text.get(place..)?)?;
         match text[place] {
             b'\\' => place += 2,
+            b'\n' => {
+                return Some(
+                    broken_string_end(&text[place + 1..], quote, ended)?.map_or(place + 1, |end| place + 1 + end),
+                );
+            }
             _ => return Some(place + 1),
         }
+    }
+}
+
+/// Where a string ends that a line end broke: behind the next quote, if that looks like the closing one and not like the
+/// opening one of another string (`Some(None)`). The outer `None` asks for more text.
+#[expect(clippy::option_option, reason = "not known yet, or known to be none")]
+fn broken_string_end(text: &[u8], quote: u8, ended: bool) -> Option<Option<usize>> {
+    let whole = ended || text.len() >= STRING_LINES;
+    let text = &text[..text.len().min(STRING_LINES)];
+    let unescaped = |&place: &usize| place == 0 || text[place - 1] != b'\\';
+    let Some(place) = memchr::memchr_iter(quote, text).find(unescaped) else { return whole.then_some(None) };
+    let after = &text[place + 1..];
+    match after.trim_ascii_start().first() {
+        Some(b'.' | b';' | b',' | b')' | b']' | b'}') => Some(Some(place + 1)),
+        Some(b'@' | b'^') if !after[0].is_ascii_whitespace() => Some(Some(place + 1)),
+        None if !whole => None,
+        _ => Some(None),
     }
 }
 
@@ -157,24 +267,55 @@ fn long_string_end(text: &[u8], quote: u8) -> Option<usize> {
         if text[place] == b'\\' {
             place += 2;
         } else if text.get(place..place + 3)?.iter().all(|&byte| byte == quote) {
-            // Up to two more quotes may belong to the string's content: """a"""" ends with the last three.
-            let extra = text[place + 3..].iter().take(2).take_while(|&&byte| byte == quote).count();
-            return Some(place + 3 + extra);
+            return Some(place + 3);
         } else {
             place += 1;
         }
     }
 }
 
+/// Line ends: `\n`, `\r\n`, and `\r` alone, as the parser counts them.
 fn newlines(text: &[u8]) -> u64 {
-    memchr::memchr_iter(b'\n', text).count() as u64
+    memchr::memchr2_iter(b'\n', b'\r', text)
+        .filter(|&place| text[place] == b'\n' || text.get(place + 1) != Some(&b'\n'))
+        .count() as u64
 }
 
-/// Prefixes and base in force, from which a fresh parser can go on.
-#[derive(Clone)]
+/// Prefixes and base in force.
+#[derive(PartialEq)]
 struct Declared {
     base: Option<String>,
     prefixes: Vec<(String, String)>,
+}
+
+/// A parser with the declarations in force, to be cloned for each piece of text.
+enum Template {
+    TriG(TriGParser),
+    N3(N3Parser),
+}
+
+impl Template {
+    fn new(declared: &Declared, n3: bool) -> Self {
+        // Prefixes and bases were accepted once by a parser of the same kind; only the caller's base may be refused.
+        macro_rules! declare {
+            ($parser:ty) => {{
+                let with_base = |base: &String| <$parser>::new().with_base_iri(base.as_str()).ok();
+                let parser = declared.base.as_ref().and_then(with_base).unwrap_or_default();
+                let mut prefixes = declared.prefixes.iter();
+                prefixes
+                    .try_fold(parser, |parser, (name, iri)| parser.with_prefix(name.as_str(), iri.as_str()))
+                    .unwrap_or_default()
+            }};
+        }
+        if n3 { Self::N3(declare!(N3Parser)) } else { Self::TriG(declare!(TriGParser)) }
+    }
+
+    fn parser(&self) -> Parser {
+        match self {
+            Self::TriG(parser) => Parser::TriG(parser.clone().low_level()),
+            Self::N3(parser) => Parser::N3(parser.clone().low_level()),
+        }
+    }
 }
 
 enum Parser {
@@ -182,31 +323,14 @@ enum Parser {
     N3(LowLevelN3Parser),
 }
 
-/// What a parser gives: a triple, a statement quoted in a formula, or an error.
+/// What a parser gives: a triple, a statement that is not one (with the formula it is quoted in), or an error.
 enum Event {
     Triple(Triple),
-    Quoted,
+    Quoted(GraphName),
     Error(TurtleSyntaxError),
 }
 
 impl Parser {
-    fn new(declared: &Declared, n3: bool) -> Self {
-        // Prefixes and base were accepted once by a parser of the same kind; the first base is ours.
-        macro_rules! declare {
-            ($parser:expr) => {{
-                let mut parser = $parser;
-                if let Some(base) = &declared.base {
-                    parser = parser.clone().with_base_iri(base.as_str()).unwrap_or(parser);
-                }
-                for (name, iri) in &declared.prefixes {
-                    parser = parser.clone().with_prefix(name.as_str(), iri.as_str()).unwrap_or(parser);
-                }
-                parser.low_level()
-            }};
-        }
-        if n3 { Self::N3(declare!(N3Parser::new())) } else { Self::TriG(declare!(TriGParser::new())) }
-    }
-
     fn feed(&mut self, text: &[u8]) {
         match self {
             Self::TriG(parser) => parser.extend_from_slice(text),
@@ -228,17 +352,18 @@ impl Parser {
                 Err(error) => Event::Error(error),
             },
             Self::N3(parser) => match parser.parse_next()? {
-                Ok(quad) => n3_triple(quad).map_or(Event::Quoted, Event::Triple),
+                Ok(quad) => n3_event(quad),
                 Err(error) => Event::Error(error),
             },
         })
     }
 
     fn declared(&self) -> Declared {
-        let (base, prefixes) = match self {
+        let (base, mut prefixes) = match self {
             Self::TriG(parser) => (parser.base_iri(), collect(parser.prefixes())),
             Self::N3(parser) => (parser.base_iri(), collect(parser.prefixes())),
         };
+        prefixes.sort_unstable();
         Declared { base: base.map(str::to_owned), prefixes }
     }
 }
@@ -247,31 +372,31 @@ fn collect<'a>(prefixes: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<(Strin
     prefixes.map(|(name, iri)| (name.to_owned(), iri.to_owned())).collect()
 }
 
-/// A stated triple; `None` for one inside a formula or with a variable, which RDF cannot say.
-fn n3_triple(quad: N3Quad) -> Option<Triple> {
-    if quad.graph_name != GraphName::DefaultGraph {
-        return None;
+/// A statement inside a formula, or with a variable, is none that RDF can state.
+fn n3_event(quad: N3Quad) -> Event {
+    let graph = quad.graph_name;
+    if graph != GraphName::DefaultGraph {
+        return Event::Quoted(graph);
     }
     let subject: NamedOrBlankNode = match quad.subject {
         N3Term::NamedNode(node) => node.into(),
         N3Term::BlankNode(node) => node.into(),
-        _ => return None,
+        _ => return Event::Quoted(graph),
     };
-    let N3Term::NamedNode(predicate) = quad.predicate else { return None };
+    let N3Term::NamedNode(predicate) = quad.predicate else { return Event::Quoted(graph) };
     let object: Term = match quad.object {
         N3Term::NamedNode(node) => node.into(),
         N3Term::BlankNode(node) => node.into(),
         N3Term::Literal(literal) => literal.into(),
-        _ => return None,
+        N3Term::Variable(_) => return Event::Quoted(graph),
     };
-    Some(Triple::new(subject, predicate, object))
+    Event::Triple(Triple::new(subject, predicate, object))
 }
 
 struct Document<'s, 'a> {
     declared: Declared,
+    template: Template,
     n3: bool,
-    /// The parser that goes from batch to batch, and the line its text began at.
-    parser: Option<(Parser, u64)>,
     /// Lines before the current batch.
     line: u64,
     /// Braces open before the current batch.
@@ -280,210 +405,365 @@ struct Document<'s, 'a> {
     sink: &'s mut Sink<'a>,
 }
 
-/// What came of one piece of text.
-#[derive(Default)]
-struct Parsed {
-    triples: Vec<Triple>,
-    quoted: u64,
-    /// Triples that came before the first error.
-    before_error: usize,
-    /// (line within the text, message), in order.
-    errors: Vec<(u64, String)>,
+/// An error of the parser: the line within the text, from 0, and the message.
+type SyntaxError = (u64, String);
+
+/// Lines of places that come in order, counted once.
+struct Lines<'t> {
+    text: &'t [u8],
+    place: usize,
+    line: u64,
 }
 
-impl Parsed {
-    fn drain(parser: &mut Parser) -> Self {
-        let mut parsed = Self::default();
-        while let Some(event) = parser.next() {
-            match event {
-                Event::Triple(triple) => parsed.triples.push(triple),
-                Event::Quoted => parsed.quoted += 1,
-                Event::Error(error) => {
-                    if parsed.errors.is_empty() {
-                        parsed.before_error = parsed.triples.len();
-                    }
-                    parsed.errors.push((error.location().start.line, error.message().to_owned()));
+impl<'t> Lines<'t> {
+    fn new(text: &'t [u8], line: u64) -> Self {
+        Self { text, place: 0, line }
+    }
+
+    fn at(&mut self, place: usize) -> u64 {
+        let place = place.max(self.place);
+        self.line += newlines(&self.text[self.place..place]);
+        self.place = place;
+        self.line
+    }
+}
+
+/// Parses one piece of text, inside and up to the given depths of braces, and gives its triples to `take`; returns how
+/// many statements were quoted. It stops at the first error: what the parser makes of the text behind one is guesswork.
+fn parse(
+    parser: &mut Parser,
+    text: &[u8],
+    depths: (u32, u32),
+    mut take: impl FnMut(Triple),
+) -> Result<u64, SyntaxError> {
+    if depths.0 > 0 {
+        parser.feed(b"{ ");
+    }
+    parser.feed(text);
+    parser.feed(if depths.1 > 0 { b" }" } else { b" " });
+    parser.end();
+    let mut quoted = 0;
+    let mut formulas = FxHashSet::default();
+    // In N3 the triples wait until all formulas are known: which of them they mention is known only then.
+    let mut waiting = Vec::new();
+    while let Some(event) = parser.next() {
+        match event {
+            Event::Triple(triple) if matches!(parser, Parser::N3(_)) => waiting.push(triple),
+            Event::Triple(triple) => take(triple),
+            Event::Quoted(formula) => {
+                quoted += 1;
+                if let GraphName::BlankNode(formula) = formula {
+                    formulas.insert(formula);
                 }
             }
+            Event::Error(error) => return Err((error.location().start.line, error.message().to_owned())),
         }
-        parsed
     }
+    for triple in waiting {
+        if mentions(&triple, &formulas) {
+            quoted += 1;
+        } else {
+            take(triple);
+        }
+    }
+    Ok(quoted)
 }
 
 impl Document<'_, '_> {
-    fn refuse_token(&self, before: &[u8]) -> Refusal {
-        Refusal::TokenSize { limit: self.sink.limits.token_bytes, line: self.line + newlines(before) + 1 }
+    /// Takes the triples, and the declarations if there may be some, of a text without errors; of another, nothing.
+    fn take(&mut self, text: &[u8], depths: (u32, u32), declares: bool) -> Result<(), SyntaxError> {
+        let mut parser = self.template.parser();
+        if text.len() > COLLECTED {
+            // Triples are many times longer than their text: too many to hold until the end, so it is read twice.
+            parse(&mut self.template.parser(), text, depths, drop)?;
+            self.formulas += parse(&mut parser, text, depths, |triple| self.sink.triple(&triple))?;
+        } else {
+            let mut triples = Vec::new();
+            self.formulas += parse(&mut parser, text, depths, |triple| triples.push(triple))?;
+            triples.iter().for_each(|triple| self.sink.triple(triple));
+        }
+        let declared = declares.then(|| parser.declared()).filter(|declared| *declared != self.declared);
+        if let Some(declared) = declared {
+            self.declare(declared);
+        }
+        Ok(())
+    }
+
+    fn declare(&mut self, declared: Declared) {
+        self.template = Template::new(&declared, self.n3);
+        self.declared = declared;
+    }
+
+    /// Takes one statement, given without its final dot.
+    fn take_statement(&mut self, parts: &[&[u8]], depth: u32) -> Result<(), SyntaxError> {
+        self.take(&completed(parts), (depth, depth), false)
+    }
+
+    fn is_sound(&self, parts: &[&[u8]], depth: u32) -> bool {
+        parse(&mut self.template.parser(), &completed(parts), (depth, depth), drop).is_ok()
+    }
+
+    /// Reports the error of a broken piece of text that begins behind `line` lines.
+    fn skip(&mut self, line: u64, (offset, message): &SyntaxError, text: &[u8]) {
+        let message = if message == "Unexpected end of file" { "a string or an IRI is not closed" } else { message };
+        // The dot that completes a piece stands on a line of its own.
+        let line = line + newlines(text.trim_ascii_end()).min(*offset) + 1;
+        self.sink.skip(Some(line), format!("{message}, in {}", excerpt(text)));
     }
 
     fn batch(&mut self, text: &[u8], ends: &[End]) {
-        let (mut parser, _) = self.parser.take().unwrap_or_else(|| (Parser::new(&self.declared, self.n3), self.line));
-        parser.feed(text);
-        parser.feed(b" "); // a dot at the very end could still begin a number
-        let parsed = Parsed::drain(&mut parser);
-        if parsed.errors.is_empty() {
-            self.keep(&parsed, parsed.triples.len());
-            if declares(text) {
-                self.declared = parser.declared();
+        let after = ends.last().map_or(self.depth, |end| end.depth);
+        if self.take(text, (self.depth, after), true).is_err() {
+            let (mut start, mut depth) = (0, self.depth);
+            let mut lines = Lines::new(text, self.line);
+            for end in ends {
+                self.piece(&text[start..end.place], (depth, end.depth), lines.at(start));
+                (start, depth) = (end.place, end.depth);
             }
-            self.parser = Some((parser, self.line));
-        } else {
-            self.one_by_one(text, ends);
         }
         self.line += newlines(text);
-        self.depth = ends.last().map_or(0, |end| end.depth);
-        if self.depth > 0 && self.parser.is_none() {
-            // The next batch goes on inside the graph.
-            let mut parser = Parser::new(&self.declared, self.n3);
-            parser.feed(b"{ ");
-            self.parser = Some((parser, self.line));
-        }
+        self.depth = after;
     }
 
-    fn keep(&mut self, parsed: &Parsed, count: usize) {
-        self.formulas += parsed.quoted;
-        for triple in &parsed.triples[..count] {
-            self.sink.triple(triple);
+    /// Reads what lies between two ends: directives, then a statement or the beginning of a graph.
+    fn piece(&mut self, text: &[u8], depths: (u32, u32), line: u64) {
+        let declares = Directive::first_of(text).is_some();
+        let Err(error) = self.take(text, depths, declares) else { return };
+        if text.len() > RECOVERED {
+            return self.skip(line, &error, text);
         }
-    }
-
-    fn one_by_one(&mut self, text: &[u8], ends: &[End]) {
-        let (mut start, mut depth, mut line) = (0, self.depth, self.line);
-        for end in ends {
-            let statement = &text[start..end.place];
-            self.statement(statement, depth, end.depth, line);
-            line += newlines(statement);
-            start = end.place;
-            depth = end.depth;
-        }
-    }
-
-    /// Parses one piece of text by a parser of its own, inside and up to the given depths of braces.
-    fn parse(&self, text: &[u8], before: u32, after: u32) -> (Parsed, Declared) {
-        let mut parser = Parser::new(&self.declared, self.n3);
-        if before > 0 {
-            parser.feed(b"{ ");
-        }
-        parser.feed(text);
-        parser.feed(if after > 0 { b" }" } else { b" " });
-        parser.end();
-        let parsed = Parsed::drain(&mut parser);
-        let declared = parser.declared();
-        (parsed, declared)
-    }
-
-    fn statement(&mut self, text: &[u8], before: u32, after: u32, line: u64) {
-        let (parsed, declared) = self.parse(text, before, after);
-        if parsed.errors.is_empty() || parsed.errors.iter().all(|(_, message)| message == MISSING_DOT) {
-            for (offset, _) in &parsed.errors {
-                self.sink
-                    .problem(Some(line + offset + 1), "a dot is missing before this line; read as if it were there");
-            }
-            self.keep(&parsed, parsed.triples.len());
-            if declares(text) {
-                self.declared = declared;
+        let start = if declares { self.directives(text, line) } else { 0 };
+        let (text, line) = (&text[start..], line + newlines(&text[..start]));
+        let elements = top_level(text);
+        let Some(first) = elements.first() else { return };
+        if depths.1 > depths.0 {
+            if start == 0 || self.take(text, depths, false).is_err() {
+                self.skip(line, &error, text);
             }
             return;
         }
-        match predicate_lists(text) {
-            Some((subject, lists)) if lists.len() > 1 && before == after => {
-                self.lists(text, subject, &lists, before, line)
+        if elements.iter().take(2).any(|element| text[element.clone()].starts_with(b"<<")) {
+            let error = (0, "a statement about a quoted triple (RDF-star) is not read".to_owned());
+            return self.skip(line + newlines(&text[..first.start]), &error, &text[first.start..]);
+        }
+        let mut lines = Lines::new(text, line);
+        for (index, statement) in split_at_missing_dots(text, &elements).into_iter().enumerate() {
+            let elements = &elements[statement];
+            let line = lines.at(elements[0].start);
+            if index > 0 {
+                self.sink.problem(Some(line + 1), MISSING_DOT);
             }
-            _ => self.broken(text, &parsed, line),
+            self.statement(text, elements, depths.0, line);
         }
     }
 
-    /// A broken statement of several predicate lists: each is tried with the subject.
-    fn lists(&mut self, text: &[u8], subject: &[u8], lists: &[(usize, usize)], depth: u32, line: u64) {
-        for &(start, end) in lists {
-            let list = &text[start..end];
-            let line = line + newlines(&text[..start]);
-            let candidate = [subject, b" ", list, b" ."].concat();
-            let (parsed, _) = self.parse(&candidate, depth, depth);
-            if parsed.errors.is_empty() {
-                self.keep(&parsed, parsed.triples.len());
-                continue;
+    /// Reads the directives at the beginning of a text one by one and returns where they end.
+    fn directives(&mut self, text: &[u8], line: u64) -> usize {
+        let mut start = 0;
+        let mut lines = Lines::new(text, line);
+        while let Some(directive) = Directive::first_of(&text[start..]) {
+            let line = lines.at(start);
+            let end = start + directive.end;
+            let source = &text[start..end];
+            if directive.lacks_dot {
+                let blank = text[end..].len() - text[end..].trim_ascii_start().len();
+                self.sink.problem(Some(line + newlines(&text[start..end + blank]) + 1), MISSING_DOT);
             }
-            self.broken(list, &parsed, line);
-            if !is_predicate_list(list) {
-                // Perhaps another statement began here: what follows may not belong to this subject.
-                self.sink.problem(Some(line + 1), "the rest of the statement was left out: its subject is uncertain");
+            let result = self.take(&[source, if directive.lacks_dot { b" ." } else { b"" }].concat(), (0, 0), true);
+            if let Err(error) = result {
+                self.skip(line, &error, source);
+                // What the name stood for before is not what the author means from here on.
+                let name = directive.prefix.trim_end_matches(':');
+                let known =
+                    self.declared.prefixes.iter().filter(|(known, _)| directive.prefix.is_empty() || known != name);
+                let prefixes = known.cloned().collect();
+                self.declare(Declared { base: self.declared.base.clone(), prefixes });
+            }
+            start = end;
+        }
+        start
+    }
+
+    /// Reads one statement, given by its elements; what is sound in a broken one is kept.
+    fn statement(&mut self, text: &[u8], elements: &[Range<usize>], depth: u32, line: u64) {
+        let is_dot = |element: &Range<usize>| &text[element.clone()] == b".";
+        let complete = elements.len() > 1 && elements.last().is_some_and(is_dot);
+        let elements = &elements[..elements.len() - usize::from(complete)];
+        let whole = &text[elements[0].start..elements[elements.len() - 1].end];
+        let Err(error) = self.take_statement(&[whole], depth) else { return };
+        let subject = &text[elements[0].clone()];
+        let can_be_repeated = !matches!(subject[0], b'[' | b'(' | b'{' | b'@' | b'"' | b'\'');
+        if !can_be_repeated || elements.len() < 3 || !self.is_sound(&[subject, b"<a:p> <a:o>"], depth) {
+            return self.skip(line, &error, whole);
+        }
+        let mut lines = Lines { text, place: elements[0].start, line };
+        let is_mark = |element: &Range<usize>| matches!(&text[element.clone()], b";" | b"." | b"}");
+        for list in elements[1..].split(is_mark).filter(|list| !list.is_empty()) {
+            if !self.predicate_list(text, subject, list, depth, &mut lines) {
+                let end = list[list.len() - 1].end;
+                if elements.iter().any(|element| element.start >= end && !is_punctuation(&text[element.clone()])) {
+                    let message = "the rest of the statement was left out: its subject is uncertain";
+                    self.sink.problem(Some(lines.at(end) + 1), message);
+                }
                 return;
             }
         }
     }
 
-    /// Reports a broken piece; keeps the triples before the error unless a structure would be left half-built.
-    fn broken(&mut self, text: &[u8], parsed: &Parsed, line: u64) {
-        let (offset, message) = &parsed.errors[0];
-        self.sink.skip(Some(line + offset + 1), message.as_str());
-        if !text.iter().any(|byte| matches!(byte, b'(' | b'[' | b'{')) {
-            self.keep(parsed, parsed.before_error);
+    /// Reads one predicate list of a broken statement, object by object if need be; false if it has not the shape of
+    /// one: perhaps another statement began in it, and what follows belongs to that.
+    fn predicate_list(
+        &mut self,
+        text: &[u8],
+        subject: &[u8],
+        list: &[Range<usize>],
+        depth: u32,
+        lines: &mut Lines<'_>,
+    ) -> bool {
+        let source = &text[list[0].start..list[list.len() - 1].end];
+        let Err(error) = self.take_statement(&[subject, source], depth) else { return true };
+        let line = lines.at(list[0].start);
+        let verb = &text[list[0].clone()];
+        let has_shape = list.len() == 1 || is_predicate_list(text, list);
+        if !has_shape || list.len() <= 2 || !self.is_sound(&[subject, verb, b"<a:o>"], depth) {
+            self.skip(line, &error, source);
+            return has_shape;
         }
-    }
-}
-
-fn declares(text: &[u8]) -> bool {
-    text.windows(4).any(|word| word.eq_ignore_ascii_case(b"pref") || word.eq_ignore_ascii_case(b"base"))
-}
-
-/// The subject of a statement and its predicate lists, as ranges of the text; `None` for directives and for subjects
-/// that cannot be said twice (`[…]`, `(…)`).
-fn predicate_lists(text: &[u8]) -> Option<(&[u8], Vec<(usize, usize)>)> {
-    let elements = top_level(text);
-    let (first, second) = (elements.first()?, elements.get(1)?);
-    let begin = text[first.0];
-    if matches!(begin, b'[' | b'(' | b'{' | b'@' | b'"') || text[first.0..first.1].eq_ignore_ascii_case(b"prefix") {
-        return None;
-    }
-    let mut lists = Vec::new();
-    let mut start = second.0;
-    for &(from, to) in &elements {
-        if matches!(&text[from..to], b";" | b"." | b"}") {
-            if from > start {
-                lists.push((start, from));
+        for object in list[1..].iter().step_by(2) {
+            let object_text = &text[object.clone()];
+            if let Err(error) = self.take_statement(&[subject, verb, object_text], depth) {
+                self.skip(lines.at(object.start), &error, object_text);
             }
-            start = to;
         }
+        true
     }
-    Some((&text[first.0..first.1], lists))
 }
 
-/// Whether the text has the shape `verb object (, object)*`.
-fn is_predicate_list(text: &[u8]) -> bool {
-    let elements = top_level(text);
-    let mut groups = elements.split(|&(from, to)| &text[from..to] == b",");
-    groups.next().is_some_and(|first| first.len() == 2) && groups.all(|group| group.len() == 1)
+/// The parts of a statement with its final dot, on a line of its own: a broken string or IRI must not swallow it.
+fn completed(parts: &[&[u8]]) -> Vec<u8> {
+    [&parts.join(&b' ')[..], b"\n."].concat()
 }
 
-/// The terms and punctuation of a text as ranges; a bracketed group is one term, a literal includes its tag or datatype.
-fn top_level(text: &[u8]) -> Vec<(usize, usize)> {
+/// The beginning of a piece of text, for a report.
+fn excerpt(text: &[u8]) -> String {
+    let text = text.trim_ascii();
+    shorten(&String::from_utf8_lossy(&text[..text.len().min(400)]))
+}
+
+/// Whether a triple says something about a formula, like `{ … } => { … }`.
+fn mentions(triple: &Triple, formulas: &FxHashSet<BlankNode>) -> bool {
+    matches!(&triple.subject, NamedOrBlankNode::BlankNode(node) if formulas.contains(node))
+        || matches!(&triple.object, Term::BlankNode(node) if formulas.contains(node))
+}
+
+/// A directive at the beginning of a text.
+struct Directive {
+    /// The declared prefix with its colon; empty for a base.
+    prefix: String,
+    end: usize,
+    lacks_dot: bool,
+}
+
+impl Directive {
+    fn first_of(text: &[u8]) -> Option<Self> {
+        let elements = top_level_up_to(text, 4);
+        let element = |index: usize| elements.get(index).map(|element| &text[element.clone()]);
+        let word = element(0)?;
+        let (at, name) = word.strip_prefix(b"@").map_or((false, word), |name| (true, name));
+        let is_prefix = name.eq_ignore_ascii_case(b"prefix");
+        if !is_prefix && !name.eq_ignore_ascii_case(b"base") {
+            return None;
+        }
+        let iri = 1 + usize::from(is_prefix);
+        let prefix =
+            element(1).filter(|_| is_prefix).map(|name| String::from_utf8_lossy(name).into_owned()).unwrap_or_default();
+        if !element(iri).is_some_and(|iri| iri.starts_with(b"<") && iri.ends_with(b">")) {
+            // Broken: up to the dot or, for the form without one, to the end of the line.
+            let line_end = memchr::memchr(b'\n', &text[elements[0].end..]).map(|place| elements[0].end + place);
+            return Some(Self { prefix, end: line_end.filter(|_| !at).unwrap_or(text.len()), lacks_dot: false });
+        }
+        let has_dot = element(iri + 1) == Some(b".");
+        let end = elements[iri + usize::from(at && has_dot)].end;
+        Some(Self { prefix, end, lacks_dot: at && !has_dot })
+    }
+}
+
+fn is_punctuation(element: &[u8]) -> bool {
+    matches!(element, b"," | b";" | b"." | b"}" | b"{")
+}
+
+/// Cuts the elements of a text into statements where a line begins with what can only be the next subject: behind a
+/// complete object, without a comma, semicolon or dot, and followed by a predicate and an object.
+fn split_at_missing_dots(text: &[u8], elements: &[Range<usize>]) -> Vec<Range<usize>> {
+    let is_mark = |index: usize| elements.get(index).is_none_or(|element| is_punctuation(&text[element.clone()]));
+    let mut statements = Vec::new();
+    // Terms since the subject or the last mark; a statement is subject, predicate, object, and marks before more.
+    let (mut start, mut terms) = (0, 0);
+    for (index, element) in elements.iter().enumerate() {
+        terms = match &text[element.clone()] {
+            b"," if terms == 3 => 2,
+            b";" if terms < 4 => 1,
+            _ if is_mark(index) => 4,
+            _ if terms == 3 && begins_line(text, element.start) && !is_mark(index + 1) && !is_mark(index + 2) => {
+                statements.push(start..index);
+                start = index;
+                1
+            }
+            _ => (terms + 1).min(4),
+        };
+    }
+    if start < elements.len() {
+        statements.push(start..elements.len());
+    }
+    statements
+}
+
+fn begins_line(text: &[u8], place: usize) -> bool {
+    text[..place]
+        .iter()
+        .rev()
+        .find(|byte| !matches!(byte, b' ' | b'\t'))
+        .is_none_or(|&byte| byte == b'\n' || byte == b'\r')
+}
+
+/// Whether the elements have the shape `verb object (, object)*`.
+fn is_predicate_list(text: &[u8], elements: &[Range<usize>]) -> bool {
+    let is_comma = |index: usize| &text[elements[index].clone()] == b",";
+    elements.len() >= 2
+        && elements.len().is_multiple_of(2)
+        && (0..elements.len()).all(|index| is_comma(index) == (index >= 2 && index % 2 == 0))
+}
+
+fn top_level(text: &[u8]) -> Vec<Range<usize>> {
+    top_level_up_to(text, usize::MAX)
+}
+
+/// The terms and punctuation of a text as ranges, up to a number of them; a bracketed group is one term, a literal
+/// includes its tag or datatype.
+fn top_level_up_to(text: &[u8], count: usize) -> Vec<Range<usize>> {
     let mut elements = Vec::new();
     let (mut place, mut nested, mut start) = (0, 0u32, None::<usize>);
-    while place < text.len() {
+    while place < text.len() && elements.len() < count {
         let byte = text[place];
         let next = element_end(text, place, true).unwrap_or(text.len());
         let at_top = nested == 0;
         match byte {
-            b'[' | b'(' => nested += 1,
-            b']' | b')' => nested = nested.saturating_sub(1),
+            b'[' | b'(' | b'{' => nested += 1,
+            b']' | b')' | b'}' => nested = nested.saturating_sub(1),
             _ => {}
         }
         let closes_term = byte.is_ascii_whitespace() || byte == b'#';
-        let punctuation = matches!(byte, b';' | b',' | b'{' | b'}')
-            || byte == b'.'
-                && text.get(next).is_none_or(|after| after.is_ascii_whitespace() || matches!(after, b'#' | b'}'));
+        let punctuation = matches!(byte, b';' | b',' | b'}') || byte == b'.' && is_final_dot(text.get(next));
         if at_top && (closes_term || punctuation) {
-            if let Some(start) = start.take() {
-                elements.push((start, place));
-            }
+            elements.extend(start.take().map(|start| start..place));
             if punctuation {
-                elements.push((place, next));
+                elements.push(place..next);
             }
         } else if start.is_none() {
             start = Some(place);
         }
         place = next;
     }
-    elements.extend(start.map(|start| (start, text.len())));
+    elements.extend(start.map(|start| start..text.len()));
     elements
 }

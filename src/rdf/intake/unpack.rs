@@ -11,6 +11,8 @@ use std::rc::Rc;
 const DECODER_MEMORY: u64 = 128 << 20;
 /// A tar header's length: what must be seen to know an archive.
 const TAR_HEADER: usize = 512;
+/// How much of an archive member's extended header is read for its name.
+const TAR_NAME: u64 = 64 << 10;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Layer {
@@ -50,10 +52,11 @@ impl Layer {
     }
 }
 
-/// Bytes out of all decoders of one file, held against its size on disk.
+/// Bytes out of all decoders of one file, held against the compressed bytes they have read so far: a bomb shows itself
+/// at its first block, however large the file around it.
 struct Budget {
     produced: Cell<u64>,
-    compressed: u64,
+    consumed: Cell<u64>,
     limits: Limits,
 }
 
@@ -61,7 +64,7 @@ impl Budget {
     fn spend(&self, bytes: usize) -> io::Result<()> {
         let produced = self.produced.get() + bytes as u64;
         self.produced.set(produced);
-        let (compressed, limit) = (self.compressed.max(1), self.limits.compression_ratio);
+        let (compressed, limit) = (self.consumed.get().max(1), self.limits.compression_ratio);
         if produced > Limits::RATIO_FREE_BYTES && produced / compressed > limit {
             return Err(Refusal::CompressionRatio { produced, compressed, limit }.into());
         }
@@ -69,6 +72,20 @@ impl Budget {
             return Err(Refusal::DecompressedSize { limit: self.limits.decompressed_bytes }.into());
         }
         Ok(())
+    }
+}
+
+/// The file itself, its bytes counted as they are read.
+struct Consumed<R> {
+    inner: R,
+    budget: Rc<Budget>,
+}
+
+impl<R: Read> Read for Consumed<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.budget.consumed.set(self.budget.consumed.get() + read as u64);
+        Ok(read)
     }
 }
 
@@ -141,7 +158,7 @@ pub(super) fn read_file(path: &Path, name: &str, reading: &mut Reading<'_>) -> V
     if !metadata.is_file() {
         return vec![FileReport::unreadable(name, "not a file")];
     }
-    let budget = budget(metadata.len(), reading.limits);
+    let budget = budget(reading.limits);
     let result = unpack_file(file, name, &budget, reading);
     close(result, name, reading)
 }
@@ -161,14 +178,14 @@ fn close(result: io::Result<()>, name: &str, reading: &mut Reading<'_>) -> Vec<F
 }
 
 pub(super) fn read_stream(reader: impl Read, name: &str, reading: &mut Reading<'_>) -> Vec<FileReport> {
-    // The compressed size of a stream is unknown; the absolute limit still holds.
-    let budget = budget(u64::MAX, reading.limits);
+    let budget = budget(reading.limits);
+    let reader = Consumed { inner: reader, budget: Rc::clone(&budget) };
     let result = unpack(Box::new(reader), name, Vec::new(), &budget, reading);
     close(result, name, reading)
 }
 
-fn budget(compressed: u64, limits: &Limits) -> Rc<Budget> {
-    Rc::new(Budget { produced: Cell::new(0), compressed, limits: limits.clone() })
+fn budget(limits: &Limits) -> Rc<Budget> {
+    Rc::new(Budget { produced: Cell::new(0), consumed: Cell::new(0), limits: limits.clone() })
 }
 
 fn push_error(name: &str, error: &io::Error, reading: &mut Reading<'_>) {
@@ -183,6 +200,7 @@ fn unpack_file(file: File, name: &str, budget: &Rc<Budget>, reading: &mut Readin
     if Layer::of(&head) == Some(Layer::Zip) {
         return zip_members(file, name, budget, reading);
     }
+    let file = Consumed { inner: file, budget: Rc::clone(budget) };
     unpack(Box::new(file), name, Vec::new(), budget, reading)
 }
 
@@ -230,18 +248,42 @@ fn tar_members(
     reading: &mut Reading<'_>,
 ) -> io::Result<()> {
     let mut archive = tar::Archive::new(reader);
-    for (count, entry) in archive.entries()?.enumerate() {
+    let mut long_name = None;
+    // Raw: the library would hold a name of any length, and read a sparse file's holes as so many zeros.
+    for (count, entry) in archive.entries()?.raw(true).enumerate() {
         if count >= reading.limits.archive_members {
             return Err(Refusal::MemberCount { limit: reading.limits.archive_members }.into());
         }
-        let entry = entry?;
-        let member = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-        if !entry.header().entry_type().is_file() {
-            continue; // folders, links and devices hold no triples
+        let mut entry = entry?;
+        let kind = entry.header().entry_type();
+        if kind.is_gnu_longname() || kind.is_pax_local_extensions() {
+            let mut bytes = Vec::new();
+            (&mut entry).take(TAR_NAME).read_to_end(&mut bytes)?;
+            long_name = if kind.is_gnu_longname() {
+                bytes.split(|&byte| byte == 0).next().map(lossy)
+            } else {
+                pax_path(&bytes)
+            };
+            continue;
         }
-        member_document(Box::new(entry), name, &member, layers, budget, reading);
+        let member = long_name.take().unwrap_or_else(|| lossy(&entry.path_bytes()));
+        if kind.is_file() {
+            member_document(Box::new(entry), name, &member, layers, budget, reading);
+        } // folders, links and devices hold no triples
     }
     Ok(())
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The name in a POSIX extended header: records of `length key=value\n`.
+fn pax_path(records: &[u8]) -> Option<String> {
+    records.split(|&byte| byte == b'\n').find_map(|record| {
+        let start = memchr::memchr(b' ', record)? + 1;
+        record[start..].strip_prefix(b"path=").map(lossy)
+    })
 }
 
 fn zip_members(file: File, name: &str, budget: &Rc<Budget>, reading: &mut Reading<'_>) -> io::Result<()> {
@@ -265,6 +307,7 @@ fn zip_members(file: File, name: &str, budget: &Rc<Budget>, reading: &mut Readin
             continue;
         }
         let member = String::from_utf8_lossy(entry.name_raw()).into_owned();
+        budget.consumed.set(budget.consumed.get() + entry.compressed_size());
         let counted = Box::new(Counted { inner: entry, budget: Rc::clone(budget) });
         member_document(counted, name, &member, &[Layer::Zip], budget, reading);
     }

@@ -9,42 +9,60 @@
 //! element would leave its stack wrong for everything after. What is no XML or breaks the grammar of RDF/XML ends the
 //! file: its nesting cannot be guessed.
 
-use super::lines::TokenGuard;
 use super::{Refusal, Sink};
 use oxrdfxml::{RdfXmlParseError, RdfXmlParser};
 use rustc_hash::FxHashMap;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::io::{self, Read};
+use std::ops::Range;
 use std::rc::Rc;
 
 /// A document type declaration must end within this many bytes.
 const PROLOG: usize = 256 << 10;
+/// What the parser may read ahead.
+const BUFFER: usize = 64 << 10;
+/// Attributes of one element: the parser compares each with all others.
+const ATTRIBUTES: u32 = 10_000;
 
 pub(super) fn read(mut reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io::Result<()> {
-    let mut prolog = Vec::new();
-    let amplification = loop {
-        let seen = prolog.len();
-        (&mut reader).take(8 << 10).read_to_end(&mut prolog)?;
-        let whole = prolog.len() == seen;
-        if let Some(entities) = entities(&prolog, whole)? {
-            break amplification(&entities, sink.limits)?;
+    let mut start = Vec::new();
+    let (prolog, rest, amplification) = loop {
+        let seen = start.len();
+        (&mut reader).take(8 << 10).read_to_end(&mut start)?;
+        let whole = start.len() == seen;
+        if let Some(prolog) = prolog(&start, whole)? {
+            let amplification = amplification(&prolog.entities, sink.limits)?;
+            break (prolog.rewritten(&start)?, start[prolog.end..].to_vec(), amplification);
         }
-        if prolog.len() > PROLOG {
+        if start.len() > PROLOG {
             return Err(Refusal::DocumentType { reason: format!("it does not end within {PROLOG} bytes") }.into());
         }
     };
-    let token_limit = (sink.limits.token_bytes as u64 / amplification.max(1)) as usize;
     let lines = Rc::new(RefCell::new(Lines::default()));
-    let counted = LineCounter { inner: io::Cursor::new(prolog).chain(reader), lines: Rc::clone(&lines) };
-    let guarded = TokenGuard::new(counted, b'<', token_limit);
+    let since_triple = Rc::new(Cell::new(0));
+    let line = 1 + memchr::memchr_iter(b'\n', &prolog).count() as u64;
+    let guard = Guard {
+        inner: io::Cursor::new(rest).chain(reader),
+        token_limit: sink.limits.token_bytes / amplification,
+        nesting_limit: sink.limits.nesting,
+        inside: Inside::Text,
+        token: 0,
+        attributes: 0,
+        nesting: 0,
+        last: 0,
+        since_triple: Rc::clone(&since_triple),
+        line,
+    };
+    let counted = LineCounter { inner: io::Cursor::new(prolog).chain(guard), lines: Rc::clone(&lines) };
     let parser = RdfXmlParser::new().lenient();
     let parser = parser.clone().with_base_iri(base).unwrap_or(parser);
-    let mut triples = parser.for_reader(guarded);
+    let mut triples = parser.for_reader(counted);
     while let Some(triple) = triples.next() {
         let line = || Some(lines.borrow_mut().line_at(triples.buffer_position()));
         match triple {
             Ok(triple) => {
+                since_triple.set(0);
                 sink.unchecked_triple(&triple, line());
             }
             Err(RdfXmlParseError::Io(error)) => return Err(error),
@@ -92,19 +110,204 @@ impl<R: Read> Read for LineCounter<R> {
     }
 }
 
+/// Where in the markup a byte stands.
+#[derive(Clone, Copy, PartialEq)]
+enum Inside {
+    Text,
+    /// Behind `<`.
+    Opened,
+    /// Behind `<!`.
+    Declaration,
+    /// Behind `<!-`.
+    HalfComment,
+    /// With the number of dashes just seen, up to two.
+    Comment(u8),
+    /// With the number of brackets just seen, up to two.
+    Data(u8),
+    /// Whether a question mark was just seen.
+    Instruction(bool),
+    /// With the quote that is open.
+    Tag(Option<u8>),
+    EndTag(Option<u8>),
+}
+
+/// Refuses what the XML parser would hold in memory or expand, before it does: long tokens and literals, deep nesting,
+/// and document type declarations behind the prolog, whose entities nobody judged.
+struct Guard<R> {
+    inner: R,
+    token_limit: usize,
+    nesting_limit: usize,
+    inside: Inside,
+    token: usize,
+    attributes: u32,
+    nesting: usize,
+    /// The last byte of the last read.
+    last: u8,
+    since_triple: Rc<Cell<usize>>,
+    line: u64,
+}
+
+impl<R> Guard<R> {
+    fn scan(&mut self, text: &[u8]) -> Result<(), Refusal> {
+        let mut place = 0;
+        while place < text.len() {
+            let marks: [u8; 3] = match self.inside {
+                Inside::Text => [b'<'; 3],
+                Inside::Tag(Some(quote)) | Inside::EndTag(Some(quote)) => [quote; 3],
+                Inside::Tag(None) | Inside::EndTag(None) => [b'>', b'"', b'\''],
+                _ => {
+                    self.byte(text[place], 0)?;
+                    self.token += 1;
+                    self.check_token()?;
+                    place += 1;
+                    continue;
+                }
+            };
+            let found = memchr::memchr3(marks[0], marks[1], marks[2], &text[place..]).map(|found| place + found);
+            let end = found.map_or(text.len(), |found| found + 1);
+            self.token += end - place;
+            self.check_token()?;
+            if let Some(found) = found {
+                let previous = if found == 0 { self.last } else { text[found - 1] };
+                self.byte(text[found], previous)?;
+            }
+            place = end;
+        }
+        self.check_token()?;
+        self.last = text.last().copied().unwrap_or(self.last);
+        self.line += memchr::memchr_iter(b'\n', text).count() as u64;
+        self.since_triple.set(self.since_triple.get() + text.len());
+        // An XML literal, or text between comments, is one token to the parser. It may be a buffer behind.
+        if self.since_triple.get() > self.token_limit + BUFFER {
+            return Err(Refusal::TokenSize { limit: self.token_limit, line: self.line });
+        }
+        Ok(())
+    }
+
+    fn check_token(&self) -> Result<(), Refusal> {
+        if self.token > self.token_limit {
+            return Err(Refusal::TokenSize { limit: self.token_limit, line: self.line });
+        }
+        Ok(())
+    }
+
+    /// Takes one byte that may change where we are; in a tag, the byte before it counts, too.
+    fn byte(&mut self, byte: u8, previous: u8) -> Result<(), Refusal> {
+        self.inside = match (self.inside, byte) {
+            (Inside::Text, b'<') => {
+                (self.token, self.attributes) = (0, 0);
+                Inside::Opened
+            }
+            (Inside::Opened, b'!') => Inside::Declaration,
+            (Inside::Opened, b'?') => Inside::Instruction(false),
+            (Inside::Opened, b'/') => Inside::EndTag(None),
+            (Inside::Opened, b'>') => Inside::Text,
+            (Inside::Opened, _) => {
+                self.nesting += 1;
+                if self.nesting > self.nesting_limit {
+                    return Err(Refusal::Nesting { limit: self.nesting_limit, line: self.line });
+                }
+                Inside::Tag(Some(byte).filter(|&byte| is_quote(byte)))
+            }
+            (Inside::Declaration, b'-') => Inside::HalfComment,
+            (Inside::HalfComment, b'-') => Inside::Comment(0),
+            (Inside::Declaration, b'[') => Inside::Data(0),
+            (Inside::Declaration | Inside::HalfComment, _) => {
+                return Err(Refusal::DocumentType { reason: format!("not at the beginning, near line {}", self.line) });
+            }
+            (Inside::Comment(2), b'>') | (Inside::Data(2), b'>') | (Inside::Instruction(true), b'>') => Inside::Text,
+            (Inside::Comment(seen), b'-') => Inside::Comment(2.min(seen + 1)),
+            (Inside::Comment(_), _) => Inside::Comment(0),
+            (Inside::Data(seen), b']') => Inside::Data(2.min(seen + 1)),
+            (Inside::Data(_), _) => Inside::Data(0),
+            (Inside::Instruction(_), _) => Inside::Instruction(byte == b'?'),
+            (Inside::Tag(None), b'>') => {
+                self.nesting -= usize::from(previous == b'/');
+                Inside::Text
+            }
+            (Inside::EndTag(None), b'>') => {
+                self.nesting = self.nesting.saturating_sub(1);
+                Inside::Text
+            }
+            (Inside::Tag(None), _) if is_quote(byte) => {
+                self.attributes += 1;
+                if self.attributes > ATTRIBUTES {
+                    return Err(Refusal::AttributeCount { limit: ATTRIBUTES, line: self.line });
+                }
+                Inside::Tag(Some(byte))
+            }
+            (Inside::Tag(Some(quote)), _) if byte == quote => Inside::Tag(None),
+            (Inside::EndTag(None), _) if is_quote(byte) => Inside::EndTag(Some(byte)),
+            (Inside::EndTag(Some(quote)), _) if byte == quote => Inside::EndTag(None),
+            (inside, _) => inside,
+        };
+        if self.inside == Inside::Text {
+            self.token = 0;
+        }
+        Ok(())
+    }
+}
+
+fn is_quote(byte: u8) -> bool {
+    matches!(byte, b'"' | b'\'')
+}
+
+impl<R: Read> Read for Guard<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.scan(&buffer[..read])?;
+        Ok(read)
+    }
+}
+
 type Entities<'a> = Vec<(&'a str, &'a str)>;
 
-/// The entities declared before the root element; `None` where the prolog does not end in these bytes.
-fn entities(prolog: &[u8], whole: bool) -> Result<Option<Entities<'_>>, Refusal> {
-    let text = match std::str::from_utf8(prolog) {
+/// What stands before the root element, up to the end of the document type declaration if there is one.
+#[derive(Default)]
+struct Prolog<'a> {
+    entities: Entities<'a>,
+    declaration: Option<Range<usize>>,
+    end: usize,
+}
+
+impl Prolog<'_> {
+    /// The prolog with a document type declaration that holds the entities as we understood them and nothing else:
+    /// oxrdfxml knows only double quotes, lets the last definition win, and finds entities in comments, too.
+    fn rewritten(&self, text: &[u8]) -> Result<Vec<u8>, Refusal> {
+        let Some(declaration) = &self.declaration else { return Ok(text[..self.end].to_vec()) };
+        let mut out = text[..declaration.start].to_vec();
+        out.extend_from_slice(b"<!DOCTYPE rdf [");
+        for (index, (name, value)) in self.entities.iter().enumerate() {
+            if self.entities[..index].iter().any(|(earlier, _)| earlier == name) {
+                continue;
+            }
+            if value.contains('<') || name.contains(['<', '>', '"', '\'', '&', ';']) {
+                return Err(Refusal::DocumentType {
+                    reason: format!("the entity &{}; holds markup", super::shorten(name)),
+                });
+            }
+            let value = value.replace('>', "&gt;").replace('"', "&quot;").replace(['\n', '\r'], " ");
+            out.extend_from_slice(format!("<!ENTITY {name} \"{value}\">").as_bytes());
+        }
+        out.extend_from_slice(b"]>");
+        // Line numbers must hold.
+        out.extend(text[declaration.clone()].iter().filter(|&&byte| byte == b'\n'));
+        Ok(out)
+    }
+}
+
+/// Reads the prolog; `None` where it does not end in these bytes.
+fn prolog(bytes: &[u8], whole: bool) -> Result<Option<Prolog<'_>>, Refusal> {
+    let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,
         // A character cut at the end; the text is UTF-8 by construction.
-        Err(error) => std::str::from_utf8(&prolog[..error.valid_up_to()]).unwrap_or_default(),
+        Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default(),
     };
     let cut = |reason: &str| if whole { Err(Refusal::DocumentType { reason: reason.to_owned() }) } else { Ok(None) };
     let mut rest = text;
     loop {
         rest = rest.trim_start();
+        let start = text.len() - rest.len();
         if let Some(after) = rest.strip_prefix("<?") {
             let Some(end) = after.find("?>") else { return cut("a processing instruction does not end") };
             rest = &after[end + 2..];
@@ -113,19 +316,23 @@ fn entities(prolog: &[u8], whole: bool) -> Result<Option<Entities<'_>>, Refusal>
             rest = &after[end + 3..];
         } else if let Some(after) = rest.strip_prefix("<!DOCTYPE") {
             return match declared_entities(after)? {
-                Some(entities) => Ok(Some(entities)),
+                Some((entities, rest)) => {
+                    let end = text.len() - rest.len();
+                    Ok(Some(Prolog { entities, declaration: Some(start..end), end }))
+                }
                 None => cut("it does not end"),
             };
-        } else if "<!DOCTYPE".starts_with(rest) || "<?".starts_with(rest) || "<!--".starts_with(rest) {
-            return if whole { Ok(Some(Vec::new())) } else { Ok(None) };
+        } else if ["<!DOCTYPE", "<?", "<!--"].iter().any(|mark| mark.starts_with(rest)) && !whole {
+            return Ok(None);
         } else {
-            return Ok(Some(Vec::new()));
+            return Ok(Some(Prolog { end: start, ..Prolog::default() }));
         }
     }
 }
 
-/// The general entities of a document type declaration; `None` where it does not end in this text.
-fn declared_entities(declaration: &str) -> Result<Option<Entities<'_>>, Refusal> {
+/// The general entities of a document type declaration, and the text behind it; `None` where it does not end in this
+/// text.
+fn declared_entities(declaration: &str) -> Result<Option<(Entities<'_>, &str)>, Refusal> {
     let mut entities = Vec::new();
     let mut rest = declaration;
     let mut inside = false;
@@ -136,7 +343,7 @@ fn declared_entities(declaration: &str) -> Result<Option<Entities<'_>>, Refusal>
             b'[' => (inside, rest) = (true, after),
             b']' => (inside, rest) = (false, after),
             b'>' if inside => rest = after,
-            b'>' => return Ok(Some(entities)),
+            b'>' => return Ok(Some((entities, after))),
             quote @ (b'"' | b'\'') => {
                 let Some(end) = after.find(char::from(quote)) else { return Ok(None) };
                 rest = &after[end + 1..];
@@ -177,15 +384,15 @@ fn declared_entities(declaration: &str) -> Result<Option<Entities<'_>>, Refusal>
 
 /// How many times longer a token may become when its entities are expanded; refuses bombs.
 ///
-/// An entity's length is the sum over its parts; a reference to itself never gets a length and is refused as endless.
-fn amplification(entities: &Entities<'_>, limits: &super::Limits) -> Result<u64, Refusal> {
+/// An entity's length is the sum over its parts. One that is not declared before counts as one character: the parser
+/// does not know it either and reports it.
+fn amplification(entities: &Entities<'_>, limits: &super::Limits) -> Result<usize, Refusal> {
     if entities.len() > limits.entities {
         return Err(Refusal::DocumentType { reason: format!("more than {} entities", limits.entities) });
     }
     let mut lengths: FxHashMap<&str, u64> = FxHashMap::default();
     let mut worst = 1;
     for (name, value) in entities {
-        // oxrdfxml, as XML asks, knows only entities declared before.
         let expanded = expanded_length(value, &lengths);
         if expanded > limits.entity_bytes {
             return Err(Refusal::EntityBomb { name: (*name).to_owned(), expanded, limit: limits.entity_bytes });
@@ -193,7 +400,7 @@ fn amplification(entities: &Entities<'_>, limits: &super::Limits) -> Result<u64,
         worst = worst.max(expanded.div_ceil(name.len() as u64 + 2));
         lengths.entry(name).or_insert(expanded);
     }
-    Ok(worst)
+    Ok(usize::try_from(worst).unwrap_or(usize::MAX))
 }
 
 fn expanded_length(value: &str, lengths: &FxHashMap<&str, u64>) -> u64 {

@@ -209,13 +209,23 @@ fn shorten(text: &str, length: usize) -> String {
     short
 }
 
+/// The text in pieces: the query's words by themselves, without the punctuation around them.
 fn pieces(searcher: &Searcher, terms: &[String], text: &str) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
+    let mut add = |text: &str, matched: bool| match pieces.last_mut() {
+        Some(last) if !matched && !last.matched => last.text.push_str(text),
+        _ if text.is_empty() => {}
+        _ => pieces.push(Piece { text: text.to_owned(), matched }),
+    };
     for word in text.split_inclusive(char::is_whitespace) {
-        let matched = searcher.is_match(word, terms);
-        match pieces.last_mut() {
-            Some(last) if !matched && !last.matched => last.text.push_str(word),
-            _ => pieces.push(Piece { text: word.to_owned(), matched }),
+        let start = word.find(char::is_alphanumeric).unwrap_or(0);
+        let end = word.trim_end_matches(|character: char| !character.is_alphanumeric()).len().max(start);
+        if searcher.is_match(word, terms) {
+            add(&word[..start], false);
+            add(&word[start..end], true);
+            add(&word[end..], false);
+        } else {
+            add(word, false);
         }
     }
     pieces

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Every test, in one profile: units, integration and doc tests, the library without RocksDB, real clients.
+set -euo pipefail
+. .ci/env.sh
+# shellcheck disable=SC2086
+cargo test $LODESEEK_FEATURES
+echo "test: the library without any feature"
+cargo test --no-default-features --lib
+# shellcheck disable=SC2086
+cargo build $LODESEEK_FEATURES
+python3 .ci/clients.py target/debug/lodeseek

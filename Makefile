@@ -1,0 +1,47 @@
+# Targets people use: demo, test, release. The others measure; each says what it needs.
+SHELL := /bin/bash
+ENV := . .ci/env.sh &&
+HOME_DIR ?= demo-home
+DATA ?= $(or $(LODESEEK_DATA),../shared/data)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build release demo test lint clients crash bombs bench-load bench-search clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
+
+setup: ## install what the build needs and compile RocksDB once
+	@$(ENV) echo "setup: ready"
+
+build: ## the program, quickly built
+	@$(ENV) cargo build $$LODESEEK_FEATURES
+
+release: ## the program, as fast as it gets
+	@$(ENV) cargo build --release $$LODESEEK_FEATURES
+
+demo: build ## load testdata/, index it, search it, and serve it where there is a terminal
+	@bash .ci/demo.sh target/debug/lodeseek $(HOME_DIR)
+
+test: ## every test
+	@bash .ci/test.sh
+
+lint: ## formatting and clippy
+	@$(ENV) cargo fmt --check && cargo clippy $$LODESEEK_FEATURES --all-targets -- -D warnings
+
+clients: build ## SPARQLWrapper, rdflib and Chromium against a running server
+	@python3 .ci/clients.py target/debug/lodeseek
+
+crash: release ## kill -9 in the middle of load and index, twenty times each, on DATA/lod
+	@python3 .ci/crash.py target/release/lodeseek $(DATA)/lod/datasets.json
+
+bombs: release ## hostile inputs: refused, how soon, with how much memory
+	@python3 .ci/bombs.py target/release/lodeseek
+
+bench-load: release ## the whole chain against Oxigraph's own bulk load of the same files, on DATA/lod
+	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench load -- $(DATA)/lod/datasets.json
+
+bench-search: release ## search times over DATA/lod
+	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench search -- $(DATA)/lod
+
+clean: ## what the build made (the RocksDB in the cache stays)
+	@cargo clean && rm -rf $(HOME_DIR)
