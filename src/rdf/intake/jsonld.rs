@@ -126,6 +126,9 @@ impl Undefined {
     }
 }
 
+/// Bytes checked and given out at a time.
+const PIECE: usize = 32 << 10;
+
 /// Refuses strings, nesting and objects over the limits before the JSON parser holds them.
 struct Guard<R> {
     inner: R,
@@ -139,6 +142,9 @@ struct Guard<R> {
     in_string: bool,
     escaped: bool,
     line: u64,
+    /// Checked bytes, given out up to `given`.
+    held: Vec<u8>,
+    given: usize,
 }
 
 impl<R> Guard<R> {
@@ -156,6 +162,8 @@ impl<R> Guard<R> {
             in_string: false,
             escaped: false,
             line: 1,
+            held: Vec::new(),
+            given: 0,
         }
     }
 
@@ -204,10 +212,36 @@ impl<R> Guard<R> {
     }
 }
 
+impl<R: Read> Guard<R> {
+    /// Reads and checks the next piece. A string longer than a piece is read to its end first: the parser looks at an
+    /// open string again from its beginning with every piece it gets.
+    fn fill(&mut self) -> io::Result<()> {
+        self.held.clear();
+        self.given = 0;
+        loop {
+            let start = self.held.len();
+            self.held.resize(start + PIECE, 0);
+            let read = self.inner.read(&mut self.held[start..]);
+            self.held.truncate(start + read.as_ref().map_or(0, |&read| read));
+            let ended = read? == 0;
+            for place in start..self.held.len() {
+                self.byte(self.held[place])?;
+            }
+            if ended || !self.in_string || self.token <= PIECE {
+                return Ok(());
+            }
+        }
+    }
+}
+
 impl<R: Read> Read for Guard<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(buffer)?;
-        buffer[..read].iter().try_for_each(|&byte| self.byte(byte))?;
-        Ok(read)
+        if self.given == self.held.len() {
+            self.fill()?;
+        }
+        let count = buffer.len().min(self.held.len() - self.given);
+        buffer[..count].copy_from_slice(&self.held[self.given..self.given + count]);
+        self.given += count;
+        Ok(count)
     }
 }

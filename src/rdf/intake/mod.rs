@@ -51,7 +51,7 @@ pub struct Limits {
     pub entity_bytes: u64,
     /// XML entities of one document. Default 1,000.
     pub entities: usize,
-    /// Problems listed one by one for each file; the others are only counted. Default 20.
+    /// Problems listed one by one for each file; the others are only counted. Default 1,000.
     pub listed_problems: usize,
 }
 
@@ -72,7 +72,7 @@ impl Default for Limits {
             archive_members: 10_000,
             entity_bytes: 1024,
             entities: 1000,
-            listed_problems: 20,
+            listed_problems: 1000,
         }
     }
 }
