@@ -3,14 +3,15 @@
 
 usage: crash.py PROGRAM CATALOGUE.json
 
-A reference home is made without interruption. In another home a first part of the catalogue is loaded and indexed; then
-every further load and index is killed, and after each kill the next command must work and the first part must answer as
-before. In the end the home must answer every query as the reference does.
+A first part of the catalogue is loaded and indexed without interruption. From a copy of that home, the load of the whole
+catalogue is killed; from a copy with everything loaded, the indexing. After each kill the first part must answer as
+before, and the next load or index must work. In the end a killed home must give the same answers as one that was not.
 """
 
 import json
 import pathlib
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -36,7 +37,7 @@ def count(program, home, iri):
     return run(program, home, "query", query).stdout
 
 
-def killed_after(program, home, seconds, *arguments):
+def killed_after(program, home, *arguments, seconds):
     """Whether the command was still running when it was killed."""
     child = subprocess.Popen([program, "--home", str(home), *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
@@ -46,6 +47,25 @@ def killed_after(program, home, seconds, *arguments):
         child.kill()
         child.wait()
         return True
+
+
+def expect(condition, message):
+    if not condition:
+        sys.exit(f"FAIL: {message}")
+
+
+def kill_until(rounds, prepare, command, duration, chance, check):
+    """Kills the command in `rounds` homes, at moments spread over its usual duration."""
+    done = 0
+    while done < rounds:
+        home = prepare()
+        moment = chance.uniform(0.02, 0.98) * duration
+        if not killed_after(*command(home), seconds=moment):
+            duration *= 0.9  # it was faster than usual: that was no kill
+            continue
+        done += 1
+        check(home, done)
+        print(f"{command(home)[2]}: killed after {moment:5.2f} s, number {done}", flush=True)
 
 
 def main():
@@ -63,66 +83,49 @@ def main():
         first, all_ = folder / "first.json", folder / "all.json"
         first.write_text(json.dumps(entries[:40]))
         all_.write_text(json.dumps(entries))
-        reference = scratch / "reference"
-        times = {}
-        for command in (["load", all_], ["index"]):
-            started = time.monotonic()
-            run(program, reference, *command)
-            times[command[0]] = time.monotonic() - started
-        expected = answers(program, reference)
-
-        home = scratch / "home"
-        run(program, home, "load", first)
-        run(program, home, "index")
         iri = f"http://localhost:7878/dataset/{entries[0]['dataset_id']}"
-        before = count(program, home, iri)
-        kills = {"load": 0, "index": 0}
-        for command in ("load", "index"):
-            while kills[command] < ROUNDS:
-                # The moments spread over the whole run; a command that was faster is started over.
-                if command == "load":
-                    victim = scratch / f"victim{kills[command] % 2}"
-                    arguments = ["load", all_]
-                    moment = chance.uniform(0.02, 0.95) * times["load"]
-                    if kills[command] % 2 == 0:
-                        target = home
-                    else:
-                        target = victim
-                        run(program, target, "load", first)
-                else:
-                    target, arguments = home, ["index", "--rebuild"] if kills[command] % 4 == 3 else ["index"]
-                    moment = chance.uniform(0.02, 0.95) * times["index"]
-                    if kills[command] == 0:
-                        run(program, home, "load", all_)
-                was_killed = killed_after(program, target, moment, *arguments)
-                if count(program, target, iri) != before:
-                    sys.exit(f"FAIL: after kill {kills[command]} of {command} the content of {iri} is not what was committed")
-                if command == "load" and target == home:
-                    run(program, home, "search", "--json", QUERIES[0])
-                if command == "index":
-                    # Whatever was committed is searchable; without any commit there is no index, and that is said.
-                    run(program, home, "search", "--json", QUERIES[0], check=not arguments[1:])
-                if was_killed:
-                    kills[command] += 1
-                    print(f"{command}: killed after {moment:5.2f} s, number {kills[command]}", flush=True)
-                elif command == "index":
-                    run(program, home, "index", "--rebuild") if chance.random() < 0.3 else None
-                    times["index"] *= 0.8
-                    if times["index"] < 0.3:
-                        times["index"] = 6.0
-                        import shutil
-                        shutil.rmtree(home / "index")
-                else:
-                    import shutil
-                    shutil.rmtree(target)
-                    run(program, target, "load", first)
-                    if target == home:
-                        run(program, home, "index")
-        run(program, home, "load", all_)
-        run(program, home, "index")
-        if answers(program, home) != expected:
-            sys.exit("FAIL: the home that was killed answers otherwise than the one that was not")
-        print(f"OK: {kills['load']} loads and {kills['index']} indexings killed; nothing committed was lost, and the answers are the same")
+        title = entries[0]["title"]
+
+        part, full = scratch / "part", scratch / "full"
+        run(program, part, "load", first)
+        run(program, part, "index")
+        shutil.copytree(part, full)
+        started = time.monotonic()
+        run(program, full, "load", all_)
+        load_time = time.monotonic() - started
+        reference = scratch / "reference"
+        shutil.copytree(full, reference)
+        started = time.monotonic()
+        run(program, reference, "index")
+        index_time = time.monotonic() - started
+        before, expected = count(program, part, iri), answers(program, reference)
+
+        def copy_of(home):
+            def prepare():
+                victim = scratch / "victim"
+                shutil.rmtree(victim, ignore_errors=True)
+                shutil.copytree(home, victim)
+                return victim
+            return prepare
+
+        def committed(home, moment):
+            expect(count(program, home, iri) == before, f"{moment}: the content of {iri} is not what was committed")
+            found = run(program, home, "search", "--json", title)
+            expect(f'"id": "{entries[0]["dataset_id"]}"' in found.stdout, f"{moment}: {title!r} is not found any more")
+
+        def after_load(home, number):
+            committed(home, f"load, kill {number}")
+            run(program, home, "load", all_ if number % 5 == 0 else first)
+            committed(home, f"load, kill {number}, next load")
+
+        def after_index(home, number):
+            committed(home, f"index, kill {number}")
+            run(program, home, "index")
+            expect(answers(program, home) == expected, f"index, kill {number}: the next index answers otherwise")
+
+        kill_until(ROUNDS, copy_of(part), lambda home: (program, home, "load", all_), load_time, chance, after_load)
+        kill_until(ROUNDS, copy_of(full), lambda home: (program, home, "index"), index_time, chance, after_index)
+        print(f"OK: {ROUNDS} loads and {ROUNDS} indexings killed; nothing committed was lost, and the answers are the same")
 
 
 if __name__ == "__main__":

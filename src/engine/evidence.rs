@@ -36,7 +36,14 @@ pub(super) fn find(
         .filter(|(terms, _)| *terms != 0)
         .collect();
     let weight = |terms: u64| -> f64 { bits(terms).map(|bit| weights.get(bit).copied().unwrap_or(0.0)).sum() };
-    found.sort_by(|a, b| weight(b.0).total_cmp(&weight(a.0)).then_with(|| a.1.cmp(&b.1)));
+    // Of equal weight: what is said (predicate or object) before what it is said of.
+    let said = |place: usize| {
+        let triple = graph.triples()[place];
+        weight(held[triple.predicate.index()] | held[triple.object.index()])
+    };
+    found.sort_by(|a, b| {
+        weight(b.0).total_cmp(&weight(a.0)).then_with(|| said(b.1).total_cmp(&said(a.1))).then_with(|| a.1.cmp(&b.1))
+    });
     let mut chosen: Vec<(u64, usize)> = Vec::new();
     let mut covered = 0;
     for &(terms, place) in &found {

@@ -357,10 +357,14 @@ fn parse_all(
 fn parse(dataset: Dataset, folder: &Path, store: &Store, limits: &Limits) -> Result<Parsed, StoreError> {
     let id = dataset.metadata.id.clone();
     let mut builder = TripleGraphBuilder::new();
-    let intake = Intake::with_limits(limits.clone());
+    let plain = Intake::with_limits(limits.clone());
     let mut files = Vec::new();
     for distribution in &dataset.distributions {
         let name = distribution.location.as_str();
+        let intake = match &distribution.media_type {
+            Some(media_type) => plain.clone().announced_as(media_type),
+            None => plain.clone(),
+        };
         match local_path(&distribution.location, folder) {
             Ok(path) => files.extend(intake.read_file(&path, name, &store.iris.dump_base(&id, name), &mut builder)),
             Err(reason) => files.push(FileReport::refused(name, reason)),

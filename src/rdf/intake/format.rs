@@ -74,9 +74,8 @@ enum Look {
     Unknown,
 }
 
-/// Decides the syntax of a document called `name` that begins with `head`.
-pub(super) fn detect(name: &str, head: &[u8]) -> Result<Syntax, Refusal> {
-    let announced = Syntax::of_file_name(name);
+/// Decides the syntax of a document called `name`, announced by media type or suffix, that begins with `head`.
+pub(super) fn detect(name: &str, announced: Option<Syntax>, head: &[u8]) -> Result<Syntax, Refusal> {
     let content = skip_blank_and_comments(head);
     refuse_other_languages(content)?;
     let look = look(content);
@@ -213,7 +212,7 @@ mod tests {
             ("a.n3", "ex:a ex:b ex:c .", Syntax::N3),
         ];
         for (name, head, expected) in cases {
-            assert_eq!(detect(name, head.as_bytes()), Ok(expected), "{name}: {head}");
+            assert_eq!(detect(name, Syntax::of_file_name(name), head.as_bytes()), Ok(expected), "{name}: {head}");
         }
     }
 
@@ -226,7 +225,7 @@ mod tests {
             ("a.dat", "hello world", "known syntax"),
             ("a.ttl", "\0\0\0", "binary"),
         ] {
-            let refusal = detect(name, head.as_bytes()).expect_err(head).to_string();
+            let refusal = detect(name, Syntax::of_file_name(name), head.as_bytes()).expect_err(head).to_string();
             assert!(refusal.contains(word), "{refusal}");
         }
     }

@@ -306,29 +306,45 @@ impl From<Refusal> for io::Error {
 #[derive(Clone, Debug, Default)]
 pub struct Intake {
     limits: Limits,
+    announced: Option<Syntax>,
 }
 
 impl Intake {
     /// Intake with limits of its own.
     #[must_use]
     pub fn with_limits(limits: Limits) -> Self {
-        Self { limits }
+        Self { limits, ..Self::default() }
+    }
+
+    /// For a dump whose catalogue states a media type. It says more than a file name, and less than the content.
+    #[must_use]
+    pub fn announced_as(self, media_type: &str) -> Self {
+        Self { announced: Syntax::from_hint(media_type), ..self }
     }
 
     /// Reads the file at `path`, reported as `name`; relative IRIs are resolved against `base`.
     pub fn read_file(&self, path: &Path, name: &str, base: &str, graph: &mut TripleGraphBuilder) -> Vec<FileReport> {
-        unpack::read_file(path, name, &mut Reading { limits: &self.limits, base, graph, reports: Vec::new() })
+        unpack::read_file(
+            path,
+            name,
+            &mut Reading { limits: &self.limits, announced: self.announced, base, graph, reports: Vec::new() },
+        )
     }
 
     /// Reads from any reader, as [`read_file`](Self::read_file). Zip archives need a file: their directory is at the end.
     pub fn read(&self, reader: impl Read, name: &str, base: &str, graph: &mut TripleGraphBuilder) -> Vec<FileReport> {
-        unpack::read_stream(reader, name, &mut Reading { limits: &self.limits, base, graph, reports: Vec::new() })
+        unpack::read_stream(
+            reader,
+            name,
+            &mut Reading { limits: &self.limits, announced: self.announced, base, graph, reports: Vec::new() },
+        )
     }
 }
 
 /// One dump being read.
 struct Reading<'a> {
     limits: &'a Limits,
+    announced: Option<Syntax>,
     base: &'a str,
     graph: &'a mut TripleGraphBuilder,
     reports: Vec<FileReport>,
@@ -340,7 +356,9 @@ impl Reading<'_> {
         let mut report = FileReport { layers, ..FileReport::new(name) };
         self.graph.start_file();
         let mut sink = Sink { limits: self.limits, graph: self.graph, report: &mut report };
-        let result = read_document(reader, name, self.base, &mut sink);
+        // A media type is of the whole distribution: it says nothing of an archive's members.
+        let announced = self.announced.filter(|_| !name.contains('!')).or_else(|| Syntax::of_file_name(name));
+        let result = read_document(reader, name, announced, self.base, &mut sink);
         if let Err(error) = result {
             close_with(&mut report, &error);
         } else if report.outcome == Outcome::Complete && report.skipped > 0 {
@@ -366,9 +384,15 @@ fn close_with(report: &mut FileReport, error: &io::Error) {
     report.problems.push(Problem { line: None, message });
 }
 
-fn read_document(reader: Box<dyn Read + '_>, name: &str, base: &str, sink: &mut Sink<'_>) -> io::Result<()> {
+fn read_document(
+    reader: Box<dyn Read + '_>,
+    name: &str,
+    announced: Option<Syntax>,
+    base: &str,
+    sink: &mut Sink<'_>,
+) -> io::Result<()> {
     let mut text = text::to_utf8(reader)?;
-    let syntax = format::detect(name, text.head())?;
+    let syntax = format::detect(name, announced, text.head())?;
     sink.report.syntax = Some(syntax);
     let result = match syntax {
         Syntax::NTriples | Syntax::NQuads => lines::read(&mut text, sink),
