@@ -3,6 +3,8 @@
 //! Both run as processes of their own, in turn, on the same files, with the same RocksDB. Oxigraph's side is what its
 //! command line does: one bulk loader over all files, lenient, two threads, one commit, one named graph a dataset.
 
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
 use oxigraph::io::{RdfFormat, RdfParser};
 use oxigraph::model::NamedNode;
 use oxigraph::store::Store;

@@ -1,5 +1,7 @@
 //! Search times over a home made of DATA/lod, and of its queries: `make bench-search`.
 
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
 use lodeseek::catalog::Catalog;
 use lodeseek::engine::{IndexOptions, Indexer, SearchRequest, Searcher};
 use lodeseek::eval::Topics;

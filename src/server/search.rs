@@ -94,11 +94,11 @@ fn one(hit: &Hit) -> Value {
         "fields": hit.fields,
         "snippet": hit.snippet,
     });
-    if let Some(object) = value.as_object_mut() {
-        if let Some(explanation) = &hit.explanation {
-            object.insert("explanation".to_owned(), json!(explanation));
-            object.insert("evidence".to_owned(), json!(hit.evidence));
-        }
+    if let Some(object) = value.as_object_mut()
+        && let Some(explanation) = &hit.explanation
+    {
+        object.insert("explanation".to_owned(), json!(explanation));
+        object.insert("evidence".to_owned(), json!(hit.evidence));
     }
     value
 }
