@@ -35,7 +35,6 @@ vocabulary! {
     /// OWL: <https://www.w3.org/TR/owl2-overview/>.
     owl = "http://www.w3.org/2002/07/owl#" {
         ONTOLOGY = "Ontology",
-        SAME_AS = "sameAs",
     }
 }
 vocabulary! {
@@ -55,7 +54,6 @@ vocabulary! {
         DOWNLOAD_URL = "downloadURL",
         ACCESS_URL = "accessURL",
         MEDIA_TYPE = "mediaType",
-        BYTE_SIZE = "byteSize",
         KEYWORD = "keyword",
         THEME = "theme",
         LANDING_PAGE = "landingPage",
@@ -75,7 +73,6 @@ vocabulary! {
         CREATED = "created",
         MODIFIED = "modified",
         SOURCE = "source",
-        LANGUAGE = "language",
         FORMAT = "format",
     }
 }
@@ -92,7 +89,6 @@ vocabulary! {
     foaf = "http://xmlns.com/foaf/0.1/" {
         AGENT = "Agent",
         NAME = "name",
-        PRIMARY_TOPIC = "primaryTopic",
     }
 }
 vocabulary! {
@@ -130,7 +126,6 @@ vocabulary! {
         NAME = "name",
         NAMED_GRAPH = "namedGraph",
         NAMED_GRAPH_CLASS = "NamedGraph",
-        GRAPH = "graph",
     }
 }
 vocabulary! {
