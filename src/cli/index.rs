@@ -4,7 +4,7 @@ use super::Done;
 use super::terminal::{bar, grouped, memory_note, rate};
 use crate::engine::{IndexOptions, IndexProgress, IndexReport, Indexer, index_folder};
 use crate::snippet::TripleBudget;
-use crate::store::{Access, Store};
+use crate::store::{Access, Store, StoreError, is_home};
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -23,7 +23,9 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
-    anyhow::ensure!(home.join("lock").exists(), "{} is no lodeseek home; `lodeseek load` makes one", home.display());
+    if !is_home(home) {
+        return Err(StoreError::NoHome { home: home.to_owned() }.into());
+    }
     let store = Store::open(home, Access::Write, None)?;
     if arguments.rebuild && index_folder(home).exists() {
         std::fs::remove_dir_all(index_folder(home))?;

@@ -11,6 +11,7 @@ mod search;
 mod serve;
 mod show;
 mod snippet;
+mod syntax;
 mod terminal;
 
 use clap::{Parser, Subcommand};

@@ -1,11 +1,12 @@
 //! `lodeseek show`: one dataset.
 
 use super::Done;
+use super::syntax::Syntax;
 use super::terminal::{Style, cut, grouped, safe};
 use crate::catalog::DatasetId;
 use crate::engine::{Card, Searcher};
-use crate::rdf::{local_name, words};
-use crate::server::rdf::{RdfSyntax, dataset_triples};
+use crate::rdf::{RdfSyntax, local_name, words};
+use crate::server::rdf::dataset_triples;
 use crate::store::{Access, Store};
 use anyhow::Context;
 use std::io::{self, Write};
@@ -18,7 +19,7 @@ pub(super) struct Arguments {
     dataset: String,
     /// Write its description, profile and snippet as RDF instead.
     #[arg(long, value_enum, value_name = "SYNTAX")]
-    rdf: Option<RdfSyntax>,
+    rdf: Option<Syntax>,
     /// Write what the index holds of it as JSON instead.
     #[arg(long, conflicts_with = "rdf")]
     json: bool,
@@ -29,7 +30,7 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let mut out = io::stdout().lock();
     if let Some(syntax) = arguments.rdf {
         let store = Store::open(home, Access::Read, None)?;
-        let text = syntax.write(&dataset_triples(&store, &id)?)?;
+        let text = RdfSyntax::from(syntax).write(&dataset_triples(&store, &id)?)?;
         out.write_all(&text)?;
         return Ok(Done::Something);
     }

@@ -1,13 +1,13 @@
 //! `lodeseek snippet`: of a dataset in the home, or of any RDF file.
 
 use super::Done;
+use super::syntax::Syntax;
 use super::terminal::safe;
 use crate::catalog::DatasetId;
 use crate::engine::Searcher;
 use crate::profile::Profile;
 use crate::rdf::intake::{Intake, Outcome};
-use crate::rdf::{Labels, TripleGraph, TripleGraphBuilder};
-use crate::server::rdf::RdfSyntax;
+use crate::rdf::{Labels, RdfSyntax, TripleGraph, TripleGraphBuilder};
 use crate::snippet::{IlluSnip, SnippetExtractor, TripleBudget, labelled};
 use crate::store;
 use anyhow::Context;
@@ -28,7 +28,7 @@ pub(super) struct Arguments {
     deadline: Option<u64>,
     /// Write RDF instead of labels.
     #[arg(long, value_enum, value_name = "SYNTAX")]
-    rdf: Option<RdfSyntax>,
+    rdf: Option<Syntax>,
 }
 
 pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
@@ -44,7 +44,7 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let mut out = io::stdout().lock();
     if let Some(syntax) = arguments.rdf {
         let triples: Vec<_> = snippet.triples.iter().map(|&triple| graph.to_triple(triple)).collect();
-        out.write_all(&syntax.write(&triples)?)?;
+        out.write_all(&RdfSyntax::from(syntax).write(&triples)?)?;
     } else {
         let labels = Labels::for_display(&graph, &["en"]);
         for &triple in &snippet.triples {

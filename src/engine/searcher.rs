@@ -3,11 +3,11 @@
 use super::{Card, EngineError, Evidence, evidence, index_folder};
 use crate::catalog::DatasetId;
 use crate::document::Field;
-use crate::index::{Analysis, AnalyzedQuery, CollectionStatistics, Gathered, Index};
+use crate::index::{Analysis, AnalyzedQuery, CollectionStatistics, Gathered, Index, IndexError};
 use crate::ranking::Ranking;
 use crate::snippet::{LabelledTerm, LabelledTriple};
 use crate::sparse::{Bm25, Explanation, SparseModel, rank};
-use crate::store;
+use crate::store::{self, StoreError};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -101,12 +101,12 @@ pub struct Searcher {
 impl Searcher {
     /// Opens the index of a home, with fielded BM25.
     pub fn open(home: &Path) -> Result<Self, EngineError> {
-        Ok(Self {
-            home: home.to_owned(),
-            index: Index::open(&index_folder(home))?,
-            analysis: Analysis::default(),
-            model: Box::new(Bm25::default()),
-        })
+        let index = Index::open(&index_folder(home)).map_err(|error| match error {
+            // "There is no index" would send people to `index`, which would send them to `load`.
+            IndexError::Missing(_) if !store::is_home(home) => StoreError::NoHome { home: home.to_owned() }.into(),
+            other => EngineError::from(other),
+        })?;
+        Ok(Self { home: home.to_owned(), index, analysis: Analysis::default(), model: Box::new(Bm25::default()) })
     }
 
     /// With another model.

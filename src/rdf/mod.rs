@@ -2,10 +2,12 @@
 
 pub mod intake;
 mod label;
+mod output;
 mod pretty;
 mod triples;
 pub mod vocab;
 
 pub use label::{LABEL_PROPERTIES, Labels, local_name, namespace, words};
+pub use output::{RdfSyntax, WriteError};
 pub use pretty::{PrettyError, to_pretty_turtle};
 pub use triples::{LiteralKind, TermId, TermRef, Triple, TripleGraph, TripleGraphBuilder};

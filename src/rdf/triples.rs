@@ -234,14 +234,23 @@ impl TripleGraphBuilder {
 
     /// Takes one triple.
     pub fn insert<'a>(&mut self, triple: impl Into<OxTripleRef<'a>>) {
-        let triple = triple.into();
+        self.insert_with(triple.into(), Self::blank);
+    }
+
+    /// Inserts a triple of a graph that was finished before: its blank nodes keep their labels, so that the graph becomes
+    /// what it was, whatever the order of the triples.
+    pub fn insert_again<'a>(&mut self, triple: impl Into<OxTripleRef<'a>>) {
+        self.insert_with(triple.into(), |builder, label| builder.intern(TermRef::Blank(label)));
+    }
+
+    fn insert_with(&mut self, triple: OxTripleRef<'_>, blank: impl Fn(&mut Self, &str) -> u32) {
         let subject = match triple.subject {
             NamedOrBlankNodeRef::NamedNode(node) => self.intern(TermRef::Iri(node.as_str())),
-            NamedOrBlankNodeRef::BlankNode(node) => self.blank(node.as_str()),
+            NamedOrBlankNodeRef::BlankNode(node) => blank(self, node.as_str()),
         };
         let predicate = self.intern(TermRef::Iri(triple.predicate.as_str()));
         let object = match TermRef::from(triple.object) {
-            TermRef::Blank(label) => self.blank(label),
+            TermRef::Blank(label) => blank(self, label),
             term => self.intern(term),
         };
         self.triples.push([subject, predicate, object]);

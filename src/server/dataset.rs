@@ -2,9 +2,10 @@
 
 use super::error::ApiError;
 use super::negotiation::best;
-use super::rdf::{RdfSyntax, dataset_triples};
+use super::rdf::dataset_triples;
 use super::{AppState, page};
 use crate::catalog::DatasetId;
+use crate::rdf::RdfSyntax;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};

@@ -2,8 +2,8 @@
 
 use super::error::ApiError;
 use super::negotiation::best;
-use super::rdf::RdfSyntax;
 use super::{AppState, page};
+use crate::rdf::RdfSyntax;
 use crate::store::{Answer, QueryRequest, evaluate};
 use axum::body::Bytes;
 use axum::extract::{RawQuery, State};

@@ -24,24 +24,42 @@ pub(super) fn write(home: &Path, graph: &TripleGraph) -> Result<String, StoreErr
     let compact = graph.to_compact();
     let version = version(&compact);
     let path = path(home, &version);
-    if !path.exists() {
-        let mut encoder = FrameEncoder::new(Vec::with_capacity(compact.len() / 2));
-        encoder.write_all(&compact).map_err(StoreError::io(&path))?;
-        let bytes = encoder.finish().map_err(|error| StoreError::io(&path)(error.into()))?;
-        write_whole(&path, &bytes)?;
+    // A file damaged by a failing disk or a power cut is made again.
+    if !path.exists() || read_compact(&path, &version).is_err() {
+        write_compact(&path, &compact)?;
     }
     Ok(version)
 }
 
+/// Writes a graph read from the store, if it is still exactly what the version names.
+pub(super) fn restore(home: &Path, expected: &str, graph: &TripleGraph) -> Result<(), StoreError> {
+    let compact = graph.to_compact();
+    if version(&compact) == expected {
+        write_compact(&path(home, expected), &compact)?;
+    }
+    Ok(())
+}
+
+fn write_compact(path: &Path, compact: &[u8]) -> Result<(), StoreError> {
+    let mut encoder = FrameEncoder::new(Vec::with_capacity(compact.len() / 2));
+    encoder.write_all(compact).map_err(StoreError::io(path))?;
+    let bytes = encoder.finish().map_err(|error| StoreError::io(path)(error.into()))?;
+    write_whole(path, &bytes)
+}
+
 /// Reads a graph; the reason where the file cannot be used.
 pub(super) fn read(path: &Path, expected: &str) -> Result<TripleGraph, String> {
+    TripleGraph::read_compact(&read_compact(path, expected)?).ok_or_else(|| "it is of another format".to_owned())
+}
+
+fn read_compact(path: &Path, expected: &str) -> Result<Vec<u8>, String> {
     let file = File::open(path).map_err(|error| error.to_string())?;
     let mut compact = Vec::new();
     FrameDecoder::new(file).read_to_end(&mut compact).map_err(|error| error.to_string())?;
     if version(&compact) != expected {
         return Err("its content does not match its name".to_owned());
     }
-    TripleGraph::read_compact(&compact).ok_or_else(|| "it is of another format".to_owned())
+    Ok(compact)
 }
 
 fn version(compact: &[u8]) -> String {

@@ -3,7 +3,7 @@
 //! A batch is some hundred thousand triples of whole datasets. Its content is bulk-loaded into new graphs, then one
 //! transaction writes descriptions and pointers: after that the batch's datasets are there, whatever happens next.
 
-use super::{Store, StoreError, graph_file};
+use super::{Store, StoreError, blank, graph_file};
 use crate::catalog::{Catalog, Dataset, DatasetId, Location, dcat};
 use crate::rdf::intake::{FileReport, Intake, Limits};
 use crate::rdf::vocab::lodeseek;
@@ -264,8 +264,9 @@ impl<'r> Run<'r> {
         let (store, options) = (self.loader.store, &self.loader.options);
         let quads = places.iter().map(|&place| &batch[place]).flat_map(|parsed| {
             let graph = store.iris.graph(&parsed.dataset.metadata.id, &parsed.version);
+            let space = blank::Space::of(&graph);
             let triples = parsed.graph.triples().iter();
-            triples.map(move |&triple| parsed.graph.to_triple(triple).in_graph(graph.clone()))
+            triples.map(move |&triple| space.to_store(parsed.graph.to_triple(triple)).in_graph(graph.clone()))
         });
         let mut bulk = store
             .oxigraph

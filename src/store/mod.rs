@@ -16,8 +16,10 @@
 //!
 //! *Why a second copy?* Oxigraph answers patterns; it takes about ten microseconds a triple to hand out a whole graph,
 //! since each term is looked up by its hash. Profiles, snippets and documents read graphs whole. A graph file is read
-//! back at memory speed, is checked by its hash, and can always be made again from the store.
+//! back at memory speed and is checked by its hash. Where one is lost the store stands in, though it knows numbers and
+//! dates by their value alone (`54.0` is `54` there); the next load makes the file again as it was.
 
+mod blank;
 mod graph_file;
 mod load;
 mod sparql;
@@ -112,6 +114,14 @@ struct Settings {
     base: String,
 }
 
+const SETTINGS: &str = "lodeseek.toml";
+
+/// Whether a folder is a home. One whose first load was killed before it wrote anything is none yet.
+#[must_use]
+pub fn is_home(home: &Path) -> bool {
+    home.join(SETTINGS).is_file()
+}
+
 /// Reads a dataset's content from its graph file alone, beside whoever has the store open.
 pub fn read_content(home: &Path, version: &str) -> Result<TripleGraph, StoreError> {
     let path = graph_file::path(home, version);
@@ -140,6 +150,9 @@ pub struct Entry {
 impl Store {
     /// Opens a home; for writing it is made where there is none, with `base` or the default base.
     pub fn open(home: &Path, access: Access, base: Option<&str>) -> Result<Self, StoreError> {
+        if let Some(base) = base {
+            Iris::new(base)?; // before anything is made that would look like a home
+        }
         if access == Access::Write {
             fs::create_dir_all(home.join("graphs")).map_err(StoreError::io(home))?;
         }
@@ -201,7 +214,7 @@ impl Store {
                 tracing::warn!(dataset = %id, path = %path.display(), %reason, "graph file cannot be used; reading the graph from the store");
                 let graph = self.read_graph(&self.iris.graph(id, &entry.version))?;
                 if self.access == Access::Write {
-                    graph_file::write(&self.home, &graph)?;
+                    graph_file::restore(&self.home, &entry.version, &graph)?;
                 }
                 Ok(graph)
             }
@@ -289,8 +302,7 @@ impl Store {
     fn read_graph(&self, graph: &NamedNode) -> Result<TripleGraph, StoreError> {
         let mut builder = TripleGraphBuilder::new();
         for quad in self.oxigraph.quads_for_pattern(None, None, None, Some(graph.as_ref().into())) {
-            let quad = quad?;
-            builder.insert(Triple::new(quad.subject, quad.predicate, quad.object).as_ref());
+            builder.insert_again(blank::from_store(quad?).as_ref());
         }
         Ok(builder.finish())
     }
@@ -393,7 +405,7 @@ fn lock(home: &Path, access: Access) -> Result<File, StoreError> {
 }
 
 fn settings(home: &Path, access: Access, base: Option<&str>) -> Result<Iris, StoreError> {
-    let path = home.join("lodeseek.toml");
+    let path = home.join(SETTINGS);
     match fs::read_to_string(&path) {
         Ok(text) => {
             let settings: Settings =

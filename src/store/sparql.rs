@@ -36,11 +36,23 @@ pub struct SparqlLimits {
     pub query_bytes: usize,
     /// How deep brackets may nest, and how many prefix operators may follow each other. Default 150.
     pub nesting: usize,
+    /// How deep groups in braces may nest. Default 16.
+    pub groups: usize,
+    /// How deep negations by `!` may nest. Default 8.
+    pub negations: usize,
 }
 
 impl Default for SparqlLimits {
     fn default() -> Self {
-        Self { deadline: Duration::from_secs(30), rows: 100_000, concurrent: 8, query_bytes: 256 << 10, nesting: 150 }
+        Self {
+            deadline: Duration::from_secs(30),
+            rows: 100_000,
+            concurrent: 8,
+            query_bytes: 256 << 10,
+            nesting: 150,
+            groups: 16,
+            negations: 8,
+        }
     }
 }
 
@@ -163,6 +175,7 @@ pub fn evaluate(store: &Arc<Store>, request: &QueryRequest, limits: &SparqlLimit
         .stack_size(64 << 20) // the parser recurses; what the limits let through fits
         .spawn(move || {
             let answer = answer(&store, &request, rows, cancel);
+            drop(store); // whoever gets the answer may close the home
             drop(place);
             let _ = sender.send(answer); // nobody listens any more after the deadline
         })
@@ -177,7 +190,8 @@ pub fn evaluate(store: &Arc<Store>, request: &QueryRequest, limits: &SparqlLimit
     }
 }
 
-/// The parser recurses on brackets and prefix operators: both are bounded before it runs.
+/// The parser recurses on brackets and prefix operators: both are bounded before it runs. And it cannot be stopped: what
+/// makes it try twice at every level, negations (`!(!(…))`) and sub-selects with `HAVING`, is bounded more narrowly.
 fn check_size(query: &str, limits: &SparqlLimits) -> Result<(), SparqlError> {
     if query.len() > limits.query_bytes {
         return Err(SparqlError::TooLarge(format!(
@@ -186,21 +200,138 @@ fn check_size(query: &str, limits: &SparqlLimits) -> Result<(), SparqlError> {
             limits.query_bytes
         )));
     }
-    let (mut depth, mut deepest, mut operators, mut longest) = (0usize, 0, 0usize, 0);
-    for byte in query.bytes().filter(|byte| !byte.is_ascii_whitespace()) {
-        match byte {
-            b'{' | b'(' | b'[' => depth += 1,
-            b'}' | b')' | b']' => depth = depth.saturating_sub(1),
-            _ => {}
+    let deepest = Depths::deepest(query);
+    for (found, limit, what) in [
+        (deepest.brackets.max(deepest.operators), limits.nesting, "nests deeper"),
+        (deepest.groups, limits.groups, "nests groups deeper"),
+        (deepest.negations, limits.negations, "nests negations deeper"),
+    ] {
+        if found > limit {
+            return Err(SparqlError::TooLarge(format!("it {what} than {limit}")));
         }
-        operators = if matches!(byte, b'!' | b'-' | b'+' | b'^') { operators + 1 } else { 0 };
-        deepest = deepest.max(depth);
-        longest = longest.max(operators);
-    }
-    if deepest > limits.nesting || longest > limits.nesting {
-        return Err(SparqlError::TooLarge(format!("it nests deeper than {}", limits.nesting)));
     }
     Ok(())
+}
+
+/// How deep a query nests, counted without parsing it: never too low, whatever hides brackets from whom.
+#[derive(Default)]
+struct Depths {
+    brackets: usize,
+    /// Of the brackets, `{`.
+    groups: usize,
+    /// Brackets opened after a `!` that no other bracket has answered.
+    negations: usize,
+    /// Prefix operators in a row.
+    operators: usize,
+}
+
+impl Depths {
+    fn deepest(query: &str) -> Self {
+        let mut deepest = Self::default();
+        let (mut open, mut negated, mut operators) = (Vec::new(), vec![false], 0);
+        let (mut groups, mut negations) = (0usize, 0usize);
+        for (byte, sure) in Code::of(query).filter(|(byte, _)| !byte.is_ascii_whitespace()) {
+            match byte {
+                b'{' | b'(' | b'[' => {
+                    groups += usize::from(byte == b'{');
+                    negations += usize::from(negated.last() == Some(&true));
+                    open.push(byte);
+                    negated.push(false);
+                }
+                b'}' | b')' | b']' if sure => {
+                    if let Some(opening) = open.pop() {
+                        groups -= usize::from(opening == b'{');
+                        negated.pop();
+                    }
+                    if let Some(level) = negated.last_mut() {
+                        negations -= usize::from(std::mem::take(level)).min(negations);
+                    }
+                }
+                b'!' => {
+                    if let Some(level) = negated.last_mut() {
+                        *level = true;
+                    }
+                }
+                _ => {}
+            }
+            operators = if matches!(byte, b'!' | b'-' | b'+' | b'^') { operators + 1 } else { 0 };
+            deepest.brackets = deepest.brackets.max(open.len());
+            deepest.groups = deepest.groups.max(groups);
+            deepest.negations = deepest.negations.max(negations);
+            deepest.operators = deepest.operators.max(operators);
+        }
+        deepest
+    }
+}
+
+/// The bytes of a query without comments, strings, IRIs and escaped characters; each with whether a closing bracket is
+/// surely one.
+///
+/// Only the parser knows whether `<` begins an IRI or compares. With `://` after a scheme it can be nothing but an IRI.
+/// Without it, and with a byte inside that would matter if it were none, nothing that follows is sure any more: no text
+/// is passed over then, and nothing closes.
+struct Code<'q> {
+    rest: &'q [u8],
+    sure: bool,
+}
+
+impl<'q> Code<'q> {
+    fn of(query: &'q str) -> Self {
+        Self { rest: query.as_bytes(), sure: true }
+    }
+
+    /// The length of what begins here and is no code; 0 where it is code.
+    fn passed_over(&mut self) -> usize {
+        match self.rest {
+            [b'#', ..] => self.rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(self.rest.len()),
+            [b'\\', _, ..] => 2,
+            [quote @ (b'"' | b'\''), ..] => string(self.rest, *quote),
+            [b'<', inside @ ..] => self.iri(inside),
+            _ => 0,
+        }
+    }
+
+    fn iri(&mut self, inside: &[u8]) -> usize {
+        let end = inside.iter().position(|byte| b"<>\"{}|^`\\".contains(byte) || *byte <= b' ');
+        let Some(length) = end.filter(|&end| inside[end] == b'>') else { return 0 };
+        let iri = &inside[..length];
+        let scheme = iri.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte)).count();
+        let absolute = scheme > 0 && iri[scheme..].starts_with(b"://");
+        self.sure &= absolute || !iri.iter().any(|byte| b"'#()[]!".contains(byte));
+        if self.sure { length + 2 } else { 0 }
+    }
+}
+
+/// The length of a string; one without an end, which no parser passes, goes on to the end of the query.
+fn string(rest: &[u8], quote: u8) -> usize {
+    let long = rest.starts_with(&[quote; 3]);
+    let mut place = if long { 3 } else { 1 };
+    while place < rest.len() {
+        match rest[place] {
+            b'\\' => place += 1,
+            byte if byte == quote && !long => return place + 1,
+            byte if byte == quote && rest[place..].starts_with(&[quote; 3]) => return place + 3,
+            _ => {}
+        }
+        place += 1;
+    }
+    rest.len()
+}
+
+impl Iterator for Code<'_> {
+    type Item = (u8, bool);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while self.sure {
+            match self.passed_over() {
+                0 => break,
+                length => self.rest = &self.rest[length..],
+            }
+        }
+        let (byte, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        Some((*byte, self.sure))
+    }
 }
 
 fn answer(
@@ -404,5 +535,32 @@ mod tests {
             assert!(matches!(check_size(&query, &limits), Err(SparqlError::TooLarge(_))));
         }
         assert!(check_size("SELECT * { ?s ?p ?o FILTER(!(?o = 1)) }", &limits).is_ok());
+    }
+
+    #[test]
+    fn what_the_parser_reads_twice_is_counted_apart() {
+        let depths = |query: &str| {
+            let Depths { brackets, groups, negations, .. } = Depths::deepest(query);
+            (brackets, groups, negations)
+        };
+        for (query, expected) in [
+            ("{ FILTER(!(?a)) }", (3, 1, 1)),
+            ("{ FILTER(!(?a) && !(?b) && (!(?c))) }", (4, 1, 1)),
+            ("{ FILTER(! #\n ( ! EXISTS { FILTER(!STR(?a)) } )) }", (6, 2, 3)),
+            ("{ FILTER(?a != 1 || (?b != 2)) } { { } }", (3, 2, 1)),
+            (")))}!(((", (3, 0, 1)),
+            // What hides brackets.
+            ("{ ( #)\n ( #)\r ( ')' ( \")\\\")\" ( ''')' '')''' ) ) ) ) ) }", (6, 1, 0)),
+            ("( ex:a\\)( ex:b\\'(')' ) ) )", (3, 0, 0)),
+            ("( '((((' #((((\n )", (1, 0, 0)),
+            ("{ <http://e.org/a#(b)> <http://e.org/'> ( 1 ) }", (2, 1, 0)),
+            // `<` may compare: then brackets, quotes and comments inside count.
+            ("(1<'>)'+(1<'>)'+(1<'>)' )))", (3, 0, 0)),
+            ("(1<ex:f#>)\n+(1<ex:f#>)\n+(1)))", (3, 0, 0)),
+            ("(1<(2)&&3>(2))", (3, 0, 0)),
+            ("{ ?a <urn:plain> <b> FILTER(1 < 2 && (3 > 2)) }", (3, 1, 0)),
+        ] {
+            assert_eq!(depths(query), expected, "{query}");
+        }
     }
 }

@@ -1,1 +1,15 @@
-fn main() {}
+//! Integration tests: what the modules promise each other, and what the whole promises its users.
+//!
+//! Everything runs in temporary folders, on `testdata/` or on data written by the test itself; nothing is fetched. Tests
+//! that need a store on disk, or the real program, are built only with the feature `rocksdb`.
+
+mod support;
+
+mod architecture;
+#[cfg(feature = "rocksdb")]
+mod cli;
+#[cfg(all(unix, feature = "rocksdb"))]
+mod crash;
+mod http;
+mod testdata;
+mod vocabulary;

@@ -25,6 +25,9 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("Search in the content of all datasets", include_str!("../../../queries/content.rq")),
 ];
 
+/// The query on a dataset's page; `<DATASET>` stands for its IRI.
+const DATASET_QUERY: &str = include_str!("../../../queries/dataset.rq");
+
 #[derive(Deserialize)]
 pub(super) struct Parameters {
     #[serde(default)]
@@ -296,7 +299,7 @@ fn dataset_page(card: &Card, iri: &str) -> DatasetPage {
             .iter()
             .map(|d| (d.location.as_str().to_owned(), is_web(d.location.as_str())))
             .collect(),
-        example: format!("SELECT * WHERE {{\n  GRAPH <{iri}> {{ ?subject ?property ?value }}\n}}\nLIMIT 50\n"),
+        example: DATASET_QUERY.replace("<DATASET>", &format!("<{iri}>")),
     }
 }
 

@@ -1,0 +1,319 @@
+//! The program as people run it: exit codes, what is said on stdout and what on stderr.
+
+use super::support::{Home, Ran, iri, json, open, queries, run, testdata};
+use insta::assert_snapshot;
+use lodeseek::store::{Access, Store};
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// A home made by the program itself.
+fn home() -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for arguments in [&["load", "testdata/catalog.ttl"][..], &["index"]] {
+        let ran = run(folder.path(), arguments);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(0), ""), "{ran:?}");
+    }
+    folder
+}
+
+fn fails(home: &Path, arguments: &[&str]) -> String {
+    let Ran { code, out, err } = run(home, arguments);
+    assert_eq!((code, out.as_str()), (Some(2), ""), "{arguments:?}: {err}");
+    assert!(!err.contains("panicked") && !err.contains("Backtrace"), "{err}");
+    err
+}
+
+#[test]
+fn load_and_index_say_what_they_did() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (home, report) = (folder.path().join("home"), folder.path().join("report.json"));
+    let loaded = run(&home, &["load", "testdata/catalog.ttl", "--report", report.to_str().expect("a path")]);
+    assert_eq!((loaded.code, loaded.out.as_str()), (Some(0), ""), "results alone go to stdout: {loaded:?}");
+    for part in [
+        "12 datasets: 12 loaded, 0 replaced, 0 unchanged, 0 without content",
+        "1,081 distinct triples of 1,099 read",
+        "air-quality",
+        "line 24: ",
+        "line 35: ",
+    ] {
+        assert!(loaded.err.contains(part), "{part:?} in {}", loaded.err);
+    }
+    let report: serde_json::Value = serde_json::from_slice(&fs::read(report).expect("a report")).expect("JSON");
+    let datasets = report["datasets"].as_array().expect("datasets");
+    let air = datasets.iter().find(|dataset| dataset["id"] == "air-quality").expect("air-quality");
+    assert_eq!((&air["outcome"], &air["skipped"]), (&"loaded".into(), &3.into()));
+    assert_eq!(air["files"][0]["problems"][1]["line"], 30);
+
+    let indexed = run(&home, &["index"]);
+    assert!(indexed.code == Some(0) && indexed.out.is_empty(), "{indexed:?}");
+    for part in ["12 datasets indexed, 0 unchanged, 0 removed; 1,081 triples", "profiles", "snippets"] {
+        assert!(indexed.err.contains(part), "{part:?} in {}", indexed.err);
+    }
+    let (again, index_again) = (run(&home, &["load", "testdata/catalog.ttl"]), run(&home, &["index"]));
+    assert!(again.err.contains("0 loaded, 0 replaced, 12 unchanged"), "{}", again.err);
+    assert!(index_again.err.contains("0 datasets indexed, 12 unchanged, 0 removed"), "{}", index_again.err);
+    let rebuilt = run(&home, &["index", "--rebuild", "--snippet-budget", "3"]);
+    assert!(rebuilt.err.contains("12 datasets indexed"), "{}", rebuilt.err);
+
+    let both = run(&home, &["load", "testdata/acordar.json", "--id-prefix", "acordar:"]);
+    assert!(both.err.contains("4 datasets: 3 loaded, 0 replaced, 0 unchanged, 1 without content"), "{}", both.err);
+    assert!(both.err.contains("dumps/port-library-2019.zip: not read: "), "{}", both.err);
+}
+
+#[test]
+fn a_dump_is_a_catalogue_of_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ran = run(folder.path(), &["load", "testdata/dumps/trees.nt.gz", "testdata/dumps/soils.ttl"]);
+    assert!(ran.code == Some(0) && ran.err.contains("2 datasets: 2 loaded"), "{ran:?}");
+    assert_eq!(run(folder.path(), &["index"]).code, Some(0));
+    let found = run(folder.path(), &["search", "ginkgo"]);
+    assert!(found.code == Some(0) && found.out.contains("[trees]"), "{found:?}");
+}
+
+#[test]
+fn search_in_words_and_in_json() {
+    let home = home();
+    let found = run(home.path(), &["search", "-k", "1", "ginkgo", "biloba"]);
+    assert_eq!((found.code, found.err.as_str()), (Some(0), ""));
+    assert_snapshot!(found.out, @r#"
+    1 of 12 datasets match “ginkgo biloba”
+
+     1. City tree register  [street-trees] 1.071
+        Parks Department · 105 triples · https://creativecommons.org/publicdomain/zero/1.0/
+        Trees in the care of the parks department, with year of planting and girth.
+        matched in literal (ginkgo, biloba); entity (ginkgo)
+        │ T0012 — a — Street Tree
+        │ T0012 — has Species — pedunculate oak
+        │ pedunculate oak — a — Species
+        │ T0012 — planted Year — “1840”
+        │ T0012 — street Name — “Botanical Garden”
+    "#);
+    let reference = Home::of(&testdata("catalog.ttl"));
+    for (_, text) in queries() {
+        let printed = run(home.path(), &["search", "--json", &text]);
+        assert_eq!((printed.code, printed.out), (Some(0), reference.json(&text)), "{text}");
+        assert_eq!(reference.json(&text), json(home.path(), &text));
+    }
+    let none = run(home.path(), &["search", "zzzzzz"]);
+    assert_eq!((none.code, none.out.as_str()), (Some(1), "No dataset holds any of the words of “zzzzzz”.\n"));
+    let none = run(home.path(), &["search", "--json", "zzzzzz"]);
+    assert!(none.code == Some(1) && none.out.contains("\"hits\": []"), "{none:?}");
+}
+
+#[test]
+fn an_explanation_shows_the_score_and_the_triples() {
+    let home = home();
+    let explained = run(home.path(), &["search", "--explain", "-k", "1", "ginkgo"]);
+    assert_snapshot!(explained.out, @r#"
+    1 of 12 datasets match “ginkgo”
+
+     1. City tree register  [street-trees] 0.781
+        Parks Department · 105 triples · https://creativecommons.org/publicdomain/zero/1.0/
+        Trees in the care of the parks department, with year of planting and girth.
+        matched in literal (ginkgo); entity (ginkgo)
+          0.7808  BM25 over fields
+            0.7808  “ginkgo”
+              0.3802  entity: ginkgo
+                0.2000  weight of the field entity
+                2.1595  idf: in 1 of 12 datasets with this field
+                0.8804  tf: 7 times among 158 tokens (average 218.3)
+              0.4005  literal: ginkgo
+                0.3000  weight of the field literal
+                2.1595  idf: in 1 of 12 datasets with this field
+                0.6183  tf: 2 times among 103 tokens (average 99.2)
+        triples that match:
+          ginkgo — label — “Ginkgo biloba”
+          ginkgo — label — “ginkgo”
+          T0001 — has Species — ginkgo
+          T0009 — has Species — ginkgo
+          T0010 — has Species — ginkgo
+        │ T0012 — a — Street Tree
+        │ T0012 — has Species — pedunculate oak
+        │ pedunculate oak — a — Species
+        │ T0012 — planted Year — “1840”
+        │ T0012 — street Name — “Botanical Garden”
+    "#);
+}
+
+#[test]
+fn show_in_words_rdf_and_json() {
+    let home = home();
+    let shown = run(home.path(), &["show", "soil-types"]);
+    assert_eq!((shown.code, shown.err.as_str()), (Some(0), ""));
+    let (facts, snippet) = shown.out.split_once("\n\nIlluSnip OPT-RANK:\n").expect("facts and a snippet");
+    assert_eq!(snippet.lines().count(), 20);
+    assert_snapshot!(facts, @r#"
+    Thesaurus of soil types  [soil-types]
+    A small SKOS thesaurus in English, German and French.
+      by         Working Group Soil Terms
+      keywords   Boden, Environment, Umwelt, soil, sol, thesaurus
+      licence    https://creativecommons.org/licenses/by/4.0/
+      issued     2014-09-01
+      modified   2020-01-20
+      source     http://example.org/dataset/soil-types
+      files      dumps/soils.ttl
+
+    103 triples, 12 entities, 2 classes, 15 properties, 59 literals
+      classes    Concept 10, Concept Scheme 1
+      properties pref Label 30, type 11, definition 10, in Scheme 10, alt Label 7, broader 7, narrower 7, notation 7
+      languages  en 20, de 17, fr 15
+    "#);
+    let card = run(home.path(), &["show", "soil-types", "--json"]);
+    let card: serde_json::Value = serde_json::from_str(&card.out).expect("JSON");
+    assert_eq!((&card["metadata"]["id"], &card["profile"]["triples"]), (&"soil-types".into(), &103.into()));
+    for (syntax, part) in [
+        ("turtle", "dct:identifier \"soil-types\""),
+        ("nt", "<http://purl.org/dc/terms/identifier> \"soil-types\" ."),
+        ("jsonld", "\"http://purl.org/dc/terms/identifier\""),
+        ("rdfxml", "rdf:RDF"),
+    ] {
+        let ran = run(home.path(), &["show", "soil-types", "--rdf", syntax]);
+        assert!(ran.code == Some(0) && ran.out.contains(part), "{syntax}: {ran:?}");
+    }
+}
+
+#[test]
+fn snippets_of_datasets_and_files_are_the_same() {
+    let home = home();
+    let dataset = run(home.path(), &["snippet", "street-trees", "-k", "5"]);
+    assert_eq!(dataset.code, Some(0), "{dataset:?}");
+    assert_snapshot!(dataset.out, @r#"
+    T0004 — a — Street Tree
+    T0004 — has Species — small-leaved lime
+    small-leaved lime — a — Species
+    T0004 — planted Year — 1968
+    T0004 — street Name — School Lane
+    "#);
+    assert!(dataset.err.contains("5 of 105 triples"), "{}", dataset.err);
+    let nowhere = home.path().join("nowhere");
+    let file = run(&nowhere, &["snippet", "testdata/dumps/trees.nt.gz", "-k", "5"]);
+    assert_eq!((file.code, &file.out), (Some(0), &dataset.out), "a file needs no home");
+    let rdf = run(&nowhere, &["snippet", "testdata/dumps/trees.nt.gz", "-k", "5", "--rdf", "nt"]);
+    assert_eq!(rdf.out.lines().count(), 5, "{}", rdf.out);
+    let empty = home.path().join("empty.nt");
+    fs::write(&empty, "").expect("written");
+    assert_eq!(run(&nowhere, &["snippet", empty.to_str().expect("a path")]).code, Some(1));
+}
+
+#[test]
+fn query_writes_every_format() {
+    let home = home();
+    let count = "SELECT (COUNT(*) AS ?n) { ?d a <http://www.w3.org/ns/dcat#Dataset> }";
+    let ran = |arguments: &[&str]| {
+        let ran = run(home.path(), &[&["query"], arguments].concat());
+        assert_eq!(ran.code, Some(0), "{arguments:?}: {ran:?}");
+        ran
+    };
+    assert_eq!(ran(&[count]).out.trim_end(), "?n\n12");
+    for (format, part) in [("csv", "n\r\n12"), ("json", "\"12\""), ("xml", ">12</literal>")] {
+        let out = ran(&[count, "--format", format]).out;
+        assert!(out.contains(part), "{out}");
+    }
+    assert_eq!(ran(&["ASK {}"]).out.trim(), "true");
+    let construct =
+        "CONSTRUCT { ?d <http://purl.org/dc/terms/title> ?t } WHERE { ?d <http://purl.org/dc/terms/title> ?t }
+        ORDER BY ?d ?t LIMIT 2";
+    assert_snapshot!(ran(&[construct]).out, @r#"
+    PREFIX dct: <http://purl.org/dc/terms/>
+
+    <http://localhost:7878/dataset/air-quality>
+      dct:title "Air quality in the city"@en.
+
+    <http://localhost:7878/dataset/boreholes>
+      dct:title "Forages et sondages de la région"@fr.
+    "#);
+    let of_trees = format!("SELECT (COUNT(*) AS ?n) FROM {} {{ ?s ?p ?o }}", iri("street-trees"));
+    assert_eq!(ran(&[&of_trees]).out.trim_end(), "?n\n105");
+    for file in ["content", "datasets", "datasets-by-class"] {
+        assert!(ran(&[&format!("@queries/{file}.rq")]).out.lines().count() > 1, "{file}");
+    }
+    let cut = ran(&["SELECT * { ?s ?p ?o }", "--rows", "3"]);
+    assert!(cut.out.trim_end().lines().count() == 4 && cut.err.contains("cut at 3 rows"), "{cut:?}");
+}
+
+#[test]
+fn evaluate_prints_the_table() {
+    let home = home();
+    let arguments = ["evaluate", "--topics", "testdata/queries.tsv", "--qrels", "testdata/qrels.txt"];
+    let ran = run(home.path(), &arguments);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    assert_snapshot!(ran.out, @r#"
+    bm25, fields         nDCG@5  nDCG@10     AP@5    AP@10   (10 topics)
+    metadata + data      1.0000   1.0000   1.0000   1.0000
+    metadata only        0.4000   0.4000   0.4000   0.4000
+    data only            1.0000   1.0000   1.0000   1.0000
+    "#);
+    let wrong = fails(home.path(), &[&arguments[..], &["--metrics", "MAP"]].concat());
+    assert!(wrong.contains("nDCG@k"), "{wrong}");
+    let swapped = ["evaluate", "--topics", "testdata/qrels.txt", "--qrels", "testdata/queries.tsv"];
+    assert!(fails(home.path(), &swapped).contains("testdata/queries.tsv:1: "));
+}
+
+#[test]
+fn errors_say_what_to_do() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let nowhere = folder.path().join("nowhere");
+    for arguments in [
+        &["index"][..],
+        &["search", "a"],
+        &["show", "a"],
+        &["show", "a", "--rdf", "nt"],
+        &["snippet", "a"],
+        &["query", "ASK {}"],
+        &["serve", "--bind", "127.0.0.1:0"],
+    ] {
+        let err = fails(&nowhere, arguments);
+        assert!(err.contains("is no lodeseek home; `lodeseek load` makes one"), "{arguments:?}: {err}");
+        assert!(!nowhere.exists(), "{arguments:?} made a home");
+    }
+
+    let missing = fails(&nowhere, &["load", "testdata/catalog.ttl", "testdata/missing.ttl"]);
+    assert!(missing.contains("cannot read testdata/missing.ttl"), "{missing}");
+    let base = fails(&nowhere, &["load", "testdata/catalog.ttl", "--base", "ftp://e.org/"]);
+    assert!(base.contains("\"ftp://e.org/\" is no base for IRIs"), "{base}");
+    assert!(!nowhere.exists(), "nothing was written before everything was checked");
+    assert!(fails(&nowhere, &["load"]).contains("<SOURCE>"));
+    assert!(fails(&nowhere, &["search"]).contains("<QUERY>"));
+    assert!(fails(&nowhere, &["lode"]).contains("unrecognized subcommand"));
+    let not_rdf = folder.path().join("page.ttl");
+    fs::write(&not_rdf, "<!doctype html><html></html>").expect("written");
+    let html = fails(&nowhere, &["load", not_rdf.to_str().expect("a path")]);
+    assert!(html.contains("page.ttl") && html.contains("HTML"), "{html}");
+
+    let loaded = tempfile::tempdir().expect("a folder");
+    assert_eq!(run(loaded.path(), &["load", "testdata/catalog.ttl"]).code, Some(0));
+    assert!(fails(loaded.path(), &["search", "a"]).contains("there is no index"), "a home not indexed yet");
+    assert_eq!(run(loaded.path(), &["index"]).code, Some(0));
+    let other = fails(loaded.path(), &["load", "testdata/catalog.ttl", "--base", "http://e.org/"]);
+    assert!(other.contains("was made with the base http://localhost:7878/"), "{other}");
+    for arguments in [&["show", "none"][..], &["show", "none", "--rdf", "nt"]] {
+        let unknown = fails(loaded.path(), arguments);
+        assert!(unknown.contains("there is no dataset none"), "{unknown}");
+    }
+    let neither = fails(loaded.path(), &["snippet", "none"]);
+    assert!(neither.contains("none is neither a file nor a dataset"), "{neither}");
+    assert!(fails(loaded.path(), &["query", "SELECT oops"]).contains("lodeseek: "));
+    assert!(fails(loaded.path(), &["query", "@missing.rq"]).contains("cannot read missing.rq"));
+    assert!(fails(loaded.path(), &["query", "SELECT * { ?s ?p ?o }", "--deadline", "0"]).contains("no answer within"));
+}
+
+#[test]
+fn a_home_in_use_is_left_alone() {
+    let home = home();
+    let reader = Store::open(home.path(), Access::Read, None).expect("a reader");
+    for arguments in [&["load", "testdata/catalog.ttl"][..], &["index"]] {
+        let err = fails(home.path(), arguments);
+        assert!(err.contains("is in use by another lodeseek process"), "{err}");
+    }
+    assert_eq!(run(home.path(), &["query", "ASK {}"]).code, Some(0), "readers share it");
+    drop(reader);
+    let _writer = open(home.path(), Access::Write, None).expect("a writer");
+    for arguments in
+        [&["query", "ASK {}"][..], &["show", "contracts", "--rdf", "nt"], &["serve", "--bind", "127.0.0.1:0"]]
+    {
+        let err = fails(home.path(), arguments);
+        assert!(err.contains("is in use by another lodeseek process that writes it"), "{err}");
+    }
+    assert_eq!(run(home.path(), &["search", "ginkgo"]).code, Some(0), "the index can be searched meanwhile");
+}

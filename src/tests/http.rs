@@ -1,0 +1,521 @@
+//! The HTTP face: every handler through the router, without a socket.
+
+use super::support::{Home, iri, json, limits, testdata};
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderMap, Method, Request, StatusCode, header};
+use http_body_util::BodyExt;
+use lodeseek::rdf::TripleGraphBuilder;
+use lodeseek::rdf::intake::{Intake, Outcome};
+use lodeseek::store::SparqlLimits;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+use tower::ServiceExt;
+
+/// A served home.
+struct Site {
+    app: Router,
+    folder: TempDir,
+}
+
+/// What came back.
+struct Reply {
+    status: StatusCode,
+    headers: HeaderMap,
+    body: String,
+}
+
+impl Reply {
+    fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().expect("text"))
+    }
+
+    fn media_type(&self) -> &str {
+        self.header("content-type").split(';').next().unwrap_or_default()
+    }
+
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.body))
+    }
+}
+
+impl Site {
+    fn of(catalog: &Path, limits: SparqlLimits) -> Self {
+        let (app, folder) = Home::of(catalog).serve(limits);
+        Self { app, folder }
+    }
+
+    fn testdata() -> Self {
+        Self::of(&testdata("catalog.ttl"), limits())
+    }
+
+    async fn send(&self, request: Request<Body>) -> Reply {
+        let response = self.app.clone().oneshot(request).await.expect("an answer");
+        let (parts, body) = response.into_parts();
+        let bytes = body.collect().await.expect("a body").to_bytes();
+        Reply { status: parts.status, headers: parts.headers, body: String::from_utf8(bytes.to_vec()).expect("UTF-8") }
+    }
+
+    async fn request(&self, method: Method, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
+        let mut request = Request::builder().method(method).uri(path);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        self.send(request.body(Body::from(body.to_owned())).expect("a request")).await
+    }
+
+    async fn get(&self, path: &str) -> Reply {
+        self.request(Method::GET, path, &[], "").await
+    }
+
+    async fn accept(&self, path: &str, media_type: &str) -> Reply {
+        self.request(Method::GET, path, &[("accept", media_type)], "").await
+    }
+
+    async fn post(&self, path: &str, media_type: &str, body: &str) -> Reply {
+        self.request(Method::POST, path, &[("content-type", media_type)], body).await
+    }
+}
+
+#[tokio::test]
+async fn search_answers_in_json() {
+    let site = Site::testdata();
+    let reply = site.get("/api/search?q=nitrogen%20reduction%20plan%20Chesapeake%20Bay&k=2").await;
+    assert_eq!((reply.status, reply.media_type()), (StatusCode::OK, "application/json"));
+    let answer = reply.json();
+    assert_eq!(answer["query"], "nitrogen reduction plan Chesapeake Bay");
+    assert_eq!(answer["terms"], serde_json::json!(["nitrogen", "reduction", "plan", "chesapeake", "bay"]));
+    let hits = answer["hits"].as_array().expect("hits");
+    assert!(hits.len() <= 2 && answer["total"].as_u64() >= Some(hits.len() as u64));
+    let hit = &hits[0];
+    assert_eq!((&hit["rank"], &hit["id"]), (&1.into(), &"chesapeake-water".into()));
+    assert_eq!(hit["title"], "Stream gauge samples, Maryland and Pennsylvania");
+    assert_eq!(hit["triples"], 103);
+    let fields = hit["fields"].as_array().expect("fields");
+    let sum: f64 = fields.iter().map(|field| field["score"].as_f64().expect("a score")).sum();
+    assert!((sum - hit["score"].as_f64().expect("a score")).abs() < 1e-9, "the fields' scores add up");
+    assert!(fields.iter().any(|field| field["field"] == "literal" && field["terms"][0] == "nitrogen"), "{fields:#?}");
+    let snippet = hit["snippet"].as_array().expect("a snippet");
+    assert_eq!(snippet.len(), 20);
+    for triple in snippet {
+        for part in ["subject", "predicate", "object"] {
+            assert!(triple[part]["label"].is_string() && triple[part]["value"].is_string(), "{triple:#}");
+        }
+        assert_eq!(triple["predicate"]["type"], "iri");
+    }
+    assert!(snippet.iter().any(|triple| triple["matched"][0] == "nitrogen"), "the query's words are marked");
+    assert!(hit.get("explanation").is_none());
+}
+
+#[tokio::test]
+async fn search_is_what_the_engine_finds() {
+    let site = Site::testdata();
+    let expected: Value = serde_json::from_str(&json(site.folder.path(), "asthma inhaler")).expect("JSON");
+    assert_eq!(site.get("/api/search?q=asthma+inhaler").await.json(), expected);
+}
+
+#[tokio::test]
+async fn search_pages_and_explains() {
+    let site = Site::testdata();
+    let ids = |reply: &Reply| -> Vec<String> {
+        let hits = reply.json()["hits"].as_array().expect("hits").clone();
+        hits.iter().map(|hit| hit["id"].as_str().expect("an id").to_owned()).collect()
+    };
+    let all = ids(&site.get("/api/search?q=city+water+public&k=100").await);
+    assert!(all.len() >= 3, "{all:?}");
+    let second = site.get("/api/search?q=city+water+public&k=1&skip=1").await;
+    assert_eq!(ids(&second), all[1..2]);
+    assert_eq!(second.json()["hits"][0]["rank"], 2);
+    assert_eq!(ids(&site.get("/api/search?q=city+water+public&skip=1000").await), Vec::<String>::new());
+    assert_eq!(ids(&site.get("/api/search?q=zzzzzz").await), Vec::<String>::new());
+
+    let explained = site.get("/api/search?q=ginkgo&k=1&explain=true").await.json();
+    let hit = &explained["hits"][0];
+    assert_eq!(hit["explanation"]["value"], hit["score"]);
+    let evidence = hit["evidence"].as_array().expect("evidence");
+    assert!(!evidence.is_empty() && evidence.iter().all(|one| one["terms"][0] == "ginkgo"), "{evidence:#?}");
+}
+
+#[tokio::test]
+async fn bad_searches_are_refused_with_a_reason() {
+    let site = Site::testdata();
+    let long = format!("/api/search?q={}", "a".repeat(2001));
+    for (path, status, reason) in [
+        ("/api/search", 400, "q is missing"),
+        ("/api/search?q=", 400, "empty"),
+        ("/api/search?q=%20%09", 400, "empty"),
+        ("/api/search?q=a&k=0", 400, "from 1 to 100"),
+        ("/api/search?q=a&k=1000", 400, "from 1 to 100"),
+        ("/api/search?q=a&k=-1", 400, "k"),
+        ("/api/search?q=a&k=ten", 400, "k"),
+        ("/api/search?q=a&q=b", 400, "duplicate"),
+        (long.as_str(), 414, "2000 characters"),
+    ] {
+        let reply = site.get(path).await;
+        assert_eq!((reply.status.as_u16(), reply.media_type()), (status, "application/json"), "{path}");
+        let error = reply.json()["error"].as_str().unwrap_or_default().to_owned();
+        assert!(error.contains(reason), "{path}: {error}");
+    }
+    assert_eq!(
+        site.get(&format!("/api/search?q={}", "%C3%A4".repeat(2000))).await.status,
+        200,
+        "characters, not bytes"
+    );
+    assert_eq!(site.post("/api/search", "application/json", "{}").await.status, 405);
+}
+
+#[tokio::test]
+async fn the_page_answers_with_and_without_a_query() {
+    let site = Site::testdata();
+    let welcome = site.get("/").await;
+    assert_eq!((welcome.status, welcome.media_type()), (StatusCode::OK, "text/html"));
+    assert!(welcome.body.contains("12 RDF datasets") && welcome.body.contains("name=\"q\""));
+    let found = site.get("/?q=whaling+ship+logbook").await;
+    assert_eq!(found.status, 200);
+    assert!(found.body.contains("Catalogue of the Port Town Library") && found.body.contains("<mark>"));
+    assert!(
+        found.body.contains("href=\"/dataset/port-library\"") && found.body.contains("value=\"whaling ship logbook\"")
+    );
+    assert!(!found.body.contains("<script"), "it works without");
+    let nothing = site.get("/?q=zzzzzz").await;
+    assert!(nothing.status == 200 && nothing.body.contains("Nothing found"));
+    let long = site.get(&format!("/?q={}", "a".repeat(2001))).await;
+    assert_eq!((long.status.as_u16(), long.media_type()), (414, "text/html"));
+    assert_eq!(site.get("/nowhere").await.status, 404);
+}
+
+/// The values of all `href` attributes.
+fn hrefs(html: &str) -> Vec<&str> {
+    html.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect()
+}
+
+/// A dataset that attacks whoever shows it: (the catalogue's folder, its id).
+fn hostile() -> (TempDir, &'static str) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let id = "a/b\"><img&c=%2F?#é";
+    let catalog = serde_json::json!([{
+        "dataset_id": id,
+        "title": "<script>alert(1)</script>",
+        "description": "\"><svg onload=alert(2)> quokka",
+        "author": "<b>author</b>",
+        "tags": ["<i>tag</i>", "' onmouseover='alert(3)"],
+        "license": "javascript:alert(4)",
+        "url": "javascript:alert(1)",
+        "download": ["<u>.nt", "dump.nt"],
+    }]);
+    fs::write(folder.path().join("datasets.json"), catalog.to_string()).expect("written");
+    fs::write(
+        folder.path().join("dump.nt"),
+        "<javascript:alert(5)> <http://e.org/p> \"</td><script>alert(6)</script>\" .\n\
+         <javascript:alert(5)> <http://e.org/q> <data:text/html,alert> .\n",
+    )
+    .expect("written");
+    (folder, id)
+}
+
+#[tokio::test]
+async fn nothing_from_data_becomes_markup() {
+    let (folder, id) = hostile();
+    let site = Site::of(&folder.path().join("datasets.json"), limits());
+    let results = site.get("/?q=quokka").await;
+    let own = hrefs(&results.body).into_iter().find(|href| href.starts_with("/dataset/")).expect("a link").to_owned();
+    let page = site.get(&own).await;
+    assert_eq!(page.status, 200, "the link of a result leads to its page: {own}");
+    assert!(page.body.contains("&#60;script&#62;alert(1)") || page.body.contains("&lt;script&gt;alert(1)"));
+    let all = "SELECT * { GRAPH ?g { ?s ?p ?o } }";
+    let form: String = form_urlencoded::Serializer::new(String::new())
+        .append_pair("query", all)
+        .append_pair("format", "html")
+        .finish();
+    let table = site.post("/sparql", "application/x-www-form-urlencoded", &form).await;
+    assert!(table.body.contains("alert(5)"), "the triples are shown");
+    let echoed = site.get("/?q=%22%3E%3Cscript%3Ealert(7)%3C%2Fscript%3E").await;
+    let failed = site.accept("/sparql?query=%3Cscript%3Ealert(8)", "text/html").await;
+    let missing = site.get("/dataset/%3Cscript%3Ealert(9)%3C%2Fscript%3E").await;
+    assert_eq!(missing.status, 404);
+    for reply in [&results, &page, &table, &echoed, &failed, &missing] {
+        assert_eq!(reply.media_type(), "text/html");
+        for tag in ["<script", "<svg", "<img", "<b>author", "<i>", "<u>", "onmouseover='"] {
+            assert!(!reply.body.contains(tag), "{tag} in {}", reply.body);
+        }
+        for href in hrefs(&reply.body) {
+            let safe = ["/", "#", "http://", "https://"].iter().any(|start| href.starts_with(start));
+            assert!(safe, "{href} in {}", reply.body);
+        }
+    }
+    let found = site.get("/api/search?q=quokka").await.json();
+    assert_eq!(found["hits"][0]["id"], id);
+}
+
+/// The triples of a document, counted, if it is sound.
+fn triples(body: &str, name: &str) -> usize {
+    let mut graph = TripleGraphBuilder::new();
+    let reports = Intake::default().read(body.as_bytes(), name, "http://e.org/", &mut graph);
+    assert!(reports.iter().all(|report| report.outcome == Outcome::Complete), "{reports:#?}\n{body}");
+    graph.finish().len()
+}
+
+#[tokio::test]
+async fn a_dataset_comes_as_the_client_likes_it() {
+    let site = Site::testdata();
+    let path = "/dataset/soil-types";
+    let expected = triples(&site.accept(path, "application/n-triples").await.body, "a.nt");
+    assert!(expected > 100, "description, profile and snippet: {expected}");
+    for (accept, format, media_type, name) in [
+        ("text/turtle", "ttl", "text/turtle", "a.ttl"),
+        ("application/ld+json", "jsonld", "application/ld+json", "a.jsonld"),
+        ("application/n-triples", "nt", "application/n-triples", "a.nt"),
+        ("application/rdf+xml", "rdf", "application/rdf+xml", "a.rdf"),
+        ("text/html;q=0.1, text/turtle;q=0.9", "turtle", "text/turtle", "a.ttl"),
+    ] {
+        for reply in [site.accept(path, accept).await, site.get(&format!("{path}?format={format}")).await] {
+            assert_eq!((reply.status, reply.media_type()), (StatusCode::OK, media_type), "{accept}");
+            assert_eq!(triples(&reply.body, name), expected, "{accept}");
+            assert!(reply.header("vary").contains("accept"), "{:?}", reply.headers);
+        }
+    }
+    for accept in ["text/html", "*/*", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"] {
+        let reply = site.accept(path, accept).await;
+        assert_eq!((reply.status, reply.media_type()), (StatusCode::OK, "text/html"), "{accept}");
+        assert!(reply.body.contains("Thesaurus of soil types") && reply.body.contains(&iri("soil-types")[1..5]));
+    }
+    let turtle = site.accept(path, "text/turtle").await.body;
+    assert!(turtle.contains("dct:title") && turtle.contains("PREFIX dcat:"), "{turtle}");
+
+    assert_eq!(site.accept(path, "image/png").await.status, 406);
+    assert_eq!(site.get(&format!("{path}?format=png")).await.status, 400);
+    for (accept, media_type) in [("text/html", "text/html"), ("text/turtle", "text/plain")] {
+        let reply = site.accept("/dataset/none", accept).await;
+        assert_eq!((reply.status.as_u16(), reply.media_type()), (404, media_type));
+        assert!(reply.body.contains("no dataset none"), "{}", reply.body);
+    }
+    assert_eq!(site.get("/dataset/a%20b").await.status, 404);
+}
+
+#[tokio::test]
+async fn the_query_on_a_datasets_page_can_be_run() {
+    let site = Site::testdata();
+    let page = site.get("/dataset/street-trees").await.body;
+    let text = page.split("<textarea").nth(1).and_then(|rest| rest.split_once('>')).expect("a query").1;
+    let text = text.split("</textarea>").next().expect("its end");
+    let query = text.replace("&#60;", "<").replace("&#62;", ">").replace("&lt;", "<").replace("&gt;", ">");
+    assert!(query.contains(&iri("street-trees")), "{query}");
+    let reply = site.post("/sparql?format=json", "application/sparql-query", &query).await;
+    assert_eq!(reply.json()["results"]["bindings"].as_array().map(Vec::len), Some(50));
+}
+
+fn encoded(parameters: &[(&str, &str)]) -> String {
+    form_urlencoded::Serializer::new(String::new()).extend_pairs(parameters).finish()
+}
+
+const COUNT: &str = "SELECT (COUNT(*) AS ?n) { ?d a <http://www.w3.org/ns/dcat#Dataset> }";
+const FORM: &str = "application/x-www-form-urlencoded";
+const QUERY: &str = "application/sparql-query";
+
+#[tokio::test]
+async fn sparql_takes_queries_in_the_three_ways_of_the_protocol() {
+    let site = Site::testdata();
+    let pair = encoded(&[("query", COUNT)]);
+    for reply in [
+        site.get(&format!("/sparql?{pair}")).await,
+        site.post("/sparql", FORM, &pair).await,
+        site.post("/sparql", "application/x-www-form-urlencoded; charset=utf-8", &pair).await,
+        site.post("/sparql", QUERY, COUNT).await,
+    ] {
+        assert_eq!((reply.status, reply.media_type()), (StatusCode::OK, "application/sparql-results+json"));
+        assert_eq!(reply.json()["results"]["bindings"][0]["n"]["value"], "12");
+    }
+}
+
+#[tokio::test]
+async fn sparql_results_come_as_asked() {
+    let site = Site::testdata();
+    let path = |query: &str, format: &str| format!("/sparql?{}", encoded(&[("query", query), ("format", format)]));
+    for (query, accept, format, media_type, part) in [
+        (COUNT, "application/sparql-results+json", "json", "application/sparql-results+json", "\"12\""),
+        (COUNT, "application/json", "srj", "application/sparql-results+json", "\"12\""),
+        (COUNT, "application/sparql-results+xml", "xml", "application/sparql-results+xml", ">12</literal>"),
+        (COUNT, "text/csv", "csv", "text/csv", "n\r\n12"),
+        (COUNT, "text/tab-separated-values", "tsv", "text/tab-separated-values", "?n\n12"),
+        (COUNT, "text/html", "html", "text/html", "<td>12</td>"),
+        ("ASK {}", "*/*", "json", "application/sparql-results+json", "true"),
+        ("CONSTRUCT { <a:a> <a:b> 1 } {}", "*/*", "ttl", "text/turtle", "<a:a>"),
+        ("CONSTRUCT { <a:a> <a:b> 1 } {}", "application/ld+json", "jsonld", "application/ld+json", "a:a"),
+        ("CONSTRUCT { <a:a> <a:b> 1 } {}", "application/n-triples", "nt", "application/n-triples", "<a:a> <a:b> "),
+        ("CONSTRUCT { <a:a> <a:b> 1 } {}", "application/rdf+xml", "rdf", "application/rdf+xml", "rdf:RDF"),
+        ("CONSTRUCT { <a:a> <a:b> 1 } {}", "text/html", "html", "text/html", "<td>a:a</td>"),
+    ] {
+        for reply in [site.accept(&path(query, ""), accept).await, site.get(&path(query, format)).await] {
+            assert_eq!((reply.status, reply.media_type()), (StatusCode::OK, media_type), "{query} {accept} {format}");
+            assert!(reply.body.contains(part), "{query} {accept} {format}: {}", reply.body);
+        }
+    }
+    assert_eq!(site.accept(&path(COUNT, ""), "image/png").await.status, 406);
+    assert_eq!(site.get(&path(COUNT, "png")).await.status, 400);
+    assert_eq!(site.get(&path(COUNT, "ttl")).await.status, 400, "solutions are no graph");
+}
+
+#[tokio::test]
+async fn sparql_has_a_page_for_browsers() {
+    let site = Site::testdata();
+    let browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+    let form = site.accept("/sparql", browser).await;
+    assert_eq!((form.status, form.media_type()), (StatusCode::OK, "text/html"));
+    assert!(form.body.contains("<textarea") && form.body.contains("dcat:Dataset"));
+    let answer = site.accept(&format!("/sparql?{}", encoded(&[("query", COUNT)])), browser).await;
+    assert!(answer.body.contains("<td>12</td>") && answer.body.contains("SELECT (COUNT(*) AS ?n)"));
+    let broken = site.accept(&format!("/sparql?{}", encoded(&[("query", "SELECT oops")])), browser).await;
+    assert_eq!((broken.status.as_u16(), broken.media_type()), (400, "text/html"));
+    assert!(broken.body.contains("role=\"alert\"") && broken.body.contains("SELECT oops</textarea>"));
+}
+
+#[tokio::test]
+async fn sparql_requests_name_their_graphs() {
+    let site = Site::testdata();
+    let count = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }";
+    let named = "SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } }";
+    let (trees, stops) = (iri("street-trees"), iri("transit-stops"));
+    let (trees, stops) = (trees.trim_matches(['<', '>']), stops.trim_matches(['<', '>']));
+    for (query, graphs, expected) in [
+        (count, vec![("default-graph-uri", trees)], "105"),
+        (count, vec![("default-graph-uri", trees), ("default-graph-uri", stops)], "190"),
+        (count, vec![("named-graph-uri", trees)], "0"),
+        (named, vec![("named-graph-uri", trees)], "105"),
+        (named, vec![("default-graph-uri", trees)], "0"),
+        (count, vec![("default-graph-uri", "http://e.org/unknown")], "0"),
+    ] {
+        let mut parameters = graphs.clone();
+        let direct = site.post(&format!("/sparql?{}", encoded(&parameters)), QUERY, query).await;
+        parameters.push(("query", query));
+        let get = site.get(&format!("/sparql?{}", encoded(&parameters))).await;
+        let form = site.post("/sparql", FORM, &encoded(&parameters)).await;
+        for reply in [direct, get, form] {
+            assert_eq!(reply.json()["results"]["bindings"][0]["n"]["value"], expected, "{query} {graphs:?}");
+        }
+    }
+    let bad = site.get(&format!("/sparql?{}", encoded(&[("query", count), ("default-graph-uri", "no iri")]))).await;
+    assert!(bad.status == 400 && bad.body.contains("no iri"), "{}", bad.body);
+}
+
+#[tokio::test]
+async fn sparql_refuses_with_a_reason() {
+    let site = Site::testdata();
+    let get = |query: &str| format!("/sparql?{}", encoded(&[("query", query)]));
+    let update = "DELETE WHERE { ?s ?p ?o }";
+    let deep = format!("ASK {{ {} {} }}", "{".repeat(200), "}".repeat(200));
+    for (reply, status, reason) in [
+        (site.get(&get("SELECT ?s { ?s ?p }")).await, 400, "expected"),
+        (site.get(&get(&deep)).await, 400, "nests deeper"),
+        (site.get(&get(update)).await, 400, ""),
+        (site.accept("/sparql", "*/*").await, 400, "query is missing"),
+        (site.get("/sparql?query=ASK%7B%7D&query=ASK%7B%7D").await, 400, "more than one"),
+        (site.get("/sparql?update=CLEAR+ALL").await, 403, "queries only"),
+        (site.post("/sparql", FORM, &encoded(&[("update", update)])).await, 403, "queries only"),
+        (site.post("/sparql", "application/sparql-update", update).await, 403, "queries only"),
+        (site.post("/sparql", "text/plain", COUNT).await, 415, "sparql-query"),
+        (site.request(Method::POST, "/sparql", &[], COUNT).await, 415, "sparql-query"),
+        (site.post("/sparql", QUERY, &" ".repeat(300 << 10)).await, 400, "bytes"),
+        (site.post("/sparql", QUERY, &" ".repeat(2 << 20)).await, 413, ""),
+        (site.request(Method::PUT, "/sparql", &[], "").await, 405, ""),
+        (site.request(Method::DELETE, "/sparql", &[], "").await, 405, ""),
+    ] {
+        assert_eq!(reply.status.as_u16(), status, "{reason}: {}", reply.body);
+        assert!(reply.body.to_lowercase().contains(reason), "{status}: {}", reply.body);
+    }
+    let invalid = Request::post("/sparql").header(header::CONTENT_TYPE, QUERY).body(Body::from(vec![b'A', 0xff]));
+    assert_eq!(site.send(invalid.expect("a request")).await.status, 400);
+    let elsewhere = site.get(&get("SELECT * { SERVICE <http://127.0.0.1:9/sparql> { ?s ?p ?o } }")).await;
+    assert!(!elsewhere.status.is_success() && elsewhere.body.contains("127.0.0.1"), "{}", elsewhere.body);
+    assert_eq!(site.get(&get(COUNT)).await.json()["results"]["bindings"][0]["n"]["value"], "12", "nothing was changed");
+}
+
+#[tokio::test]
+async fn sparql_answers_are_bounded() {
+    let few = Site::of(&testdata("catalog.ttl"), SparqlLimits { rows: 7, ..limits() });
+    let query = encoded(&[("query", "SELECT * { ?s ?p ?o }")]);
+    let cut = few.get(&format!("/sparql?{query}")).await;
+    assert_eq!(cut.json()["results"]["bindings"].as_array().map(Vec::len), Some(7));
+    assert!(cut.header("lodeseek-truncated").contains("more rows"));
+    let html = few.get(&format!("/sparql?{query}&format=html")).await;
+    assert!(html.body.contains("there are more"));
+    let whole = few.get(&format!("/sparql?{}", encoded(&[("query", "SELECT * { ?s ?p ?o } LIMIT 7")]))).await;
+    assert!(whole.status == 200 && !whole.headers.contains_key("lodeseek-truncated"));
+
+    let slow = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?o ?p . ?q ?r ?s }";
+    let deadline = std::time::Duration::from_millis(50);
+    let hasty = Site::of(&testdata("catalog.ttl"), SparqlLimits { deadline, ..limits() });
+    let given_up = hasty.get(&format!("/sparql?{}", encoded(&[("query", slow)]))).await;
+    assert_eq!((given_up.status.as_u16(), given_up.header("retry-after")), (503, "5"));
+
+    let busy = Site::of(&testdata("catalog.ttl"), SparqlLimits { concurrent: 0, ..limits() });
+    assert_eq!(busy.get(&format!("/sparql?{query}")).await.status, 503);
+}
+
+#[tokio::test]
+async fn every_answer_carries_the_security_headers() {
+    let site = Site::testdata();
+    let sparql = format!("/sparql?{}", encoded(&[("query", COUNT)]));
+    for path in [
+        "/",
+        "/?q=water",
+        "/style.css",
+        "/icon.svg",
+        "/api/search?q=water",
+        "/api/search",
+        "/dataset/contracts",
+        "/dataset/contracts?format=ttl",
+        "/dataset/none",
+        "/sparql",
+        &sparql,
+        "/healthz",
+        "/nowhere",
+    ] {
+        for method in [Method::GET, Method::HEAD, Method::OPTIONS, Method::PATCH] {
+            let reply = site.request(method.clone(), path, &[], "").await;
+            let policy = reply.header("content-security-policy");
+            assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"), "{method} {path}: {policy}");
+            assert_eq!(reply.header("x-content-type-options"), "nosniff", "{method} {path}");
+            assert_eq!(reply.header("referrer-policy"), "no-referrer", "{method} {path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn pages_bring_all_they_need() {
+    let site = Site::testdata();
+    let page = site.get("/").await.body;
+    for (path, media_type) in [("/style.css", "text/css"), ("/icon.svg", "image/svg+xml")] {
+        assert!(page.contains(path));
+        let reply = site.get(path).await;
+        assert_eq!((reply.status, reply.media_type()), (StatusCode::OK, media_type));
+        assert!(!reply.body.contains("http://") || path == "/icon.svg", "nothing from elsewhere");
+    }
+}
+
+#[tokio::test]
+async fn health_head_and_cors() {
+    let site = Site::testdata();
+    let health = site.get("/healthz").await;
+    assert_eq!((health.status, health.body.as_str()), (StatusCode::OK, "ok: 12 datasets\n"));
+    for path in ["/", "/api/search?q=water", "/dataset/contracts", "/healthz"] {
+        let head = site.request(Method::HEAD, path, &[], "").await;
+        assert_eq!((head.status, head.body.as_str()), (StatusCode::OK, ""), "{path}");
+    }
+    let asks = [
+        ("origin", "https://other.example"),
+        ("access-control-request-method", "POST"),
+        ("access-control-request-headers", "content-type"),
+    ];
+    for path in ["/sparql", "/api/search", "/dataset/contracts"] {
+        let preflight = site.request(Method::OPTIONS, path, &asks, "").await;
+        assert!(preflight.status.is_success(), "{path}");
+        assert_eq!(preflight.header("access-control-allow-origin"), "*", "{path}");
+        assert_eq!(preflight.header("access-control-allow-methods"), "*", "{path}");
+        assert_eq!(preflight.header("access-control-allow-headers"), "*", "{path}");
+        let reply = site.request(Method::GET, path, &asks[..1], "").await;
+        assert_eq!(reply.header("access-control-allow-origin"), "*", "{path}");
+        assert!(!reply.headers.contains_key("access-control-allow-credentials"), "{path}");
+    }
+}
