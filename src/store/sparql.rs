@@ -139,9 +139,26 @@ pub enum SparqlError {
     /// Too many queries at once.
     #[error("{0} queries are being answered; try again in a moment")]
     Busy(usize),
+    /// The query asks for what this store does not offer: another service, an unknown function.
+    #[error("{0}")]
+    Unsupported(String),
     /// The evaluation failed.
     #[error("{0}")]
     Evaluation(String),
+}
+
+impl From<QueryEvaluationError> for SparqlError {
+    fn from(error: QueryEvaluationError) -> Self {
+        match error {
+            QueryEvaluationError::Service(_)
+            | QueryEvaluationError::UnboundService
+            | QueryEvaluationError::InvalidServiceName(_)
+            | QueryEvaluationError::UnsupportedService(_)
+            | QueryEvaluationError::UnsupportedCustomFunction(_)
+            | QueryEvaluationError::UnsupportedCustomFunctionArity { .. } => Self::Unsupported(error.to_string()),
+            other => Self::Evaluation(other.to_string()),
+        }
+    }
 }
 
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
@@ -355,8 +372,8 @@ fn answer(
     let (default, named) = graphs.visible(request, from);
     prepared.dataset_mut().set_default_graph(default.into_iter().map(GraphName::NamedNode).collect());
     prepared.dataset_mut().set_available_named_graphs(named.into_iter().map(NamedOrBlankNode::NamedNode).collect());
-    let results = prepared.on_store(&store.oxigraph).execute().map_err(|error| failed(&error))?;
-    collect(results, limit).map_err(|error| failed(&error))
+    let results = prepared.on_store(&store.oxigraph).execute()?;
+    Ok(collect(results, limit)?)
 }
 
 fn collect(results: QueryResults<'_>, limit: usize) -> Result<Answer, QueryEvaluationError> {

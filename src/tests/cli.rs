@@ -317,3 +317,16 @@ fn a_home_in_use_is_left_alone() {
     }
     assert_eq!(run(home.path(), &["search", "ginkgo"]).code, Some(0), "the index can be searched meanwhile");
 }
+
+/// What README shows is what the program says.
+#[test]
+fn the_answer_in_the_readme_holds() {
+    let readme = fs::read_to_string(super::support::root().join("README.md")).expect("README");
+    let shown = readme.split("```console\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a console block");
+    let (command, answer) = shown.split_once('\n').expect("a command and its answer");
+    let (options, query) = command.strip_prefix("$ lodeseek ").and_then(|c| c.split_once('"')).expect("a quoted query");
+    let mut arguments: Vec<&str> = options.split_whitespace().collect();
+    arguments.push(query.trim_end_matches('"'));
+    let home = home();
+    assert_eq!(run(home.path(), &arguments).out, answer);
+}

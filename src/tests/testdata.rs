@@ -413,7 +413,7 @@ fn queries_are_bounded() {
 
     let elsewhere = evaluate("SELECT * { SERVICE <http://127.0.0.1:9/sparql> { ?s ?p ?o } }", &limits());
     assert!(
-        matches!(&elsewhere, Err(SparqlError::Evaluation(reason)) if reason.contains("127.0.0.1")),
+        matches!(&elsewhere, Err(SparqlError::Unsupported(reason)) if reason.contains("127.0.0.1")),
         "{elsewhere:?}"
     );
     assert!(matches!(evaluate("INSERT DATA { <a:b> <a:b> <a:b> }", &limits()), Err(SparqlError::Syntax(_))));
