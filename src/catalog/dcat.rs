@@ -208,7 +208,11 @@ impl<'g> Reader<'g> {
 }
 
 fn location(text: &str) -> Location {
-    text.strip_prefix(FOLDER).map_or_else(|| Location::from_text(text), |path| Location::File(path.to_owned()))
+    match text.strip_prefix(FOLDER) {
+        // An IRI cannot hold the spaces that a file's name may.
+        Some(path) => Location::File(super::iris::decode_segment(path).unwrap_or_else(|| path.to_owned())),
+        None => Location::from_text(text),
+    }
 }
 
 /// A dataset as triples of the catalogue graph.
@@ -386,7 +390,7 @@ mod tests {
             r#"@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> . @prefix foaf: <http://xmlns.com/foaf/0.1/> .
             <http://e.org/set/7> a dcat:Dataset ; dct:title "Seven" ; dct:publisher [ a foaf:Agent ; foaf:name "City" ] ;
               dcat:distribution [ dcat:downloadURL <dumps/seven.ttl> ; dcat:mediaType <https://www.iana.org/assignments/media-types/text/turtle> ] ,
-                [ dcat:accessURL <http://e.org/page> ] , [ dcat:downloadURL <../../etc/passwd> ] .
+                [ dcat:accessURL <http://e.org/page> ] , [ dcat:downloadURL <../../etc/passwd> ] , [ dcat:downloadURL <a%20file.nt> ] .
             [] a dcat:Dataset ."#,
         );
         assert_eq!(catalog.problems.len(), 1);
@@ -395,6 +399,6 @@ mod tests {
         assert_eq!(dataset.metadata.creators[0].name, "City");
         let mut places: Vec<&str> = dataset.distributions.iter().map(|d| d.location.as_str()).collect();
         places.sort_unstable();
-        assert_eq!(places, ["dumps/seven.ttl", "file:///etc/passwd", "http://e.org/page"]);
+        assert_eq!(places, ["a file.nt", "dumps/seven.ttl", "file:///etc/passwd", "http://e.org/page"]);
     }
 }

@@ -114,7 +114,7 @@ fn encode_segment(segment: &str) -> String {
     out
 }
 
-fn decode_segment(segment: &str) -> Option<String> {
+pub(super) fn decode_segment(segment: &str) -> Option<String> {
     let bytes = segment.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut place = 0;

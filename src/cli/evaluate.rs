@@ -37,6 +37,7 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let (topics, qrels) = (Topics::read(&arguments.topics)?, Qrels::read(&arguments.qrels)?);
     let judged: Vec<_> = topics.0.iter().filter(|topic| qrels.relevant(&topic.id).next().is_some()).collect();
     anyhow::ensure!(!judged.is_empty(), "no topic has a relevant judgement: do the files belong together?");
+    let depth = arguments.metrics.iter().map(|metric| metric.depth()).fold(arguments.depth, usize::max);
     let mut out = io::stdout().lock();
     write!(out, "{:<18}", "bm25, fields")?;
     for metric in &arguments.metrics {
@@ -48,7 +49,7 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         let searcher = Searcher::open(home)?.with_model(Box::new(model));
         let mut values = vec![Vec::new(); arguments.metrics.len()];
         for topic in &judged {
-            let ranking = searcher.rank(&topic.text, arguments.depth)?;
+            let ranking = searcher.rank(&topic.text, depth)?;
             for (values, metric) in values.iter_mut().zip(&arguments.metrics) {
                 values.push(metric.of(&qrels, &topic.id, &ranking));
             }

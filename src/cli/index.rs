@@ -3,6 +3,7 @@
 use super::Done;
 use super::terminal::{bar, grouped, memory_note, rate};
 use crate::engine::{IndexOptions, IndexProgress, IndexReport, Indexer, index_folder};
+use crate::index::{Index, IndexError};
 use crate::snippet::TripleBudget;
 use crate::store::{Access, Store, StoreError, is_home};
 use std::io::{self, Write};
@@ -27,7 +28,8 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         return Err(StoreError::NoHome { home: home.to_owned() }.into());
     }
     let store = Store::open(home, Access::Write, None)?;
-    if arguments.rebuild && index_folder(home).exists() {
+    // The committed index answers until the new documents are; only one of another version cannot be gone on with.
+    if arguments.rebuild && matches!(Index::open(&index_folder(home)), Err(IndexError::OtherVersion(_))) {
         std::fs::remove_dir_all(index_folder(home))?;
     }
     let options = IndexOptions {

@@ -6,7 +6,8 @@ use crate::catalog::Catalog;
 use crate::rdf::intake::Outcome;
 use crate::store::{Access, DatasetOutcome, DatasetReport, LoadProgress, LoadReport, Loader, Phase, Store};
 use anyhow::Context;
-use std::fs;
+use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -33,14 +34,27 @@ const SHOWN: usize = 3;
 pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     // Every source is read before anything is written: a mistyped name must not stop a load half-way.
     let mut catalogs = Vec::new();
+    let mut sources_of_ids = BTreeMap::new();
     for source in &arguments.sources {
         let mut catalog = Catalog::read(source).with_context(|| format!("cannot read {}", source.display()))?;
         for dataset in &mut catalog.datasets {
             let id = format!("{}{}", arguments.id_prefix, dataset.metadata.id);
             dataset.metadata.id = crate::catalog::DatasetId::new(id)?;
+            if let Some(other) = sources_of_ids.insert(dataset.metadata.id.clone(), source) {
+                anyhow::bail!(
+                    "the dataset id {} is in {} and in {}: load them one by one, with --id-prefix",
+                    dataset.metadata.id,
+                    other.display(),
+                    source.display()
+                );
+            }
         }
         catalogs.push(catalog);
     }
+    let mut report_file = match &arguments.report {
+        Some(path) => Some(File::create(path).with_context(|| format!("cannot write {}", path.display()))?),
+        None => None,
+    };
     let store = Store::open(home, Access::Write, arguments.base.as_deref())?;
     let started = Instant::now();
     let mut whole = LoadReport::default();
@@ -51,9 +65,9 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         whole.cleared_graphs += report.cleared_graphs;
     }
     let time = started.elapsed();
-    if let Some(path) = &arguments.report {
-        fs::write(path, serde_json::to_vec_pretty(&whole)?)
-            .with_context(|| format!("cannot write {}", path.display()))?;
+    if let Some(file) = &mut report_file {
+        serde_json::to_writer_pretty(&mut *file, &whole)?;
+        writeln!(file)?;
     }
     let mut out = io::stderr().lock();
     write_problems(&mut out, &whole, arguments.report.is_some())?;
@@ -72,6 +86,11 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         rate(whole.triples(), time),
         memory_note(),
     )?;
+    let kept = count(DatasetOutcome::Kept);
+    if kept > 0 {
+        writeln!(out, "{kept} kept as they were before, since a file of theirs cannot be read now")?;
+        return Ok(Done::Nothing);
+    }
     Ok(Done::Something)
 }
 

@@ -1,11 +1,11 @@
 //! `lodeseek query`: SPARQL on the command line.
 
 use super::Done;
-use crate::rdf::to_pretty_turtle;
+use crate::rdf::RdfSyntax;
 use crate::store::{Access, Answer, QueryRequest, SparqlLimits, Store, evaluate};
 use anyhow::Context;
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
@@ -67,12 +67,15 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let mut out = io::stdout().lock();
     match answer.write_results(arguments.format.media_type()) {
         Some(bytes) => {
-            out.write_all(&bytes?)?;
-            writeln!(out)?;
+            let bytes = bytes?;
+            out.write_all(&for_terminal(bytes))?;
+            if matches!(arguments.format, Format::Json | Format::Xml) {
+                writeln!(out)?;
+            }
         }
         None => {
             if let Answer::Graph { triples, .. } = &answer {
-                out.write_all(to_pretty_turtle(triples)?.as_bytes())?;
+                out.write_all(&for_terminal(RdfSyntax::Turtle.write(triples)?))?;
             }
         }
     }
@@ -80,6 +83,15 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         writeln!(io::stderr(), "lodeseek: the answer was cut at {} rows (--rows)", arguments.rows)?;
     }
     Ok(Done::Something)
+}
+
+/// What data says must not move a terminal's cursor or change its title; files and pipes get every byte.
+fn for_terminal(bytes: Vec<u8>) -> Vec<u8> {
+    if !io::stdout().is_terminal() {
+        return bytes;
+    }
+    let visible = |character: char| if character.is_control() && !"\t\n".contains(character) { ' ' } else { character };
+    String::from_utf8_lossy(&bytes).chars().map(visible).collect::<String>().into_bytes()
 }
 
 fn text(argument: &str) -> anyhow::Result<String> {

@@ -6,6 +6,7 @@ use crate::engine::{Hit, SearchRequest, SearchResponse, Searcher, SnippetTriple}
 use crate::server::hit_json;
 use crate::snippet::LabelledTriple;
 use std::io::{self, Write};
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 #[derive(clap::Args, Debug)]
@@ -14,8 +15,8 @@ pub(super) struct Arguments {
     #[arg(required = true, value_name = "QUERY")]
     query: Vec<String>,
     /// Datasets shown.
-    #[arg(short = 'k', long, value_name = "N", default_value_t = 10)]
-    depth: usize,
+    #[arg(short = 'k', long, value_name = "N", default_value = "10")]
+    depth: NonZeroUsize,
     /// One JSON document, as `/api/search` gives it.
     #[arg(long)]
     json: bool,
@@ -31,7 +32,7 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let searcher = Searcher::open(home)?;
     let query = arguments.query.join(" ");
     let request =
-        SearchRequest { depth: arguments.depth, explain: arguments.explain, ..SearchRequest::new(query.clone()) };
+        SearchRequest { depth: arguments.depth.get(), explain: arguments.explain, ..SearchRequest::new(query.clone()) };
     let response = searcher.search(&request)?;
     let mut out = io::stdout().lock();
     if arguments.json {
@@ -50,6 +51,10 @@ fn write_response(
     response: &SearchResponse,
 ) -> anyhow::Result<()> {
     let style = Style::of_stdout();
+    if response.terms.is_empty() {
+        writeln!(out, "“{}” has only common words, or none: those are not searched.", safe(query))?;
+        return Ok(());
+    }
     if response.hits.is_empty() {
         writeln!(out, "No dataset holds any of the words of “{}”.", safe(query))?;
         return Ok(());

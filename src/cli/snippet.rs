@@ -77,7 +77,7 @@ fn graph_of(home: &Path, target: &str) -> anyhow::Result<TripleGraph> {
         let mut builder = TripleGraphBuilder::new();
         for report in Intake::default().read_file(path, target, "file:///", &mut builder) {
             for problem in &report.problems {
-                writeln!(io::stderr(), "{}: {problem}", safe(&report.file))?;
+                writeln!(io::stderr(), "{}: {}", safe(&report.file), safe(&problem.to_string()))?;
             }
             let failed = matches!(report.outcome, Outcome::Refused | Outcome::Unreadable);
             anyhow::ensure!(!failed || !builder.is_empty(), "{target} was not read");

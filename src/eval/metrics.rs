@@ -58,6 +58,15 @@ impl fmt::Display for Metric {
 }
 
 impl Metric {
+    /// The ranks the measure looks at; 0 where it looks at all.
+    #[must_use]
+    pub fn depth(self) -> usize {
+        match self {
+            Self::Ndcg(k) | Self::AveragePrecision(k) | Self::Precision(k) | Self::Recall(k) => k,
+            Self::ReciprocalRank => 0,
+        }
+    }
+
     /// The value for one topic, in [0, 1]; 0 where nothing is relevant.
     #[must_use]
     pub fn of(self, qrels: &Qrels, topic: &str, ranking: &Ranking) -> f64 {

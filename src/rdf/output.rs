@@ -1,7 +1,8 @@
 //! RDF out, in the syntaxes we write.
 
+use super::vocab::PREFIXES;
 use super::{PrettyError, to_pretty_turtle};
-use oxrdf::Triple;
+use oxrdf::{Term, Triple};
 use oxrdfio::{JsonLdProfileSet, RdfFormat, RdfSerializer};
 use std::io;
 
@@ -57,15 +58,28 @@ impl RdfSyntax {
     /// The triples in this syntax.
     pub fn write(self, triples: &[Triple]) -> Result<Vec<u8>, WriteError> {
         let format = match self {
-            Self::Turtle => return Ok(to_pretty_turtle(triples)?.into_bytes()),
+            Self::Turtle if is_small(triples) => return Ok(to_pretty_turtle(triples)?.into_bytes()),
+            Self::Turtle => RdfFormat::Turtle,
             Self::JsonLd => RdfFormat::JsonLd { profile: JsonLdProfileSet::default() },
             Self::NTriples => RdfFormat::NTriples,
             Self::RdfXml => RdfFormat::RdfXml,
         };
-        let mut serializer = RdfSerializer::from_format(format).for_writer(Vec::new());
+        let mut serializer = RdfSerializer::from_format(format);
+        if self == Self::Turtle {
+            for (name, namespace) in PREFIXES {
+                serializer = serializer.clone().with_prefix(*name, *namespace).unwrap_or(serializer);
+            }
+        }
+        let mut serializer = serializer.for_writer(Vec::new());
         for triple in triples {
             serializer.serialize_triple(triple.as_ref())?;
         }
         Ok(serializer.finish()?)
     }
+}
+
+/// The pretty writer recurses into blank nodes and takes quadratic time in lists: it is for what people read.
+fn is_small(triples: &[Triple]) -> bool {
+    let blank = |triple: &&Triple| matches!(triple.object, Term::BlankNode(_));
+    triples.len() <= 5000 && triples.iter().filter(blank).count() <= 200
 }

@@ -57,7 +57,7 @@ impl From<SparqlError> for ApiError {
     fn from(error: SparqlError) -> Self {
         let status = match error {
             SparqlError::Syntax(_) | SparqlError::TooLarge(_) | SparqlError::Unsupported(_) => StatusCode::BAD_REQUEST,
-            SparqlError::Deadline(_) | SparqlError::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
+            SparqlError::Deadline(_) | SparqlError::Memory(_) | SparqlError::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
             SparqlError::Evaluation(_) => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Self { status, message: error.to_string() }

@@ -29,12 +29,15 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::cors::{Any, CorsLayer};
 use tower_http::set_header::SetResponseHeaderLayer;
 use tower_http::trace::TraceLayer;
 
+/// Time that connections have to end once the server is asked to stop.
+const GRACE: Duration = Duration::from_secs(10);
 /// Bytes of a request's body.
 const BODY: usize = 1 << 20;
 /// Nothing from elsewhere, no script: the pages need neither.
@@ -134,7 +137,18 @@ pub fn serve(home: &Path, options: &ServeOptions) -> Result<(), ServeError> {
         let bound = tokio::net::TcpListener::bind(options.bind).await;
         let listener = bound.map_err(|cause| ServeError::Bind { address: options.bind, cause })?;
         tracing::info!("listening on http://{}", listener.local_addr()?);
-        axum::serve(listener, app(state)).with_graceful_shutdown(stop_signal()).await?;
+        let (asked, wait) = tokio::sync::oneshot::channel::<()>();
+        let stop = async move {
+            stop_signal().await;
+            let _ = asked.send(()); // the other side waits as long as the server runs
+        };
+        let serving = axum::serve(listener, app(state)).with_graceful_shutdown(stop);
+        tokio::select! {
+            ended = serving.into_future() => ended?,
+            () = async { let _ = wait.await; tokio::time::sleep(GRACE).await } => {
+                tracing::warn!("some connections did not end within {} s and were closed", GRACE.as_secs());
+            }
+        }
         tracing::info!("stopped");
         Ok(())
     })

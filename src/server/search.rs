@@ -13,6 +13,8 @@ use serde_json::{Value, json};
 
 /// Hits of one answer at most.
 pub(super) const MOST: usize = 100;
+/// Hits with explanations at most: each reads a whole graph.
+const MOST_EXPLAINED: usize = 10;
 /// Characters of a query at most.
 pub(super) const LONGEST: usize = 2000;
 
@@ -55,7 +57,11 @@ fn request(parameters: Parameters) -> Result<SearchRequest, ApiError> {
     if !(1..=MOST).contains(&depth) {
         return Err(ApiError::bad_request(format!("k must be from 1 to {MOST}")));
     }
-    Ok(SearchRequest { depth, skip: parameters.skip.unwrap_or(0), explain: parameters.explain.unwrap_or(false), query })
+    let explain = parameters.explain.unwrap_or(false);
+    if explain && depth > MOST_EXPLAINED {
+        return Err(ApiError::bad_request(format!("with explain, k must be at most {MOST_EXPLAINED}")));
+    }
+    Ok(SearchRequest { depth, skip: parameters.skip.unwrap_or(0), explain, query })
 }
 
 /// Refuses what is no query: nothing, or a book.

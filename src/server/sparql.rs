@@ -75,9 +75,13 @@ async fn respond(state: &AppState, parameters: Vec<(String, String)>, headers: &
         Err(error) => (QueryRequest::default(), Err(error)),
     };
     match answer {
-        _ if wants_html => page::sparql(state, &request.query, Some(answer)),
-        Ok(answer) => write(&answer, &parameters, headers).unwrap_or_else(IntoResponse::into_response),
-        Err(error) => error.into_response(),
+        Ok(answer) if !wants_html => {
+            let headers = headers.clone();
+            let written = state.work(move |_| write(&answer, &parameters, &headers)).await;
+            written.unwrap_or_else(IntoResponse::into_response)
+        }
+        Err(error) if !wants_html => error.into_response(),
+        answer => page::sparql(state, &request.query, Some(answer)),
     }
 }
 

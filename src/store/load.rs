@@ -5,11 +5,12 @@
 
 use super::{Store, StoreError, blank, graph_file};
 use crate::catalog::{Catalog, Dataset, DatasetId, Location, dcat};
-use crate::rdf::intake::{FileReport, Intake, Limits};
+use crate::rdf::intake::{FileReport, Intake, Limits, Outcome};
 use crate::rdf::vocab::lodeseek;
 use crate::rdf::{TripleGraph, TripleGraphBuilder};
 use oxrdf::{Literal, NamedNode, Triple};
 use serde::Serialize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Component, Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
@@ -74,6 +75,8 @@ pub enum DatasetOutcome {
     Replaced,
     /// Was there as it is; nothing was written.
     Unchanged,
+    /// Was there, and stays as it was: a file of it cannot be read now, which is no reason to lose what could be.
+    Kept,
     /// In the catalogue, but without a triple: no dump, or none that could be read.
     MetadataOnly,
 }
@@ -236,9 +239,11 @@ impl<'r> Run<'r> {
             let description = description(parsed, store);
             let present = store.version(id)?;
             let same_content = present.as_ref() == Some(&parsed.version);
-            if same_content
-                && same_triples(&store.node_and_parts(&store.iris.catalog(), &store.iris.dataset(id))?, &description)
-            {
+            if present.is_some() && !same_content && parsed.report.files.iter().any(is_unreadable) {
+                parsed.report.outcome = DatasetOutcome::Kept;
+                continue;
+            }
+            if same_content && store.is_described(id, &description)? {
                 parsed.report.outcome = DatasetOutcome::Unchanged;
                 continue;
             }
@@ -279,7 +284,11 @@ impl<'r> Run<'r> {
     }
 }
 
-fn same_triples(present: &[Triple], new: &[Triple]) -> bool {
+fn is_unreadable(file: &FileReport) -> bool {
+    file.outcome == Outcome::Unreadable
+}
+
+pub(super) fn same_triples(present: &[Triple], new: &[Triple]) -> bool {
     let lines = |triples: &[Triple]| {
         let mut lines: Vec<String> = triples.iter().map(ToString::to_string).collect();
         lines.sort_unstable();
@@ -367,7 +376,14 @@ fn parse(dataset: Dataset, folder: &Path, store: &Store, limits: &Limits) -> Res
             None => plain.clone(),
         };
         match local_path(&distribution.location, folder) {
-            Ok(path) => files.extend(intake.read_file(&path, name, &store.iris.dump_base(&id, name), &mut builder)),
+            Ok(path) => {
+                let base = store.iris.dump_base(&id, name);
+                // A parser that panics is wrong about one file; the others, and the load, go on.
+                let read = catch_unwind(AssertUnwindSafe(|| intake.read_file(&path, name, &base, &mut builder)));
+                files.extend(read.unwrap_or_else(|_| {
+                    vec![FileReport::unreadable(name, "its parser broke off: a bug worth reporting")]
+                }));
+            }
             Err(reason) => files.push(FileReport::refused(name, reason)),
         }
     }

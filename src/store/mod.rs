@@ -28,7 +28,7 @@ pub use load::{DatasetOutcome, DatasetReport, LoadOptions, LoadProgress, LoadRep
 pub use sparql::{Answer, QueryRequest, SparqlError, SparqlLimits, evaluate};
 
 use crate::catalog::{Dataset, DatasetId, InvalidBase, Iris, dcat};
-use crate::rdf::vocab::{dcat as dcat_terms, lodeseek};
+use crate::rdf::vocab::{dcat as dcat_terms, foaf, lodeseek};
 use crate::rdf::{TripleGraph, TripleGraphBuilder};
 use oxigraph::store::{StorageError, Store as Oxigraph};
 use oxrdf::{GraphNameRef, NamedNode, NamedNodeRef, NamedOrBlankNode, NamedOrBlankNodeRef, Quad, Term, Triple};
@@ -37,6 +37,8 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 /// What can go wrong between us and the disk.
 #[derive(Debug, thiserror::Error)]
@@ -134,6 +136,8 @@ pub struct Store {
     iris: Iris,
     oxigraph: Oxigraph,
     access: Access,
+    /// Queries being evaluated, those given up included.
+    running: Arc<AtomicUsize>,
     /// Held as long as the store is open; the system frees it when the process ends, however it ends.
     _lock: Option<File>,
 }
@@ -159,13 +163,20 @@ impl Store {
         let lock = lock(home, access)?;
         let iris = settings(home, access, base)?;
         let oxigraph = open_oxigraph(&home.join("store"), access)?;
-        Ok(Self { home: home.to_owned(), iris, oxigraph, access, _lock: Some(lock) })
+        Ok(Self { home: home.to_owned(), iris, oxigraph, access, running: Arc::default(), _lock: Some(lock) })
     }
 
     /// A store in memory, with its graph files in `folder`: for tests and for use as a library.
     pub fn in_memory(folder: &Path, iris: Iris) -> Result<Self, StoreError> {
         fs::create_dir_all(folder.join("graphs")).map_err(StoreError::io(folder))?;
-        Ok(Self { home: folder.to_owned(), iris, oxigraph: Oxigraph::new()?, access: Access::Write, _lock: None })
+        Ok(Self {
+            home: folder.to_owned(),
+            iris,
+            oxigraph: Oxigraph::new()?,
+            access: Access::Write,
+            running: Arc::default(),
+            _lock: None,
+        })
     }
 
     /// The IRIs of this home.
@@ -336,6 +347,20 @@ impl Store {
         Ok(triples)
     }
 
+    /// Whether the catalogue graph says exactly this of a dataset, and of the agents it names at least this.
+    fn is_described(&self, id: &DatasetId, description: &[Triple]) -> Result<bool, StoreError> {
+        let catalog = self.iris.catalog();
+        if !load::same_triples(&self.node_and_parts(&catalog, &self.iris.dataset(id))?, description) {
+            return Ok(false);
+        }
+        for triple in description {
+            if !self.oxigraph.contains(&triple.clone().in_graph(catalog.clone()))? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Writes new descriptions and pointers, and takes the old ones away, as one transaction.
     fn describe(&self, new: &[(DatasetId, Vec<Triple>)]) -> Result<(), StoreError> {
         let catalog = self.iris.catalog();
@@ -347,9 +372,20 @@ impl Store {
             for triple in self.node_and_parts(&catalog, &self.iris.dataset(id))? {
                 transaction.remove(&triple.in_graph(catalog.clone()));
             }
-            for triple in triples {
-                transaction.insert(&triple.clone().in_graph(catalog.clone()));
+            // Agents are shared between datasets: one that is named anew loses its old name.
+            for named in triples.iter().filter(|triple| triple.predicate.as_str() == foaf::NAME) {
+                for old in self.oxigraph.quads_for_pattern(
+                    Some(named.subject.as_ref()),
+                    Some(named.predicate.as_ref()),
+                    None,
+                    Some(catalog.as_ref().into()),
+                ) {
+                    transaction.remove(&old?);
+                }
             }
+        }
+        for triple in new.iter().flat_map(|(_, triples)| triples) {
+            transaction.insert(&triple.clone().in_graph(catalog.clone()));
         }
         transaction.commit()?;
         Ok(())

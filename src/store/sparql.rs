@@ -12,16 +12,21 @@ use super::Store;
 use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
 use oxigraph::sparql::{CancellationToken, QueryEvaluationError, QueryResults, SparqlEvaluator};
 use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Term, Triple, Variable};
-use spargebra::algebra::{AggregateExpression, Expression, GraphPattern, OrderExpression, QueryDataset};
+use spargebra::algebra::{
+    AggregateExpression, Expression, GraphPattern, OrderExpression, PropertyPathExpression, QueryDataset,
+};
 use spargebra::term::NamedNodePattern;
 use spargebra::{Query, SparqlParser};
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// How often a running query's memory is looked at.
+const WATCH: Duration = Duration::from_millis(20);
 
 /// What one query may cost.
 #[derive(Clone, Debug)]
@@ -32,7 +37,13 @@ pub struct SparqlLimits {
     pub rows: usize,
     /// Queries at one time, those given up included. Default 8.
     pub concurrent: usize,
-    /// Bytes of a query. Default 256 KiB.
+    /// Megabytes by which the process may grow while a query is answered. Default 1,024.
+    pub memory_megabytes: u64,
+    /// Combinations of the rows of all `VALUES` of a query. Default 1,000,000.
+    pub combinations: u64,
+    /// Triple patterns and steps of paths. Default 200: the optimizer takes seconds for more.
+    pub patterns: usize,
+    /// Bytes of a query. Default 64 KiB.
     pub query_bytes: usize,
     /// How deep brackets may nest, and how many prefix operators may follow each other. Default 150.
     pub nesting: usize,
@@ -48,7 +59,10 @@ impl Default for SparqlLimits {
             deadline: Duration::from_secs(30),
             rows: 100_000,
             concurrent: 8,
-            query_bytes: 256 << 10,
+            memory_megabytes: 1024,
+            combinations: 1_000_000,
+            patterns: 200,
+            query_bytes: 64 << 10,
             nesting: 150,
             groups: 16,
             negations: 8,
@@ -136,6 +150,11 @@ pub enum SparqlError {
     /// The deadline passed.
     #[error("no answer within {} s; a LIMIT or a more specific pattern may help", .0.as_secs_f32())]
     Deadline(Duration),
+    /// The answer takes too much memory.
+    #[error(
+        "the answer takes more than {0} MB of memory; a LIMIT without ORDER BY, or a more specific pattern, may help"
+    )]
+    Memory(u64),
     /// Too many queries at once.
     #[error("{0} queries are being answered; try again in a moment")]
     Busy(usize),
@@ -161,50 +180,75 @@ impl From<QueryEvaluationError> for SparqlError {
     }
 }
 
-static RUNNING: AtomicUsize = AtomicUsize::new(0);
-
-/// One of the places for queries, given back when dropped.
-struct Place;
+/// One of a store's places for queries, given back when dropped.
+struct Place(Arc<AtomicUsize>);
 
 impl Place {
-    fn take(limit: usize) -> Result<Self, SparqlError> {
-        let taken = RUNNING
+    fn take(running: &Arc<AtomicUsize>, limit: usize) -> Result<Self, SparqlError> {
+        let taken = running
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, |running| (running < limit).then_some(running + 1));
-        taken.map(|_| Self).map_err(SparqlError::Busy)
+        taken.map(|_| Self(Arc::clone(running))).map_err(SparqlError::Busy)
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        RUNNING.fetch_sub(1, Ordering::AcqRel);
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// Memory this process holds, in megabytes, where the system tells.
+fn resident_megabytes() -> Option<u64> {
+    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = statm.split_whitespace().nth(1)?.parse().ok()?;
+    Some(pages / 256) // pages of 4 KiB
+}
+
+/// Waits for an answer until the deadline, as long as memory does not run away.
+fn wait(receiver: &Receiver<Result<Answer, SparqlError>>, limits: &SparqlLimits) -> Result<Answer, SparqlError> {
+    let (started, before) = (Instant::now(), resident_megabytes());
+    loop {
+        match receiver.recv_timeout(WATCH.min(limits.deadline.saturating_sub(started.elapsed()))) {
+            Ok(answer) => return answer,
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(SparqlError::Evaluation("the evaluation broke off".to_owned()));
+            }
+            Err(RecvTimeoutError::Timeout) if started.elapsed() >= limits.deadline => {
+                return Err(SparqlError::Deadline(limits.deadline));
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                let grown = resident_megabytes().zip(before).map_or(0, |(now, before)| now.saturating_sub(before));
+                if grown > limits.memory_megabytes {
+                    return Err(SparqlError::Memory(limits.memory_megabytes));
+                }
+            }
+        }
     }
 }
 
 /// Answers a query, blocking at most until the deadline.
 pub fn evaluate(store: &Arc<Store>, request: &QueryRequest, limits: &SparqlLimits) -> Result<Answer, SparqlError> {
     check_size(&request.query, limits)?;
-    let place = Place::take(limits.concurrent)?;
+    let place = Place::take(&store.running, limits.concurrent)?;
     let token = CancellationToken::new();
     let (sender, receiver) = sync_channel(1);
-    let (store, request, rows, cancel) = (Arc::clone(store), request.clone(), limits.rows, token.clone());
+    let (store, request, cancel) = (Arc::clone(store), request.clone(), token.clone());
+    let bounds = limits.clone();
     thread::Builder::new()
         .name("sparql".to_owned())
-        .stack_size(64 << 20) // the parser recurses; what the limits let through fits
+        .stack_size(256 << 20) // the parser recurses; what the limits let through fits, and more
         .spawn(move || {
-            let answer = answer(&store, &request, rows, cancel);
+            let answer = answer(&store, &request, &bounds, cancel);
             drop(store); // whoever gets the answer may close the home
             drop(place);
             let _ = sender.send(answer); // nobody listens any more after the deadline
         })
         .map_err(|error| SparqlError::Evaluation(error.to_string()))?;
-    match receiver.recv_timeout(limits.deadline) {
-        Ok(answer) => answer,
-        Err(RecvTimeoutError::Timeout) => {
-            token.cancel();
-            Err(SparqlError::Deadline(limits.deadline))
-        }
-        Err(RecvTimeoutError::Disconnected) => Err(SparqlError::Evaluation("the evaluation broke off".to_owned())),
+    let answer = wait(&receiver, limits);
+    if answer.is_err() {
+        token.cancel();
     }
+    answer
 }
 
 /// The parser recurses on brackets and prefix operators: both are bounded before it runs. And it cannot be stopped: what
@@ -354,12 +398,13 @@ impl Iterator for Code<'_> {
 fn answer(
     store: &Store,
     request: &QueryRequest,
-    limit: usize,
+    limits: &SparqlLimits,
     token: CancellationToken,
 ) -> Result<Answer, SparqlError> {
     let failed = |error: &dyn std::fmt::Display| SparqlError::Evaluation(error.to_string());
     let parser = SparqlParser::new().with_base_iri(store.iris.base()).map_err(|error| failed(&error))?;
     let mut query = parser.parse_query(&request.query).map_err(|error| SparqlError::Syntax(error.to_string()))?;
+    Cost::of(&query).check(limits)?;
     let graphs = Graphs::of(store).map_err(|error| failed(&error))?;
     graphs.resolve(&mut query);
     let from = match &query {
@@ -373,7 +418,7 @@ fn answer(
     prepared.dataset_mut().set_default_graph(default.into_iter().map(GraphName::NamedNode).collect());
     prepared.dataset_mut().set_available_named_graphs(named.into_iter().map(NamedOrBlankNode::NamedNode).collect());
     let results = prepared.on_store(&store.oxigraph).execute()?;
-    Ok(collect(results, limit)?)
+    Ok(collect(results, limits.rows)?)
 }
 
 fn collect(results: QueryResults<'_>, limit: usize) -> Result<Answer, QueryEvaluationError> {
@@ -407,6 +452,76 @@ fn collect(results: QueryResults<'_>, limit: usize) -> Result<Answer, QueryEvalu
             Answer::Graph { triples, truncated }
         }
     })
+}
+
+/// What a parsed query may cost before any data is looked at.
+#[derive(Default)]
+struct Cost {
+    combinations: u64,
+    patterns: usize,
+}
+
+impl Cost {
+    fn of(query: &Query) -> Self {
+        let pattern = match query {
+            Query::Select { pattern, .. }
+            | Query::Construct { pattern, .. }
+            | Query::Describe { pattern, .. }
+            | Query::Ask { pattern, .. } => pattern,
+        };
+        let mut cost = Self { combinations: 1, patterns: 0 };
+        cost.add(pattern);
+        cost
+    }
+
+    fn check(&self, limits: &SparqlLimits) -> Result<(), SparqlError> {
+        if self.combinations > limits.combinations {
+            return Err(SparqlError::TooLarge(format!("its VALUES combine to more than {} rows", limits.combinations)));
+        }
+        if self.patterns > limits.patterns {
+            return Err(SparqlError::TooLarge(format!("it has more than {} triple patterns", limits.patterns)));
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, pattern: &GraphPattern) {
+        match pattern {
+            GraphPattern::Values { bindings, .. } => {
+                self.combinations = self.combinations.saturating_mul(bindings.len().max(1) as u64);
+            }
+            GraphPattern::Bgp { patterns } => self.patterns += patterns.len(),
+            GraphPattern::Path { path, .. } => self.patterns += steps(path),
+            GraphPattern::Join { left, right }
+            | GraphPattern::Union { left, right }
+            | GraphPattern::Minus { left, right }
+            | GraphPattern::LeftJoin { left, right, .. } => {
+                self.add(left);
+                self.add(right);
+            }
+            GraphPattern::Graph { inner, .. }
+            | GraphPattern::Filter { inner, .. }
+            | GraphPattern::Extend { inner, .. }
+            | GraphPattern::OrderBy { inner, .. }
+            | GraphPattern::Group { inner, .. }
+            | GraphPattern::Project { inner, .. }
+            | GraphPattern::Distinct { inner }
+            | GraphPattern::Reduced { inner }
+            | GraphPattern::Slice { inner, .. } => self.add(inner),
+            _ => {}
+        }
+    }
+}
+
+fn steps(path: &PropertyPathExpression) -> usize {
+    match path {
+        PropertyPathExpression::Sequence(a, b) | PropertyPathExpression::Alternative(a, b) => steps(a) + steps(b),
+        PropertyPathExpression::Reverse(a)
+        | PropertyPathExpression::ZeroOrMore(a)
+        | PropertyPathExpression::OneOrMore(a)
+        | PropertyPathExpression::ZeroOrOne(a) => steps(a),
+        PropertyPathExpression::NamedNode(_) => 1,
+        PropertyPathExpression::NegatedPropertySet(set) => set.len(),
+    }
 }
 
 /// The graphs of a store at one moment.

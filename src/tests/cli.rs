@@ -330,3 +330,21 @@ fn the_answer_in_the_readme_holds() {
     let home = home();
     assert_eq!(run(home.path(), &arguments).out, answer);
 }
+
+#[test]
+fn two_sources_with_one_id_are_not_mixed_up() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["a", "b"] {
+        fs::create_dir(folder.path().join(name)).expect("a folder");
+        fs::write(
+            folder.path().join(name).join("data.nt"),
+            format!("<http://e.org/{name}> <http://e.org/p> \"x\" .\n"),
+        )
+        .expect("written");
+    }
+    let path = |name: &str| folder.path().join(name).join("data.nt").to_str().expect("a path").to_owned();
+    let home = folder.path().join("home");
+    let message = fails(&home, &["load", &path("a"), &path("b")]);
+    assert!(message.contains("the dataset id data is in") && message.contains("--id-prefix"), "{message}");
+    assert!(!home.exists(), "nothing was begun");
+}

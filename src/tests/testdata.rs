@@ -404,6 +404,17 @@ fn queries_are_bounded() {
     let endless = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?o ?p . ?q ?r ?s }";
     assert!(matches!(evaluate(endless, &soon), Err(SparqlError::Deadline(_))));
 
+    let values = format!("VALUES ?a {{ {0} }} VALUES ?b {{ {0} }}", "1 ".repeat(2000));
+    let patterns = "?a ?b ?c . ".repeat(201);
+    let path = format!("?s <a:b>{} ?o", "/<a:b>".repeat(201));
+    for large in [values, patterns, path] {
+        let answer = evaluate(&format!("SELECT (COUNT(*) AS ?n) {{ {large} }}"), &limits());
+        assert!(matches!(answer, Err(SparqlError::TooLarge(_))), "{answer:?}");
+    }
+    let little = SparqlLimits { memory_megabytes: 50, deadline: Duration::from_secs(120), ..limits() };
+    let greedy = "SELECT DISTINCT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i } ORDER BY ?c";
+    assert!(matches!(evaluate(greedy, &little), Err(SparqlError::Memory(50))));
+
     let deep = format!("SELECT * {{ {} ?s ?p ?o {} }}", "{".repeat(200), "}".repeat(200));
     assert!(matches!(evaluate(&deep, &limits()), Err(SparqlError::TooLarge(_))));
     let small = SparqlLimits { query_bytes: 10, ..limits() };
@@ -496,4 +507,36 @@ mod on_disk {
         fs::write(home.join("lodeseek.toml"), "base = 3").expect("written");
         assert!(matches!(Store::open(&home, Access::Read, None), Err(StoreError::Settings { .. })));
     }
+}
+
+/// A share that is not mounted during a nightly load must not empty the collection.
+#[test]
+fn a_dump_that_cannot_be_read_any_more_costs_nothing() {
+    let folder = copy_of_testdata();
+    let catalog = folder.path().join("catalog.ttl");
+    let home = Home::of(&catalog);
+    fs::remove_file(folder.path().join("dumps/chesapeake-water.ttl")).expect("removed");
+    let report = home.load(&catalog);
+    assert_eq!(outcomes(&report)["chesapeake-water"], DatasetOutcome::Kept);
+    let water = home.iri("chesapeake-water");
+    assert_eq!(home.count(&format!("SELECT (COUNT(*) AS ?n) FROM {water} {{ ?s ?p ?o }}")), 103);
+    assert_eq!(home.found("Susquehanna"), ["chesapeake-water"]);
+}
+
+#[test]
+fn an_agent_that_is_named_anew_loses_its_old_name() {
+    let folder = copy_of_testdata();
+    let catalog = folder.path().join("catalog.ttl");
+    let text = fs::read_to_string(&catalog).expect("readable");
+    let agent = "<http://example.org/agent/parks>";
+    let text = text.replace("[ a foaf:Agent ; foaf:name \"Parks Department\" ]", agent);
+    let named = |name: &str| fs::write(&catalog, format!("{text}\n{agent} foaf:name \"{name}\" .\n")).expect("written");
+    named("Oldname");
+    let home = Home::of(&catalog);
+    named("Newname");
+    assert_eq!(outcomes(&home.load(&catalog))["street-trees"], DatasetOutcome::Replaced);
+    home.index();
+    assert_eq!((home.found("newname"), home.found("oldname")), (vec!["street-trees".to_owned()], vec![]));
+    let names = format!("SELECT (COUNT(*) AS ?n) {{ {agent} <http://xmlns.com/foaf/0.1/name> ?name }}");
+    assert_eq!(home.count(&names), 1);
 }
