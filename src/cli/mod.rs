@@ -1,7 +1,7 @@
 //! The command line: arguments here, a file for each command beside.
 //!
 //! Results go to stdout, everything else to stderr. Exit codes: 0 done (for `search`: something was found), 1 nothing
-//! found, 2 an error.
+//! found (for `load`: a dataset was kept as it was, since a file of it cannot be read now), 2 an error.
 
 mod evaluate;
 mod index;
