@@ -1,11 +1,15 @@
 //! Judging rankings, as trec_eval does. Pure: topics, judgements and rankings in, numbers out.
 
+mod folds;
 mod metrics;
 mod qrels;
+mod run;
 mod topics;
 
+pub use folds::{Fold, Folds};
 pub use metrics::{Metric, ParseMetricError, mean};
 pub use qrels::Qrels;
+pub use run::Run;
 pub use topics::{Topic, Topics};
 
 use std::path::PathBuf;

@@ -42,6 +42,13 @@ impl Qrels {
         self.0.get(topic).into_iter().flat_map(|grades| grades.values().copied()).filter(|&grade| grade > 0)
     }
 
+    /// The judgements of some topics.
+    #[must_use]
+    pub fn only<'t>(&self, topics: impl Iterator<Item = &'t str>) -> Self {
+        let kept = topics.filter_map(|topic| self.0.get(topic).map(|grades| (topic.to_owned(), grades.clone())));
+        Self(kept.collect())
+    }
+
     /// The topics with judgements.
     pub fn topics(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
