@@ -4,7 +4,7 @@ use super::Done;
 use crate::document::Field;
 use crate::engine::Searcher;
 use crate::eval::{Metric, Qrels, Topics, mean};
-use crate::sparse::{Bm25, FieldWeights};
+use crate::sparse::{LengthMode, ModelKind};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -45,8 +45,8 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     }
     writeln!(out, "   ({} topics)", judged.len())?;
     for (name, passes) in ROWS {
-        let model = Bm25::default().with_weights(FieldWeights::default().only(passes));
-        let searcher = Searcher::open(home)?.with_model(Box::new(model));
+        let model = ModelKind::Bm25.model(LengthMode::Exact).only(passes);
+        let searcher = Searcher::open(home)?.with_model(model);
         let mut values = vec![Vec::new(); arguments.metrics.len()];
         for topic in &judged {
             let ranking = searcher.rank(&topic.text, depth)?;

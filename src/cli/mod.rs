@@ -6,6 +6,7 @@
 mod evaluate;
 mod index;
 mod load;
+mod model;
 mod query;
 mod search;
 mod serve;

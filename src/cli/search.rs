@@ -1,6 +1,7 @@
 //! `lodeseek search`: a need in words, the datasets that meet it, and why.
 
 use super::Done;
+use super::model::ModelArguments;
 use super::terminal::{Style, cut, grouped, safe};
 use crate::engine::{Hit, SearchRequest, SearchResponse, Searcher, SnippetTriple};
 use crate::server::hit_json;
@@ -23,13 +24,15 @@ pub(super) struct Arguments {
     /// Show what each score is made of, and the triples that matched.
     #[arg(long)]
     explain: bool,
+    #[command(flatten)]
+    ranking: ModelArguments,
 }
 
 /// Triples of a snippet shown in the terminal: those that match first.
 const SHOWN: usize = 5;
 
 pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
-    let searcher = Searcher::open(home)?;
+    let searcher = Searcher::open(home)?.with_model(arguments.ranking.model()?);
     let query = arguments.query.join(" ");
     let request =
         SearchRequest { depth: arguments.depth.get(), explain: arguments.explain, ..SearchRequest::new(query.clone()) };

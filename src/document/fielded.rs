@@ -154,6 +154,13 @@ impl FieldedDocument {
         }
     }
 
+    /// With other values of a field, one an occurrence.
+    #[must_use]
+    pub fn with<'t>(mut self, field: Field, values: impl IntoIterator<Item = &'t str>) -> Self {
+        self.fields[field.index()] = FieldText::of(values);
+        self
+    }
+
     /// The values of a field.
     #[must_use]
     pub fn field(&self, field: Field) -> &FieldText {

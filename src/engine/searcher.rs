@@ -3,10 +3,10 @@
 use super::{Card, EngineError, Evidence, evidence, index_folder};
 use crate::catalog::DatasetId;
 use crate::document::Field;
-use crate::index::{Analysis, AnalyzedQuery, CollectionStatistics, Gathered, Index, IndexError};
+use crate::index::{Analysis, AnalyzedQuery, CollectionStatistics, DocumentStatistics, Index, IndexError};
 use crate::ranking::Ranking;
 use crate::snippet::{LabelledTerm, LabelledTriple};
-use crate::sparse::{Bm25, Explanation, SparseModel, rank};
+use crate::sparse::{Explanation, LengthMode, ModelKind, SparseModel, rank};
 use crate::store::{self, StoreError};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -22,13 +22,15 @@ pub struct SearchRequest {
     pub skip: usize,
     /// Whether scores are explained and the triples that matched are looked up.
     pub explain: bool,
+    /// The model, where not the searcher's own.
+    pub model: Option<ModelKind>,
 }
 
 impl SearchRequest {
     /// The ten best for a query.
     #[must_use]
     pub fn new(query: impl Into<String>) -> Self {
-        Self { query: query.into(), depth: 10, skip: 0, explain: false }
+        Self { query: query.into(), depth: 10, skip: 0, explain: false, model: None }
     }
 }
 
@@ -37,7 +39,7 @@ impl SearchRequest {
 pub struct FieldMatch {
     /// The field.
     pub field: Field,
-    /// Its part of the score.
+    /// Its part of the score; see [`Parts::shares`](crate::sparse::Parts::shares).
     pub score: f64,
     /// The query's terms found in it, as analysed.
     pub terms: Vec<String>,
@@ -79,6 +81,8 @@ pub struct Hit {
 /// The answer.
 #[derive(Clone, Debug, Serialize)]
 pub struct SearchResponse {
+    /// The name of the model that ranked.
+    pub model: &'static str,
     /// The query's terms, as analysed.
     pub terms: Vec<String>,
     /// Datasets with at least one of the terms.
@@ -95,7 +99,7 @@ pub struct Searcher {
     home: PathBuf,
     index: Index,
     analysis: Analysis,
-    model: Box<dyn SparseModel + Send + Sync>,
+    model: Box<dyn SparseModel>,
 }
 
 impl Searcher {
@@ -106,12 +110,17 @@ impl Searcher {
             IndexError::Missing(_) if !store::is_home(home) => StoreError::NoHome { home: home.to_owned() }.into(),
             other => EngineError::from(other),
         })?;
-        Ok(Self { home: home.to_owned(), index, analysis: Analysis::default(), model: Box::new(Bm25::default()) })
+        Ok(Self {
+            home: home.to_owned(),
+            index,
+            analysis: Analysis::default(),
+            model: ModelKind::default().model(LengthMode::Exact),
+        })
     }
 
     /// With another model.
     #[must_use]
-    pub fn with_model(self, model: Box<dyn SparseModel + Send + Sync>) -> Self {
+    pub fn with_model(self, model: Box<dyn SparseModel>) -> Self {
         Self { model, ..self }
     }
 
@@ -124,54 +133,41 @@ impl Searcher {
     /// The ranking alone.
     pub fn rank(&self, query: &str, depth: usize) -> Result<Ranking, EngineError> {
         let query = AnalyzedQuery::new(query, &self.analysis);
-        let gathered = self.index.snapshot()?.gather(&query, &self.model.fields())?;
-        Ok(rank(self.model.as_ref(), &query, &gathered).cut(depth))
+        Ok(rank(self.model.as_ref(), &query, &*self.index.snapshot()?, depth)?.ranking)
     }
 
     /// The answer to a request.
     pub fn search(&self, request: &SearchRequest) -> Result<SearchResponse, EngineError> {
         let query = AnalyzedQuery::new(&request.query, &self.analysis);
+        let asked = request.model.map(|kind| kind.model(LengthMode::Exact));
+        let model = asked.as_ref().unwrap_or(&self.model).as_ref();
         let snapshot = self.index.snapshot()?;
-        let gathered = snapshot.gather(&query, &self.model.fields())?;
-        let ranking = rank(self.model.as_ref(), &query, &gathered);
-        let mut hits = Vec::new();
-        for (place, scored) in ranking.iter().enumerate().skip(request.skip).take(request.depth) {
+        let ranked = rank(model, &query, &snapshot, request.skip.saturating_add(request.depth))?;
+        let page: Vec<_> = ranked.ranking.iter().enumerate().skip(request.skip).collect();
+        let addresses: Vec<_> = page.iter().filter_map(|(_, scored)| ranked.address(&scored.id)).collect();
+        let counts = snapshot.counts(&query, &model.fields(), &addresses, model.wanted())?;
+        let mut hits = Vec::with_capacity(page.len());
+        for ((place, scored), document) in page.into_iter().zip(&counts) {
             let Some(card) = snapshot.card(&scored.id)? else { continue };
             let card: Card = serde_json::from_slice(&card)?;
-            let mut hit = self.hit(&query, &gathered, &scored.id, card);
-            hit.rank = place + 1;
-            hit.score = scored.score;
+            let snippet = card.snippet.iter().map(|triple| self.mark(triple, &query)).collect();
+            let fields = matched_fields(model, &query, document, &ranked.collection);
+            let mut hit = Hit {
+                rank: place + 1,
+                score: scored.score,
+                card,
+                fields,
+                snippet,
+                explanation: None,
+                evidence: Vec::new(),
+            };
             if request.explain {
-                self.explain(&mut hit, &query, &gathered.collection);
-            } else {
-                hit.explanation = None;
+                hit.explanation = Some(model.explain(&query, document, &ranked.collection));
+                self.find_evidence(&mut hit, &query, &ranked.collection);
             }
             hits.push(hit);
         }
-        Ok(SearchResponse { terms: query.distinct.clone(), total: ranking.len(), hits })
-    }
-
-    fn hit(&self, query: &AnalyzedQuery, gathered: &Gathered, id: &DatasetId, card: Card) -> Hit {
-        let document = gathered.documents.iter().find(|(other, _)| other == id).map(|(_, document)| document);
-        let explanation = document.map(|document| self.model.explain(query, document, &gathered.collection));
-        let fields = document.map_or_else(Vec::new, |document| {
-            let matched = Field::ALL.into_iter().filter_map(|field| {
-                let terms: Vec<String> = query
-                    .distinct
-                    .iter()
-                    .zip(&document.frequencies)
-                    .filter(|(_, frequencies)| frequencies[field.index()] > 0)
-                    .map(|(term, _)| term.clone())
-                    .collect();
-                let score = explanation.as_ref().map_or(0.0, |tree| of_field(tree, field));
-                (!terms.is_empty()).then_some(FieldMatch { field, score, terms })
-            });
-            let mut matched: Vec<FieldMatch> = matched.collect();
-            matched.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.field.cmp(&b.field)));
-            matched
-        });
-        let snippet = card.snippet.iter().map(|triple| self.mark(triple, query)).collect();
-        Hit { rank: 0, score: 0.0, card, fields, snippet, explanation, evidence: Vec::new() }
+        Ok(SearchResponse { model: model.name(), terms: query.distinct.clone(), total: ranked.total, hits })
     }
 
     fn mark(&self, triple: &LabelledTriple, query: &AnalyzedQuery) -> SnippetTriple {
@@ -184,7 +180,7 @@ impl Searcher {
 
     /// Looks up the triples that matched. Where the graph's file is gone meanwhile, the answer is without them and the
     /// log says why.
-    fn explain(&self, hit: &mut Hit, query: &AnalyzedQuery, collection: &CollectionStatistics) {
+    fn find_evidence(&self, hit: &mut Hit, query: &AnalyzedQuery, collection: &CollectionStatistics) {
         let weights: Vec<f64> = collection
             .terms
             .iter()
@@ -224,8 +220,21 @@ impl Searcher {
     }
 }
 
-/// The part of a score that the explanation gives to a field.
-fn of_field(tree: &Explanation, field: Field) -> f64 {
-    let own = tree.description.strip_prefix(field.name()).is_some_and(|rest| rest.starts_with(':'));
-    if own { tree.value } else { tree.details.iter().map(|detail| of_field(detail, field)).sum() }
+/// The fields that hold a term of the query, the most telling first.
+fn matched_fields(
+    model: &dyn SparseModel,
+    query: &AnalyzedQuery,
+    document: &DocumentStatistics,
+    collection: &CollectionStatistics,
+) -> Vec<FieldMatch> {
+    let shares = model.parts(query, document, collection).shares(model.weights());
+    let matched = model.weights().fields().filter_map(|field| {
+        let held = query.distinct.iter().zip(&document.frequencies);
+        let terms: Vec<String> =
+            held.filter(|(_, frequencies)| frequencies[field.index()] > 0).map(|(term, _)| term.clone()).collect();
+        (!terms.is_empty()).then(|| FieldMatch { field, score: shares[field.index()], terms })
+    });
+    let mut matched: Vec<FieldMatch> = matched.collect();
+    matched.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.field.cmp(&b.field)));
+    matched
 }

@@ -1,28 +1,36 @@
 //! The text index, on tantivy: postings and positions of eight fields, exact field lengths, and the card of each dataset.
 //!
 //! tantivy's own scoring is not used: its BM25 has its parameters and a lossy one-byte length built in. It keeps the
-//! postings; [`Snapshot::gather`] reads them into plain numbers, and the models of the stage above turn numbers into
-//! scores. Statistics are exact: they count live documents only, after every change.
+//! postings. [`Snapshot::best`] finds the best documents for a sum over terms and fields, whose formula the stage above
+//! gives; [`Snapshot::counts`] reads all that a model can know of some documents into plain numbers. Statistics are
+//! exact: they count living documents only, after every change.
 
 mod analysis;
+mod columns;
 mod schema;
 mod statistics;
+mod traverse;
+mod windows;
 mod writer;
 
 pub use analysis::{Analysis, STOP_WORDS};
 pub use statistics::{
-    AnalyzedQuery, CollectionStatistics, DocumentStatistics, FieldStatistics, Gathered, TermStatistics,
+    AnalyzedQuery, CollectionStatistics, DocumentStatistics, FieldStatistics, TermStatistics, Wanted,
 };
+pub use traverse::{Clause, DocumentAddress, Found, Impact, PostingsSlice, WindowScores};
+pub use windows::{PairFrequencies, WINDOW_WIDTH};
 pub use writer::{IndexDocument, IndexWriter};
 
 use crate::catalog::DatasetId;
 use crate::document::Field;
+use columns::SegmentColumns;
+use rustc_hash::FxHashMap;
 use schema::Fields;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use tantivy::postings::Postings;
+use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::schema::{IndexRecordOption, Value};
-use tantivy::{DocAddress, DocSet, Searcher, TERMINATED, TantivyDocument, Term};
+use tantivy::{DocAddress, DocSet, Searcher, SegmentReader, TERMINATED, TantivyDocument, Term};
 
 /// What can go wrong with the index.
 #[derive(Debug, thiserror::Error)]
@@ -56,16 +64,15 @@ pub struct Index {
 pub struct Snapshot {
     searcher: Searcher,
     fields: Fields,
-    /// Ids and field lengths by segment and document.
     segments: Vec<SegmentColumns>,
     collection: [FieldStatistics; 8],
     documents: u64,
+    /// Statistics of terms asked for before, by field and term: counting occurrences reads all postings of a term.
+    terms: Mutex<FxHashMap<(Field, String), TermStatistics>>,
 }
 
-struct SegmentColumns {
-    ids: Vec<DatasetId>,
-    lengths: Vec<[u32; 8]>,
-}
+/// Terms whose statistics are kept.
+const TERMS_KEPT: usize = 1 << 16;
 
 impl Index {
     /// Opens the index in a folder.
@@ -95,39 +102,12 @@ impl Index {
 
 impl Snapshot {
     fn of(searcher: Searcher, fields: Fields) -> Result<Self, IndexError> {
-        let mut segments = Vec::new();
-        let mut collection = [FieldStatistics::default(); 8];
-        let mut documents = 0;
-        for reader in searcher.segment_readers() {
-            let lengths_of = Field::ALL.map(|field| reader.fast_fields().u64(fields.length_name(field)));
-            let ids = reader.fast_fields().str(schema::ID)?;
-            let mut columns = SegmentColumns { ids: Vec::new(), lengths: Vec::new() };
-            let mut name = String::new();
-            for document in 0..reader.max_doc() {
-                name.clear();
-                if let Some(ids) = &ids
-                    && let Some(ordinal) = ids.term_ords(document).next()
-                {
-                    ids.ord_to_str(ordinal, &mut name)?;
-                }
-                let mut lengths = [0; 8];
-                for (length, column) in lengths.iter_mut().zip(&lengths_of) {
-                    *length = column.as_ref().ok().and_then(|column| column.first(document)).unwrap_or(0) as u32;
-                }
-                if reader.alive_bitset().is_none_or(|alive| alive.is_alive(document)) {
-                    documents += 1;
-                    for (field, &length) in collection.iter_mut().zip(&lengths) {
-                        field.documents += u64::from(length > 0);
-                        field.tokens += u64::from(length);
-                    }
-                }
-                let unreadable = || IndexError::Card(format!("{name:?} is no id"));
-                columns.ids.push(DatasetId::new(name.as_str()).map_err(|_| unreadable())?);
-                columns.lengths.push(lengths);
-            }
-            segments.push(columns);
+        let segments = SegmentColumns::of(searcher.segment_readers(), &fields)?;
+        let (mut collection, mut documents) = ([FieldStatistics::default(); 8], 0);
+        for (reader, columns) in searcher.segment_readers().iter().zip(&segments) {
+            documents += columns.add_to(reader, &mut collection);
         }
-        Ok(Self { searcher, fields, segments, collection, documents })
+        Ok(Self { searcher, fields, segments, collection, documents, terms: Mutex::default() })
     }
 
     /// The number of datasets.
@@ -148,42 +128,105 @@ impl Snapshot {
         self.searcher.generation().generation_id()
     }
 
-    /// Everything a model needs for a query: which documents hold which of its terms in which of `fields`, how often, and
-    /// how common the terms are.
-    pub fn gather(&self, query: &AnalyzedQuery, fields: &[Field]) -> Result<Gathered, IndexError> {
+    /// What a model knows of the collection for a query.
+    pub fn statistics(
+        &self,
+        query: &AnalyzedQuery,
+        fields: &[Field],
+        wanted: Wanted,
+    ) -> Result<CollectionStatistics, IndexError> {
         let mut terms = vec![[TermStatistics::default(); 8]; query.distinct.len()];
-        let mut found: rustc_hash::FxHashMap<DocAddress, Vec<[u32; 8]>> = rustc_hash::FxHashMap::default();
-        for (place, text) in query.distinct.iter().enumerate() {
+        for (statistics, term) in terms.iter_mut().zip(&query.distinct) {
             for &field in fields {
-                let statistics = &mut terms[place][field.index()];
-                let term = Term::from_field_text(self.fields.text(field), text);
-                for (ordinal, reader) in self.searcher.segment_readers().iter().enumerate() {
-                    let inverted = reader.inverted_index(self.fields.text(field))?;
-                    let Some(mut postings) = inverted.read_postings(&term, IndexRecordOption::WithFreqs)? else {
-                        continue;
-                    };
-                    let mut document = postings.doc();
-                    while document != TERMINATED {
-                        if reader.alive_bitset().is_none_or(|alive| alive.is_alive(document)) {
-                            let count = postings.term_freq();
-                            statistics.documents += 1;
-                            statistics.occurrences += u64::from(count);
-                            let address = DocAddress::new(ordinal as u32, document);
-                            found.entry(address).or_insert_with(|| vec![[0; 8]; query.distinct.len()])[place]
-                                [field.index()] = count;
-                        }
-                        document = postings.advance();
-                    }
+                statistics[field.index()] = self.term_statistics(field, term, wanted)?;
+            }
+        }
+        Ok(CollectionStatistics { documents: self.documents, fields: self.collection, terms })
+    }
+
+    fn term_statistics(&self, field: Field, term: &str, wanted: Wanted) -> Result<TermStatistics, IndexError> {
+        let key = (field, term.to_owned());
+        let full = wanted >= Wanted::Occurrences;
+        if full && let Some(&known) = self.terms.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+            return Ok(known);
+        }
+        let mut statistics = TermStatistics::default();
+        let text = self.fields.text(field);
+        let term = Term::from_field_text(text, term);
+        for reader in self.searcher.segment_readers() {
+            if full || reader.has_deletes() {
+                count_term(reader, text, &term, &mut statistics)?;
+            } else {
+                statistics.documents += u64::from(reader.inverted_index(text)?.doc_freq(&term)?);
+            }
+        }
+        if full {
+            let mut known = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
+            if known.len() >= TERMS_KEPT {
+                known.clear();
+            }
+            known.insert(key, statistics);
+        }
+        Ok(statistics)
+    }
+
+    /// What a model knows of some documents for a query, in their order.
+    pub fn counts(
+        &self,
+        query: &AnalyzedQuery,
+        fields: &[Field],
+        documents: &[DocumentAddress],
+        wanted: Wanted,
+    ) -> Result<Vec<DocumentStatistics>, IndexError> {
+        let empty = |address: &DocumentAddress| DocumentStatistics {
+            frequencies: vec![[0; 8]; query.distinct.len()],
+            pairs: vec![[PairFrequencies::default(); 8]; query.pairs().count()],
+            lengths: Field::ALL.map(|field| self.segments[address.segment as usize].length(field, address.document)),
+        };
+        let mut counts: Vec<DocumentStatistics> = documents.iter().map(empty).collect();
+        // Postings are read forwards: documents in the order of the index.
+        let mut ascending: Vec<usize> = (0..documents.len()).collect();
+        ascending.sort_unstable_by_key(|&place| documents[place]);
+        for each in ascending.chunk_by(|&a, &b| documents[a].segment == documents[b].segment) {
+            let reader = &self.searcher.segment_readers()[documents[each[0]].segment as usize];
+            for &field in fields {
+                let mut cursors = self.term_cursors(reader, query, field, wanted)?;
+                for &place in each {
+                    count_field(&mut cursors, query, field, documents[place].document, &mut counts[place]);
                 }
             }
         }
-        let documents = found.into_iter().map(|(address, frequencies)| {
-            let columns = &self.segments[address.segment_ord as usize];
-            let lengths = columns.lengths[address.doc_id as usize];
-            (columns.ids[address.doc_id as usize].clone(), DocumentStatistics { frequencies, lengths })
-        });
-        let collection = CollectionStatistics { documents: self.documents, fields: self.collection, terms };
-        Ok(Gathered { collection, documents: documents.collect() })
+        Ok(counts)
+    }
+
+    fn term_cursors(
+        &self,
+        reader: &SegmentReader,
+        query: &AnalyzedQuery,
+        field: Field,
+        wanted: Wanted,
+    ) -> Result<Vec<Option<TermCursor>>, IndexError> {
+        let text = self.fields.text(field);
+        let inverted = reader.inverted_index(text)?;
+        // Without two terms there are no pairs to count.
+        let option = if wanted == Wanted::Pairs && query.sequence.len() > 1 {
+            IndexRecordOption::WithFreqsAndPositions
+        } else {
+            IndexRecordOption::WithFreqs
+        };
+        let mut cursors = Vec::with_capacity(query.distinct.len());
+        for term in &query.distinct {
+            let postings = inverted.read_postings(&Term::from_field_text(text, term), option)?;
+            let with_positions = option == IndexRecordOption::WithFreqsAndPositions;
+            cursors.push(postings.map(|postings| TermCursor { postings, with_positions, positions: Vec::new() }));
+        }
+        Ok(cursors)
+    }
+
+    /// The id of a document.
+    pub fn id(&self, address: DocumentAddress) -> Result<DatasetId, IndexError> {
+        let name = self.segments[address.segment as usize].id(address.document)?;
+        DatasetId::new(name.as_str()).map_err(|_| IndexError::Card(format!("{name:?} is no id")))
     }
 
     /// The card of a dataset, as it was written; `None` where there is no such dataset.
@@ -213,15 +256,6 @@ impl Snapshot {
         Ok(None)
     }
 
-    /// The ids of all datasets, in no particular order.
-    pub fn ids(&self) -> impl Iterator<Item = &DatasetId> {
-        self.searcher
-            .segment_readers()
-            .iter()
-            .zip(&self.segments)
-            .flat_map(|(reader, columns)| reader.doc_ids_alive().map(|document| &columns.ids[document as usize]))
-    }
-
     /// (id, version) of every dataset: what the next indexing need not do again.
     pub fn versions(&self) -> Result<std::collections::BTreeMap<DatasetId, String>, IndexError> {
         let mut versions = std::collections::BTreeMap::new();
@@ -234,9 +268,79 @@ impl Snapshot {
                 {
                     column.ord_to_str(ordinal, &mut version)?;
                 }
-                versions.insert(columns.ids[document as usize].clone(), version);
+                let id = columns.id(document)?;
+                let id = DatasetId::new(id.as_str()).map_err(|_| IndexError::Card(format!("{id:?} is no id")))?;
+                versions.insert(id, version);
             }
         }
         Ok(versions)
     }
+}
+
+/// The postings of a term in a field, read forwards.
+struct TermCursor {
+    postings: SegmentPostings,
+    with_positions: bool,
+    /// In the document last sought.
+    positions: Vec<u32>,
+}
+
+impl TermCursor {
+    /// The frequency in a document; reads the positions where they are wanted.
+    fn seek(&mut self, document: u32) -> u32 {
+        self.positions.clear();
+        if self.postings.doc() < document {
+            self.postings.seek(document);
+        }
+        if self.postings.doc() != document {
+            return 0;
+        }
+        if self.with_positions {
+            self.postings.positions(&mut self.positions);
+        }
+        self.postings.term_freq()
+    }
+}
+
+/// Counts the terms of a query, and their pairs, in a field of a document.
+fn count_field(
+    cursors: &mut [Option<TermCursor>],
+    query: &AnalyzedQuery,
+    field: Field,
+    document: u32,
+    counts: &mut DocumentStatistics,
+) {
+    for (cursor, frequencies) in cursors.iter_mut().zip(&mut counts.frequencies) {
+        frequencies[field.index()] = cursor.as_mut().map_or(0, |cursor| cursor.seek(document));
+    }
+    let length = counts.lengths[field.index()];
+    for ((first, second), pair) in query.pairs().zip(&mut counts.pairs) {
+        if let (Some(first), Some(second)) = (&cursors[first], &cursors[second]) {
+            pair[field.index()] = PairFrequencies::count(&first.positions, &second.positions, length);
+        }
+    }
+}
+
+/// Adds a segment's living documents with a term, and its occurrences in them.
+fn count_term(
+    reader: &SegmentReader,
+    field: tantivy::schema::Field,
+    term: &Term,
+    statistics: &mut TermStatistics,
+) -> Result<(), IndexError> {
+    let inverted = reader.inverted_index(field)?;
+    let Some(mut postings) = inverted.read_block_postings(term, IndexRecordOption::WithFreqs)? else { return Ok(()) };
+    let alive = reader.alive_bitset();
+    while !postings.docs().is_empty() {
+        let living = postings.docs().iter().zip(postings.freqs()).filter(|(document, _)| match alive {
+            Some(alive) => alive.is_alive(**document),
+            None => true,
+        });
+        for (_, &frequency) in living {
+            statistics.documents += 1;
+            statistics.occurrences += u64::from(frequency);
+        }
+        postings.advance();
+    }
+    Ok(())
 }

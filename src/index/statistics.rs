@@ -1,7 +1,6 @@
 //! Plain numbers between index and models.
 
-use super::Analysis;
-use crate::catalog::DatasetId;
+use super::{Analysis, PairFrequencies};
 
 /// A query's tokens: each distinct one once, and their sequence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,6 +24,21 @@ impl AnalyzedQuery {
             query.sequence.push(place);
         }
         query
+    }
+
+    /// Adjacent tokens, as places in `distinct`.
+    pub fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.sequence.windows(2).map(|pair| (pair[0], pair[1]))
+    }
+
+    /// How often each distinct token is said.
+    #[must_use]
+    pub fn multiplicities(&self) -> Vec<usize> {
+        let mut said = vec![0; self.distinct.len()];
+        for &place in &self.sequence {
+            said[place] += 1;
+        }
+        said
     }
 
     /// Whether no token is left.
@@ -56,7 +70,7 @@ impl FieldStatistics {
 pub struct TermStatistics {
     /// Documents with the term in the field.
     pub documents: u64,
-    /// Occurrences of the term in the field.
+    /// Occurrences of the term in the field; 0 where they were not wanted.
     pub occurrences: u64,
 }
 
@@ -76,15 +90,19 @@ pub struct CollectionStatistics {
 pub struct DocumentStatistics {
     /// Term frequencies, by distinct term of the query, then field.
     pub frequencies: Vec<[u32; 8]>,
+    /// By pair of adjacent tokens of the query, then field; all 0 where pairs were not wanted.
+    pub pairs: Vec<[PairFrequencies; 8]>,
     /// Exact field lengths in tokens.
     pub lengths: [u32; 8],
 }
 
-/// All that a query touches.
-#[derive(Clone, Debug)]
-pub struct Gathered {
-    /// The collection.
-    pub collection: CollectionStatistics,
-    /// Every document with at least one term of the query, in no particular order.
-    pub documents: Vec<(DatasetId, DocumentStatistics)>,
+/// How much a model has to know; each includes those before.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Wanted {
+    /// In how many documents a term is, and how often in each.
+    Documents,
+    /// How often a term is in the whole collection.
+    Occurrences,
+    /// How often adjacent terms of the query stand together.
+    Pairs,
 }

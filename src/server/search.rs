@@ -3,6 +3,7 @@
 use super::AppState;
 use super::error::ApiError;
 use crate::engine::{Hit, SearchRequest, SearchResponse};
+use crate::sparse::ModelKind;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
@@ -24,6 +25,7 @@ pub(super) struct Parameters {
     k: Option<usize>,
     skip: Option<usize>,
     explain: Option<bool>,
+    model: Option<ModelKind>,
 }
 
 pub(super) async fn search(
@@ -61,7 +63,7 @@ fn request(parameters: Parameters) -> Result<SearchRequest, ApiError> {
     if explain && depth > MOST_EXPLAINED {
         return Err(ApiError::bad_request(format!("with explain, k must be at most {MOST_EXPLAINED}")));
     }
-    Ok(SearchRequest { depth, skip: parameters.skip.unwrap_or(0), explain, query })
+    Ok(SearchRequest { depth, skip: parameters.skip.unwrap_or(0), explain, query, model: parameters.model })
 }
 
 /// Refuses what is no query: nothing, or a book.
@@ -80,6 +82,7 @@ pub(super) fn check_query(query: &str) -> Result<(), ApiError> {
 pub fn hit_json(query: &str, response: &SearchResponse) -> Value {
     json!({
         "query": query,
+        "model": response.model,
         "terms": response.terms,
         "total": response.total,
         "hits": response.hits.iter().map(one).collect::<Vec<_>>(),

@@ -19,10 +19,10 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("snippet", &["graph", "profile", "rdf"]),
     ("document", &["snippet", "store", "catalog", "rdf"]),
     ("index", &["document", "catalog"]), // catalog for `DatasetId` alone
-    ("sparse", &["index", "document", "ranking"]),
+    ("sparse", &["index", "document", "ranking", "catalog"]), // catalog for `DatasetId` alone
     ("engine", &["rdf", "catalog", "ranking", "store", "profile", "graph", "snippet", "document", "index", "sparse"]),
     ("eval", &["ranking", "catalog"]),
-    ("server", &["engine", "store", "snippet", "catalog", "rdf"]),
+    ("server", &["engine", "sparse", "store", "snippet", "catalog", "rdf"]),
     (
         "cli",
         &[

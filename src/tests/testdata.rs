@@ -6,7 +6,7 @@ use lodeseek::document::Field;
 use lodeseek::engine::IndexOptions;
 use lodeseek::eval::{Metric, Qrels, mean};
 use lodeseek::rdf::intake::Outcome;
-use lodeseek::sparse::{Bm25, FieldWeights};
+use lodeseek::sparse::{LengthMode, ModelKind};
 use lodeseek::store::{Answer, DatasetOutcome, LoadReport, QueryRequest, SparqlError, SparqlLimits, evaluate};
 use oxrdf::{NamedNode, Term};
 use std::collections::BTreeMap;
@@ -83,8 +83,8 @@ fn packed_files_show_their_layers() {
 /// Mean nDCG@10 over the judged queries, with the fields that pass.
 fn quality(home: &Home, passes: fn(Field) -> bool) -> f64 {
     let qrels = Qrels::read(&testdata("qrels.txt")).expect("judgements");
-    let model = Bm25::default().with_weights(FieldWeights::default().only(passes));
-    let searcher = home.searcher().with_model(Box::new(model));
+    let model = ModelKind::Bm25.model(LengthMode::Exact).only(&passes);
+    let searcher = home.searcher().with_model(model);
     let value =
         |(id, text): &(String, String)| Metric::Ndcg(10).of(&qrels, id, &searcher.rank(text, 10).expect("ranked"));
     let values: Vec<f64> = queries().iter().map(value).collect();

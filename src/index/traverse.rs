@@ -1,0 +1,246 @@
+//! From postings to the best documents.
+//!
+//! A score here is a sum over clauses, each one term in one field. Postings are read clause by clause within windows of
+//! documents, so that the accumulators of a window stay in the first-level cache, whatever the size of the collection;
+//! every matching document is counted, and the best are kept in a bounded buffer. Scores are added in the order of the
+//! clauses: a document's score is the same to the last bit however it was found.
+
+use super::{IndexError, Snapshot};
+use crate::document::Field;
+use std::cmp::Ordering;
+use tantivy::postings::BlockSegmentPostings;
+use tantivy::schema::IndexRecordOption;
+use tantivy::{SegmentReader, Term};
+
+/// Documents scored together: accumulators and lengths of a window fill 48 KiB.
+pub(super) const WINDOW: usize = 4096;
+
+/// What the occurrences of a term in a field of a document add to its score: a function of their number and of the
+/// field's length in tokens. Statistics of the collection are worked in beforehand.
+pub trait Impact {
+    /// The part of the score before the factor of its clause.
+    fn of(&self, frequency: u32, length: u32) -> f64;
+
+    /// Adds the parts of some documents of a window. Provided, so that the loop is compiled for each formula.
+    fn add(&self, factor: f64, postings: &PostingsSlice<'_>, scores: &mut WindowScores) {
+        for (&document, &frequency) in postings.documents.iter().zip(postings.frequencies) {
+            let place = document as usize % WINDOW;
+            scores.add(place, factor * self.of(frequency, postings.lengths[place]));
+        }
+    }
+}
+
+/// Postings of one clause within one window.
+pub struct PostingsSlice<'p> {
+    documents: &'p [u32],
+    frequencies: &'p [u32],
+    lengths: &'p [u32; WINDOW],
+}
+
+/// The accumulators of a window.
+pub struct WindowScores {
+    scores: [f64; WINDOW],
+    touched: [u64; WINDOW / 64],
+}
+
+impl WindowScores {
+    fn add(&mut self, place: usize, part: f64) {
+        self.touched[place / 64] |= 1 << (place % 64);
+        self.scores[place] += part;
+    }
+}
+
+/// A term in a field, what it counts for, and how it counts.
+pub struct Clause<'c> {
+    /// The place of the term among the query's distinct terms.
+    pub term: usize,
+    /// The field.
+    pub field: Field,
+    /// What the impact is multiplied by.
+    pub factor: f64,
+    /// The formula.
+    pub impact: Box<dyn Impact + 'c>,
+}
+
+/// A document of a [`Snapshot`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct DocumentAddress {
+    pub(super) segment: u32,
+    pub(super) document: u32,
+}
+
+/// The outcome of a traversal.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    /// Documents with at least one of the terms.
+    pub total: usize,
+    /// The best of them: by score descending, then id descending as strings.
+    pub best: Vec<(DocumentAddress, f64)>,
+}
+
+/// Where a clause's postings have been read to.
+struct Cursor<'q, 'c> {
+    clause: &'q Clause<'c>,
+    postings: BlockSegmentPostings,
+    /// The next posting of the block.
+    next: usize,
+}
+
+impl Cursor<'_, '_> {
+    fn document(&self) -> Option<u32> {
+        self.postings.docs().get(self.next).copied()
+    }
+
+    /// Adds the clause's parts for all documents below `end`.
+    fn add(&mut self, end: u32, lengths: &[u32; WINDOW], scores: &mut WindowScores) {
+        while self.document().is_some_and(|document| document < end) {
+            let (documents, frequencies) = (&self.postings.docs()[self.next..], &self.postings.freqs()[self.next..]);
+            let count = match documents.last() {
+                Some(&last) if last < end => documents.len(),
+                _ => documents.partition_point(|&document| document < end),
+            };
+            let slice = PostingsSlice { documents: &documents[..count], frequencies: &frequencies[..count], lengths };
+            self.clause.impact.add(self.clause.factor, &slice, scores);
+            self.next += count;
+            if self.next == self.postings.docs().len() {
+                self.postings.advance();
+                self.next = 0;
+            }
+        }
+    }
+}
+
+/// A candidate for the best: score, then the place of its id among all ids.
+#[derive(Clone, Copy)]
+struct Candidate {
+    score: f64,
+    order: u32,
+    address: DocumentAddress,
+}
+
+fn better(a: &Candidate, b: &Candidate) -> Ordering {
+    b.score.total_cmp(&a.score).then_with(|| b.order.cmp(&a.order))
+}
+
+/// The best `depth` candidates seen: twice as many are collected, then halved, so that each costs constant time.
+struct Best {
+    depth: usize,
+    kept: Vec<Candidate>,
+    /// What a candidate has to reach; none before `depth` candidates were seen.
+    floor: f64,
+}
+
+impl Best {
+    fn new(depth: usize) -> Self {
+        Self { depth, kept: Vec::new(), floor: f64::NEG_INFINITY }
+    }
+
+    fn offer(&mut self, candidate: Candidate) {
+        if self.depth == 0 || candidate.score < self.floor {
+            return;
+        }
+        self.kept.push(candidate);
+        if self.kept.len() >= self.depth.saturating_mul(2).max(64) {
+            self.halve();
+        }
+    }
+
+    fn halve(&mut self) {
+        if self.kept.len() > self.depth {
+            let (_, worst, _) = self.kept.select_nth_unstable_by(self.depth - 1, better);
+            self.floor = worst.score;
+            self.kept.truncate(self.depth);
+        }
+    }
+
+    fn finish(mut self) -> Vec<(DocumentAddress, f64)> {
+        if self.depth > 0 {
+            self.halve();
+        }
+        self.kept.sort_unstable_by(better);
+        self.kept.into_iter().map(|candidate| (candidate.address, candidate.score)).collect()
+    }
+}
+
+impl Snapshot {
+    /// The best `depth` documents by the sum of clauses over the terms of a query.
+    pub fn best(&self, terms: &[String], clauses: &[Clause<'_>], depth: usize) -> Result<Found, IndexError> {
+        let (mut best, mut total) = (Best::new(depth), 0);
+        for (ordinal, reader) in self.searcher.segment_readers().iter().enumerate() {
+            let mut cursors = self.cursors(reader, terms, clauses)?;
+            let mut scores = Box::new(WindowScores { scores: [0.0; WINDOW], touched: [0; WINDOW / 64] });
+            while let Some(first) = cursors.iter().filter_map(Cursor::document).min() {
+                let window = first as usize / WINDOW;
+                for cursor in &mut cursors {
+                    let lengths = self.segments[ordinal].window(cursor.clause.field, window);
+                    cursor.add(((window + 1) * WINDOW) as u32, lengths, &mut scores);
+                }
+                total += self.collect(ordinal, window, &mut scores, &mut best);
+            }
+        }
+        Ok(Found { total, best: best.finish() })
+    }
+
+    fn cursors<'q, 'c>(
+        &self,
+        reader: &SegmentReader,
+        terms: &[String],
+        clauses: &'q [Clause<'c>],
+    ) -> Result<Vec<Cursor<'q, 'c>>, IndexError> {
+        let mut cursors = Vec::with_capacity(clauses.len());
+        for clause in clauses {
+            let field = self.fields.text(clause.field);
+            let term = Term::from_field_text(field, &terms[clause.term]);
+            let inverted = reader.inverted_index(field)?;
+            if let Some(postings) = inverted.read_block_postings(&term, IndexRecordOption::WithFreqs)? {
+                cursors.push(Cursor { clause, postings, next: 0 });
+            }
+        }
+        Ok(cursors)
+    }
+
+    /// Offers the living documents of a window, counts them, and clears the window.
+    fn collect(&self, ordinal: usize, window: usize, scores: &mut WindowScores, best: &mut Best) -> usize {
+        let (columns, alive) = (&self.segments[ordinal], self.searcher.segment_readers()[ordinal].alive_bitset());
+        let mut total = 0;
+        for (word, touched) in scores.touched.iter_mut().enumerate() {
+            while *touched != 0 {
+                let place = word * 64 + touched.trailing_zeros() as usize;
+                *touched &= *touched - 1;
+                let score = std::mem::take(&mut scores.scores[place]);
+                let document = (window * WINDOW + place) as u32;
+                if alive.is_none_or(|alive| alive.is_alive(document)) {
+                    total += 1;
+                    let address = DocumentAddress { segment: ordinal as u32, document };
+                    best.offer(Candidate { score, order: columns.order[document as usize], address });
+                }
+            }
+        }
+        total
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_best_are_those_of_a_full_sort(scores in proptest::collection::vec(0u8..6, 0..400), depth in 0usize..40) {
+            let candidate = |(order, &score): (usize, &u8)| Candidate {
+                score: f64::from(score),
+                order: order as u32,
+                address: DocumentAddress { segment: 0, document: order as u32 },
+            };
+            let mut all: Vec<Candidate> = scores.iter().enumerate().map(candidate).collect();
+            let mut best = Best::new(depth);
+            for &one in &all {
+                best.offer(one);
+            }
+            all.sort_by(better);
+            let expected: Vec<_> = all.iter().take(depth).map(|one| (one.address, one.score)).collect();
+            prop_assert_eq!(best.finish(), expected);
+        }
+    }
+}

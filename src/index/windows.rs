@@ -1,0 +1,116 @@
+//! How often two terms stand together in a field: in order and next to each other, and within a window.
+
+/// The width of unordered windows, in tokens (Metzler and Croft: *A Markov random field model for term dependencies*,
+/// SIGIR 2005).
+pub const WINDOW_WIDTH: u32 = 8;
+
+/// A pair of adjacent query terms in a field of a document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PairFrequencies {
+    /// Places where the second term follows the first at once.
+    pub ordered: u32,
+    /// Windows of eight tokens that hold both; 0 in a shorter field.
+    pub unordered: u32,
+}
+
+impl PairFrequencies {
+    /// Counts from the sorted positions of both terms in a field of `length` tokens. Linear in their number.
+    #[must_use]
+    pub fn count(first: &[u32], second: &[u32], length: u32) -> Self {
+        Self { ordered: ordered(first, second), unordered: unordered(first, second, length) }
+    }
+}
+
+fn ordered(first: &[u32], second: &[u32]) -> u32 {
+    let (mut count, mut rest) = (0, second);
+    for &position in first {
+        let skip = rest.partition_point(|&other| other <= position);
+        rest = &rest[skip..];
+        count += u32::from(rest.first() == Some(&(position + 1)));
+    }
+    count
+}
+
+fn unordered(first: &[u32], second: &[u32], length: u32) -> u32 {
+    let Some(last) = length.checked_sub(WINDOW_WIDTH) else { return 0 };
+    let (mut a, mut b) = (Starts::new(first, last), Starts::new(second, last));
+    let (mut left, mut right) = (a.next(), b.next());
+    let mut count = 0;
+    while let (Some(one), Some(other)) = (left, right) {
+        let (from, to) = (one.0.max(other.0), one.1.min(other.1));
+        count += to.saturating_sub(from);
+        if one.1 <= other.1 {
+            left = a.next();
+        } else {
+            right = b.next();
+        }
+    }
+    count
+}
+
+/// The starts of the windows that hold a term: disjoint half-open ranges, ascending.
+struct Starts<'p> {
+    positions: &'p [u32],
+    /// The last start of a window in the field.
+    last: u32,
+}
+
+impl<'p> Starts<'p> {
+    fn new(positions: &'p [u32], last: u32) -> Self {
+        Self { positions, last }
+    }
+}
+
+impl Iterator for Starts<'_> {
+    type Item = (u32, u32);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (&first, mut rest) = self.positions.split_first()?;
+        let end = |position: u32| position.min(self.last) + 1;
+        let range_start = |position: u32| position.saturating_sub(WINDOW_WIDTH - 1);
+        let mut range = (range_start(first), end(first));
+        while let Some((&next, further)) = rest.split_first()
+            && range_start(next) <= range.1
+        {
+            range.1 = end(next);
+            rest = further;
+        }
+        self.positions = rest;
+        Some(range)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// What the definition says, word for word.
+    fn brute_force(tokens: &[u8], first: u8, second: u8) -> PairFrequencies {
+        let ordered = tokens.windows(2).filter(|pair| pair == &[first, second]).count();
+        let both = |window: &&[u8]| window.contains(&first) && window.contains(&second);
+        let unordered = tokens.windows(WINDOW_WIDTH as usize).filter(both).count();
+        PairFrequencies { ordered: ordered as u32, unordered: unordered as u32 }
+    }
+
+    fn positions(tokens: &[u8], term: u8) -> Vec<u32> {
+        tokens.iter().enumerate().filter(|(_, token)| **token == term).map(|(place, _)| place as u32).collect()
+    }
+
+    #[test]
+    fn a_pair_by_hand() {
+        // Eleven tokens, windows start at 0..=3; x at 1, y at 2 and 10.
+        let (first, second) = ([1], [2, 10]);
+        assert_eq!(PairFrequencies::count(&first, &second, 11), PairFrequencies { ordered: 1, unordered: 2 });
+        assert_eq!(PairFrequencies::count(&first, &second, 7).unordered, 0);
+    }
+
+    proptest! {
+        #[test]
+        fn counts_are_those_of_the_definition(tokens in proptest::collection::vec(0u8..5, 0..60), second in 0u8..2) {
+            let counted =
+                PairFrequencies::count(&positions(&tokens, 0), &positions(&tokens, second), tokens.len() as u32);
+            prop_assert_eq!(counted, brute_force(&tokens, 0, second));
+        }
+    }
+}

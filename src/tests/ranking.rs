@@ -1,0 +1,245 @@
+//! Index and models together: agreement with Lucene, and with scoring by the definitions, document by document.
+
+use lodeseek::catalog::DatasetId;
+use lodeseek::document::{Field, FieldedDocument};
+use lodeseek::index::{
+    Analysis, AnalyzedQuery, CollectionStatistics, DocumentStatistics, FieldStatistics, Index, IndexDocument,
+    IndexWriter, PairFrequencies, Snapshot, TermStatistics,
+};
+use lodeseek::ranking::{Ranking, Scored};
+use lodeseek::sparse::{Bm25, FieldWeights, Fsdm, LengthMode, Lmd, ModelKind, SparseModel, TfIdf, rank};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tempfile::TempDir;
+
+fn id(name: &str) -> DatasetId {
+    DatasetId::new(name).expect("an id")
+}
+
+fn put(writer: &mut IndexWriter, name: &str, document: &FieldedDocument) {
+    let document =
+        IndexDocument::new(id(name), String::new(), document, &Analysis::default(), b"{}".to_vec(), b"{}".to_vec());
+    writer.put(document).expect("written");
+}
+
+fn snapshot(folder: &TempDir) -> Arc<Snapshot> {
+    Index::open(folder.path()).expect("an index").snapshot().expect("a snapshot")
+}
+
+/// Title .5 and description .8.
+const WEIGHTS: FieldWeights = FieldWeights([0.5, 0.8, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+
+/// Four documents with the statistics of those that Lucene 7.5 was run on, in other words.
+fn four_documents() -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut writer = IndexWriter::open(folder.path()).expect("a writer");
+    for (name, title, description) in [
+        ("0", "Maryland alpha beta", "nitrogen nitrogen reduction plan gamma"),
+        ("1", "nitrogen reduction", "nitrogen gamma delta epsilon zeta eta"),
+        ("2", "plan alpha", "plan plan plan delta epsilon zeta"),
+        ("3", "beta", "gamma eta"),
+    ] {
+        let document = FieldedDocument::default().with(Field::Title, [title]).with(Field::Description, [description]);
+        put(&mut writer, name, &document);
+    }
+    writer.commit().expect("committed");
+    folder
+}
+
+/// Scores of the query “nitrogen reduction plan Maryland”, as Lucene 7.5 explained them.
+#[test]
+fn scores_are_lucenes() {
+    let folder = four_documents();
+    let query = AnalyzedQuery::new("Nitrogen reduction plan in Maryland", &Analysis::default());
+    let lengths = LengthMode::LuceneByte;
+    // Lucene 7.5's BM25 has the constant factor k1 + 1.
+    let models: [(Box<dyn SparseModel>, f64, [(&str, f64); 3]); 3] = [
+        (
+            Box::new(TfIdf { weights: WEIGHTS, lengths }),
+            1.0,
+            [("0", 2.543_731_7), ("1", 1.848_455_8), ("2", 1.532_163_1)],
+        ),
+        (
+            Box::new(Bm25 { weights: WEIGHTS, lengths, ..Bm25::default() }),
+            2.2,
+            [("0", 2.736_809_5), ("1", 1.704_595_8), ("2", 1.426_856_3)],
+        ),
+        (
+            Box::new(Lmd { weights: WEIGHTS, lengths, ..Lmd::default() }),
+            1.0,
+            [("0", 0.004_359_373_4), ("2", 0.003_013_266_3), ("1", 0.001_247_955_6)],
+        ),
+    ];
+    for (model, factor, expected) in models {
+        let ranked = rank(model.as_ref(), &query, &snapshot(&folder), 10).expect("ranked");
+        assert_eq!(ranked.ranking.iter().map(|one| one.id.as_str()).collect::<Vec<_>>(), expected.map(|one| one.0));
+        for (one, (_, score)) in ranked.ranking.iter().zip(expected) {
+            let difference = (one.score * factor - score).abs();
+            assert!(difference < 1e-5 * score.max(1e-2), "{} {}: {} {score}", model.name(), one.id, one.score * factor);
+        }
+    }
+}
+
+/// The single numbers of Lucene's explanations, where they are not of the score alone.
+#[test]
+fn explanations_hold_lucenes_numbers() {
+    let folder = four_documents();
+    let (query, snapshot) = (AnalyzedQuery::new("nitrogen maryland", &Analysis::default()), snapshot(&folder));
+    let explained = |model: &dyn SparseModel| {
+        let ranked = rank(model, &query, &snapshot, 1).expect("ranked");
+        let address = ranked.address(&id("0")).expect("ranked first");
+        let counts = snapshot.counts(&query, &model.fields(), &[address], model.wanted()).expect("counted");
+        model.explain(&query, &counts[0], &ranked.collection).to_string()
+    };
+    let lengths = LengthMode::LuceneByte;
+    for (tree, numbers) in [
+        (explained(&TfIdf { weights: WEIGHTS, lengths }), ["1.5108", "1.4142", "0.4472", "0.5774", "0.7644", "0.5532"]),
+        (
+            explained(&Bm25 { weights: WEIGHTS, lengths, ..Bm25::default() }),
+            ["0.6931", "1.2040", "0.8000", "0.5000", "average 4.8", "average 2.0"],
+        ),
+        (
+            explained(&Lmd { weights: WEIGHTS, lengths, ..Lmd::default() }),
+            ["0.0020", "0.0050", "-0.0025", "0.0004", "-0.0015", "3 times among 19 tokens"],
+        ),
+    ] {
+        for number in numbers {
+            assert!(tree.contains(number), "{number} is not in\n{tree}");
+        }
+    }
+}
+
+/// A collection as sequences of small words by field.
+type Documents = BTreeMap<String, [Vec<u8>; 8]>;
+
+fn word(letter: u8) -> String {
+    format!("w{letter}")
+}
+
+/// All statistics, counted from the words themselves.
+fn collection_of(documents: &Documents, query: &[u8]) -> CollectionStatistics {
+    let mut fields = [FieldStatistics::default(); 8];
+    let mut terms = vec![[TermStatistics::default(); 8]; query.len()];
+    for document in documents.values() {
+        for (field, words) in document.iter().enumerate() {
+            fields[field].documents += u64::from(!words.is_empty());
+            fields[field].tokens += words.len() as u64;
+            for (term, statistics) in query.iter().zip(&mut terms) {
+                let count = words.iter().filter(|word| *word == term).count() as u64;
+                statistics[field].documents += u64::from(count > 0);
+                statistics[field].occurrences += count;
+            }
+        }
+    }
+    CollectionStatistics { documents: documents.len() as u64, fields, terms }
+}
+
+fn document_of(document: &[Vec<u8>; 8], distinct: &[u8], sequence: &[usize]) -> DocumentStatistics {
+    let pair = |first: u8, second: u8, words: &Vec<u8>| PairFrequencies {
+        ordered: words.windows(2).filter(|two| two == &[first, second]).count() as u32,
+        unordered: words.windows(8).filter(|eight| eight.contains(&first) && eight.contains(&second)).count() as u32,
+    };
+    let of_pair = |pair_of: &[usize]| {
+        std::array::from_fn(|field| pair(distinct[pair_of[0]], distinct[pair_of[1]], &document[field]))
+    };
+    DocumentStatistics {
+        frequencies: distinct
+            .iter()
+            .map(|term| std::array::from_fn(|f| document[f].iter().filter(|word| *word == term).count() as u32))
+            .collect(),
+        pairs: sequence.windows(2).map(of_pair).collect(),
+        lengths: std::array::from_fn(|field| document[field].len() as u32),
+    }
+}
+
+/// The ranking by the definitions: every document that matches, scored one by one.
+fn by_definition(model: &dyn SparseModel, documents: &Documents, distinct: &[u8], query: &AnalyzedQuery) -> Ranking {
+    let collection = collection_of(documents, distinct);
+    let matches = |document: &DocumentStatistics| {
+        document.frequencies.iter().any(|term| model.fields().iter().any(|field| term[field.index()] > 0))
+    };
+    let scored = documents.iter().filter_map(|(name, document)| {
+        let document = document_of(document, distinct, &query.sequence);
+        matches(&document).then(|| Scored { id: id(name), score: model.score(query, &document, &collection) })
+    });
+    Ranking::from_scores(scored.collect())
+}
+
+fn write(documents: &Documents, commits: usize, removed: &[usize]) -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut writer = IndexWriter::open(folder.path()).expect("a writer");
+    for (place, (name, fields)) in documents.iter().enumerate() {
+        let mut document = FieldedDocument::default();
+        for field in Field::ALL {
+            let words: Vec<String> = fields[field.index()].iter().copied().map(word).collect();
+            // Several values: windows run across them.
+            document = document.with(field, words.iter().map(String::as_str));
+        }
+        put(&mut writer, name, &document);
+        if (place + 1) % (documents.len() / commits + 1) == 0 {
+            writer.commit().expect("committed");
+        }
+    }
+    writer.commit().expect("committed");
+    for place in removed {
+        if let Some(name) = documents.keys().nth(*place) {
+            writer.remove(&id(name));
+        }
+    }
+    writer.commit().expect("committed");
+    folder
+}
+
+fn fields() -> impl Strategy<Value = [Vec<u8>; 8]> {
+    let field = || proptest::collection::vec(0u8..6, 0..14);
+    (field(), field(), field(), field(), field(), field(), field(), field())
+        .prop_map(|(a, b, c, d, e, f, g, h)| [a, b, c, d, e, f, g, h])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// Several segments, deleted documents, ties, repeated words: the index finds what the definitions say.
+    #[test]
+    fn every_model_ranks_by_its_definition(
+        all in proptest::collection::vec(fields(), 1..25),
+        said in proptest::collection::vec(0u8..7, 1..5),
+        commits in 1usize..4,
+        removed in proptest::collection::vec(0usize..25, 0..4),
+        kind in 0usize..4,
+        depth in 1usize..30,
+        lucene in proptest::bool::ANY,
+    ) {
+        let mut documents: Documents = all.into_iter().enumerate().map(|(n, fields)| (format!("d{n}"), fields)).collect();
+        let folder = write(&documents, commits, &removed);
+        let gone: Vec<String> = removed.iter().filter_map(|&place| documents.keys().nth(place).cloned()).collect();
+        documents.retain(|name, _| !gone.contains(name));
+        let text = said.iter().copied().map(word).collect::<Vec<_>>().join(" ");
+        let query = AnalyzedQuery::new(&text, &Analysis::default());
+        let distinct: Vec<u8> = query.distinct.iter().map(|word| word.as_bytes()[1] - b'0').collect();
+        let model = ModelKind::ALL[kind].model(if lucene { LengthMode::LuceneByte } else { LengthMode::Exact });
+        let expected = by_definition(model.as_ref(), &documents, &distinct, &query);
+        let ranked = rank(model.as_ref(), &query, &snapshot(&folder), depth).expect("ranked");
+        prop_assert_eq!(ranked.total, expected.len());
+        prop_assert_eq!(ranked.ranking, expected.cut(depth));
+    }
+}
+
+#[test]
+fn fsdm_scores_its_candidates_alone() {
+    let documents: Documents =
+        (0..30).map(|n| (format!("d{n}"), std::array::from_fn(|_| vec![n % 3, (n + 1) % 5]))).collect();
+    let folder = write(&documents, 1, &[]);
+    let query = AnalyzedQuery::new("w0 w1", &Analysis::default());
+    let model = Fsdm { candidates: 7, ..Fsdm::default() };
+    let ranked = rank(&model, &query, &snapshot(&folder), 20).expect("ranked");
+    let first = rank(&model.first, &query, &snapshot(&folder), 7).expect("ranked");
+    let ids = |ranking: &Ranking| {
+        let mut ids: Vec<String> = ranking.iter().map(|one| one.id.to_string()).collect();
+        ids.sort();
+        ids
+    };
+    assert_eq!((ranked.ranking.len(), ranked.total), (7, first.total));
+    assert_eq!(ids(&ranked.ranking), ids(&first.ranking));
+}
