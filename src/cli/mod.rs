@@ -7,7 +7,9 @@ mod evaluate;
 mod index;
 mod load;
 mod model;
+mod provenance;
 mod query;
+mod run;
 mod search;
 mod serve;
 mod show;
@@ -47,6 +49,8 @@ enum Command {
     Query(query::Arguments),
     /// Serve search, datasets and SPARQL over HTTP.
     Serve(serve::Arguments),
+    /// Rank the datasets for a file of topics, as a TREC run.
+    Run(run::Arguments),
     /// Measure rankings against relevance judgements.
     Evaluate(evaluate::Arguments),
 }
@@ -84,6 +88,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<Done> {
         Command::Snippet(arguments) => snippet::run(home, arguments),
         Command::Query(arguments) => query::run(home, arguments),
         Command::Serve(arguments) => serve::run(home, arguments),
+        Command::Run(arguments) => run::run(home, arguments),
         Command::Evaluate(arguments) => evaluate::run(home, arguments),
     }
 }

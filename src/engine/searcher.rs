@@ -6,7 +6,7 @@ use crate::document::Field;
 use crate::index::{Analysis, AnalyzedQuery, CollectionStatistics, DocumentStatistics, Index, IndexError};
 use crate::ranking::Ranking;
 use crate::snippet::{LabelledTerm, LabelledTriple};
-use crate::sparse::{Explanation, LengthMode, ModelKind, SparseModel, rank};
+use crate::sparse::{Explanation, FieldWeights, LengthMode, ModelKind, Parts, SparseModel, rank};
 use crate::store::{self, StoreError};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -136,6 +136,24 @@ impl Searcher {
         Ok(rank(self.model.as_ref(), &query, &*self.index.snapshot()?, depth)?.ranking)
     }
 
+    /// The best `depth` datasets for a query with every field weighted 1, or those that the model scores anew, with the
+    /// parts of their scores: what tuning turns.
+    pub fn pool(&self, query: &str, depth: usize) -> Result<Vec<(DatasetId, Parts)>, EngineError> {
+        let query = AnalyzedQuery::new(query, &self.analysis);
+        let snapshot = self.index.snapshot()?;
+        let fields = self.model.weights().fields().fold([0.0; 8], |mut weights, field| {
+            weights[field.index()] = 1.0;
+            weights
+        });
+        let uniform = self.model.with_weights(FieldWeights(fields));
+        let ranked = rank(uniform.as_ref(), &query, &snapshot, depth)?;
+        let ids: Vec<&DatasetId> = ranked.ranking.iter().map(|scored| &scored.id).collect();
+        let addresses: Vec<_> = ids.iter().filter_map(|id| ranked.address(id)).collect();
+        let counts = snapshot.counts(&query, &uniform.fields(), &addresses, uniform.wanted())?;
+        let parts = counts.iter().map(|document| uniform.parts(&query, document, &ranked.collection));
+        Ok(ids.into_iter().cloned().zip(parts).collect())
+    }
+
     /// The answer to a request.
     pub fn search(&self, request: &SearchRequest) -> Result<SearchResponse, EngineError> {
         let query = AnalyzedQuery::new(&request.query, &self.analysis);
@@ -207,6 +225,16 @@ impl Searcher {
     pub fn card(&self, id: &DatasetId) -> Result<Option<Card>, EngineError> {
         let card = self.index.snapshot()?.card(id)?;
         Ok(card.map(|card| serde_json::from_slice(&card)).transpose()?)
+    }
+
+    /// A hash of the ids and versions of all datasets in the index: equal where rankings have to be.
+    pub fn fingerprint(&self) -> Result<String, EngineError> {
+        use sha2::{Digest, Sha256};
+        let mut hasher = Sha256::new();
+        for (id, version) in self.index.snapshot()?.versions()? {
+            hasher.update(format!("{id} {version}\n"));
+        }
+        Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
     /// The number of datasets in the index.

@@ -29,7 +29,13 @@ impl Explanation {
     }
 
     fn write(&self, f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
-        writeln!(f, "{:indent$}{:.4}  {}", "", self.value, self.description, indent = 2 * depth)?;
+        // Probabilities are small; four digits after the point would show them all as nothing.
+        let value = if self.value != 0.0 && self.value.abs() < 1e-3 {
+            format!("{:.3e}", self.value)
+        } else {
+            format!("{:.4}", self.value)
+        };
+        writeln!(f, "{:indent$}{value}  {}", "", self.description, indent = 2 * depth)?;
         self.details.iter().try_for_each(|detail| detail.write(f, depth + 1))
     }
 }

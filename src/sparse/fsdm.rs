@@ -116,16 +116,14 @@ impl Fsdm {
     ) -> Explanation {
         let weights = self.weights.normalized();
         let mixture = self.mixture(feature, document, collection);
-        let fields = weights.fields().map(|field| {
+        let possible = weights.fields().filter(|field| mixture.probabilities[field.index()] > 0.0);
+        let fields = possible.map(|field| {
             let (here, there) = feature.counts[field.index()];
-            let probability = mixture.probabilities[field.index()];
-            let length = document.lengths[field.index()];
+            let (weight, length) = (weights.of(field), document.lengths[field.index()]);
+            let counted = format!("{here} times among {length} tokens here, {there} times in all datasets");
             Explanation::leaf(
-                weights.of(field) * probability,
-                format!(
-                    "{field}: weight {:.3} · probability {probability:.3e} ({here} times among {length} tokens, {there} in all datasets)",
-                    weights.of(field)
-                ),
+                weight * mixture.probabilities[field.index()],
+                format!("{field}: {counted}, smoothed; times the weight {weight:.3}"),
             )
         });
         Explanation {

@@ -131,6 +131,9 @@ async fn search_pages_and_explains() {
     assert_eq!(ids(&site.get("/api/search?q=city+water+public&skip=1000").await), Vec::<String>::new());
     assert_eq!(ids(&site.get("/api/search?q=zzzzzz").await), Vec::<String>::new());
 
+    let modelled = site.get("/api/search?q=ginkgo&k=1&model=fsdm").await.json();
+    assert!(modelled["model"] == "fsdm" && modelled["hits"][0]["score"].as_f64() < Some(0.0), "{modelled}");
+    assert_eq!(site.get("/api/search?q=ginkgo&model=bm26").await.status, 400);
     let explained = site.get("/api/search?q=ginkgo&k=1&explain=true").await.json();
     let hit = &explained["hits"][0];
     assert_eq!(hit["explanation"]["value"], hit["score"]);

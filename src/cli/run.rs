@@ -1,0 +1,62 @@
+//! `lodeseek run`: the rankings for a file of topics, as a TREC run with a record of what made it.
+
+use super::Done;
+use super::model::ModelArguments;
+use super::provenance;
+use crate::engine::Searcher;
+use crate::eval::{Run, Topics};
+use indicatif::ProgressBar;
+use serde_json::json;
+use std::io::{self, Write};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Arguments {
+    /// Topics, one a line: id, tab, text.
+    #[arg(long, value_name = "FILE")]
+    topics: PathBuf,
+    #[command(flatten)]
+    ranking: ModelArguments,
+    /// Datasets ranked for a topic.
+    #[arg(long, value_name = "N", default_value = "100")]
+    depth: NonZeroUsize,
+    /// The run; its record goes to FILE.json. Without it the run goes to stdout, without a record.
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The last column; by default the model, and the fields where they are not all.
+    #[arg(long, value_name = "NAME")]
+    tag: Option<String>,
+}
+
+pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
+    let topics = Topics::read(&arguments.topics)?;
+    let model = arguments.ranking.model()?;
+    let record = arguments.ranking.record(model.as_ref());
+    let searcher = Searcher::open(home)?.with_model(model);
+    let mut run = Run::new(arguments.tag.clone().unwrap_or_else(|| arguments.ranking.tag()));
+    let bar = ProgressBar::new(topics.0.len() as u64);
+    for topic in &topics.0 {
+        run.insert(&topic.id, searcher.rank(&topic.text, arguments.depth.get())?);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let mut text = Vec::new();
+    run.write(&mut text)?;
+    let Some(output) = &arguments.output else {
+        io::stdout().lock().write_all(&text)?;
+        return Ok(Done::Something);
+    };
+    provenance::write_whole(output, &text)?;
+    let record = json!({
+        "tag": run.tag,
+        "model": record,
+        "depth": arguments.depth,
+        "topics": provenance::input(&arguments.topics)?,
+        "collection": { "datasets": searcher.len()?, "sha256": searcher.fingerprint()? },
+        "program": provenance::program(),
+        "arguments": provenance::arguments(),
+    });
+    provenance::write(&provenance::sidecar(output), &record)?;
+    Ok(Done::Something)
+}
