@@ -94,7 +94,6 @@ const EVIDENCE: usize = 5;
 pub struct Searcher {
     home: PathBuf,
     index: Index,
-    analysis: Analysis,
     model: Box<dyn SparseModel + Send + Sync>,
 }
 
@@ -106,7 +105,7 @@ impl Searcher {
             IndexError::Missing(_) if !store::is_home(home) => StoreError::NoHome { home: home.to_owned() }.into(),
             other => EngineError::from(other),
         })?;
-        Ok(Self { home: home.to_owned(), index, analysis: Analysis::default(), model: Box::new(Bm25::default()) })
+        Ok(Self { home: home.to_owned(), index, model: Box::new(Bm25::default()) })
     }
 
     /// With another model.
@@ -123,26 +122,28 @@ impl Searcher {
 
     /// The ranking alone.
     pub fn rank(&self, query: &str, depth: usize) -> Result<Ranking, EngineError> {
-        let query = AnalyzedQuery::new(query, &self.analysis);
-        let gathered = self.index.snapshot()?.gather(&query, &self.model.fields())?;
+        let snapshot = self.index.snapshot()?;
+        let query = AnalyzedQuery::new(query, snapshot.analysis());
+        let gathered = snapshot.gather(&query, &self.model.fields())?;
         Ok(rank(self.model.as_ref(), &query, &gathered).cut(depth))
     }
 
     /// The answer to a request.
     pub fn search(&self, request: &SearchRequest) -> Result<SearchResponse, EngineError> {
-        let query = AnalyzedQuery::new(&request.query, &self.analysis);
         let snapshot = self.index.snapshot()?;
+        let analysis = snapshot.analysis();
+        let query = AnalyzedQuery::new(&request.query, analysis);
         let gathered = snapshot.gather(&query, &self.model.fields())?;
         let ranking = rank(self.model.as_ref(), &query, &gathered);
         let mut hits = Vec::new();
         for (place, scored) in ranking.iter().enumerate().skip(request.skip).take(request.depth) {
             let Some(card) = snapshot.card(&scored.id)? else { continue };
             let card: Card = serde_json::from_slice(&card)?;
-            let mut hit = self.hit(&query, &gathered, &scored.id, card);
+            let mut hit = self.hit(&query, &gathered, &scored.id, card, analysis);
             hit.rank = place + 1;
             hit.score = scored.score;
             if request.explain {
-                self.explain(&mut hit, &query, &gathered.collection);
+                self.explain(&mut hit, &query, &gathered.collection, analysis);
             } else {
                 hit.explanation = None;
             }
@@ -151,7 +152,7 @@ impl Searcher {
         Ok(SearchResponse { terms: query.distinct.clone(), total: ranking.len(), hits })
     }
 
-    fn hit(&self, query: &AnalyzedQuery, gathered: &Gathered, id: &DatasetId, card: Card) -> Hit {
+    fn hit(&self, query: &AnalyzedQuery, gathered: &Gathered, id: &DatasetId, card: Card, analysis: &Analysis) -> Hit {
         let document = gathered.documents.iter().find(|(other, _)| other == id).map(|(_, document)| document);
         let explanation = document.map(|document| self.model.explain(query, document, &gathered.collection));
         let fields = document.map_or_else(Vec::new, |document| {
@@ -170,21 +171,13 @@ impl Searcher {
             matched.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.field.cmp(&b.field)));
             matched
         });
-        let snippet = card.snippet.iter().map(|triple| self.mark(triple, query)).collect();
+        let snippet = card.snippet.iter().map(|triple| mark(triple, query, analysis)).collect();
         Hit { rank: 0, score: 0.0, card, fields, snippet, explanation, evidence: Vec::new() }
-    }
-
-    fn mark(&self, triple: &LabelledTriple, query: &AnalyzedQuery) -> SnippetTriple {
-        let tokens = |term: &LabelledTerm| self.analysis.tokens(&term.label).collect::<Vec<_>>();
-        let held: Vec<String> =
-            [&triple.subject, &triple.predicate, &triple.object].into_iter().flat_map(tokens).collect();
-        let matched = query.distinct.iter().filter(|term| held.contains(term)).cloned().collect();
-        SnippetTriple { triple: triple.clone(), matched }
     }
 
     /// Looks up the triples that matched. Where the graph's file is gone meanwhile, the answer is without them and the
     /// log says why.
-    fn explain(&self, hit: &mut Hit, query: &AnalyzedQuery, collection: &CollectionStatistics) {
+    fn explain(&self, hit: &mut Hit, query: &AnalyzedQuery, collection: &CollectionStatistics, analysis: &Analysis) {
         let weights: Vec<f64> = collection
             .terms
             .iter()
@@ -194,7 +187,7 @@ impl Searcher {
             })
             .collect();
         match store::read_content(&self.home, &hit.card.version) {
-            Ok(graph) => hit.evidence = evidence::find(&graph, query, &weights, &self.analysis, EVIDENCE),
+            Ok(graph) => hit.evidence = evidence::find(&graph, query, &weights, analysis, EVIDENCE),
             Err(error) => {
                 tracing::warn!(dataset = %hit.card.metadata.id, %error, "no evidence: the graph cannot be read")
             }
@@ -204,7 +197,9 @@ impl Searcher {
     /// Whether a word of a text is one of the query's terms: for highlighting.
     #[must_use]
     pub fn is_match(&self, word: &str, terms: &[String]) -> bool {
-        self.analysis.tokens(word).any(|token| terms.contains(&token))
+        self.index
+            .snapshot()
+            .is_ok_and(|snapshot| snapshot.analysis().query_tokens(word).any(|token| terms.contains(&token)))
     }
 
     /// The card of a dataset.
@@ -222,6 +217,13 @@ impl Searcher {
     pub fn is_empty(&self) -> Result<bool, EngineError> {
         Ok(self.index.snapshot()?.is_empty())
     }
+}
+
+fn mark(triple: &LabelledTriple, query: &AnalyzedQuery, analysis: &Analysis) -> SnippetTriple {
+    let tokens = |term: &LabelledTerm| analysis.tokens(&term.label).collect::<Vec<_>>();
+    let held: Vec<String> = [&triple.subject, &triple.predicate, &triple.object].into_iter().flat_map(tokens).collect();
+    let matched = query.distinct.iter().filter(|term| held.contains(term)).cloned().collect();
+    SnippetTriple { triple: triple.clone(), matched }
 }
 
 /// The part of a score that the explanation gives to a field.

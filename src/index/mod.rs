@@ -5,11 +5,12 @@
 //! scores. Statistics are exact: they count live documents only, after every change.
 
 mod analysis;
+mod recorded;
 mod schema;
 mod statistics;
 mod writer;
 
-pub use analysis::{Analysis, STOP_WORDS};
+pub use analysis::{Analysis, AnalysisKind, STOP_WORDS, UnknownAnalysis};
 pub use statistics::{
     AnalyzedQuery, CollectionStatistics, DocumentStatistics, FieldStatistics, Gathered, TermStatistics,
 };
@@ -34,6 +35,9 @@ pub enum IndexError {
     /// The index was made by another version of the program.
     #[error("the index at {0} is of another version; run `lodeseek index --rebuild`")]
     OtherVersion(PathBuf),
+    /// The index was made with an analysis that this version of the program does not know.
+    #[error("the index was analysed by another version ({0}); run `lodeseek index --rebuild`")]
+    OtherAnalysis(String),
     /// tantivy failed.
     #[error("index: {0}")]
     Tantivy(#[from] tantivy::TantivyError),
@@ -47,6 +51,7 @@ pub enum IndexError {
 
 /// An index on disk, opened for reading. Follows the commits of writers in other processes.
 pub struct Index {
+    index: tantivy::Index,
     reader: tantivy::IndexReader,
     fields: Fields,
     cached: Mutex<Option<Arc<Snapshot>>>,
@@ -56,6 +61,7 @@ pub struct Index {
 pub struct Snapshot {
     searcher: Searcher,
     fields: Fields,
+    analysis: Analysis,
     /// Ids and field lengths by segment and document.
     segments: Vec<SegmentColumns>,
     collection: [FieldStatistics; 8],
@@ -75,7 +81,8 @@ impl Index {
         }
         let index = tantivy::Index::open_in_dir(folder)?;
         let fields = Fields::of(&index.schema()).ok_or_else(|| IndexError::OtherVersion(folder.to_owned()))?;
-        Ok(Self { reader: index.reader()?, fields, cached: Mutex::new(None) })
+        recorded::analysis_of(&index)?;
+        Ok(Self { reader: index.reader()?, index, fields, cached: Mutex::new(None) })
     }
 
     /// The index as last committed; made anew only after a commit.
@@ -87,14 +94,14 @@ impl Index {
         {
             return Ok(Arc::clone(snapshot));
         }
-        let snapshot = Arc::new(Snapshot::of(searcher, self.fields.clone())?);
+        let snapshot = Arc::new(Snapshot::of(searcher, self.fields.clone(), recorded::analysis_of(&self.index)?)?);
         *cached = Some(Arc::clone(&snapshot));
         Ok(snapshot)
     }
 }
 
 impl Snapshot {
-    fn of(searcher: Searcher, fields: Fields) -> Result<Self, IndexError> {
+    fn of(searcher: Searcher, fields: Fields, analysis: AnalysisKind) -> Result<Self, IndexError> {
         let mut segments = Vec::new();
         let mut collection = [FieldStatistics::default(); 8];
         let mut documents = 0;
@@ -127,7 +134,13 @@ impl Snapshot {
             }
             segments.push(columns);
         }
-        Ok(Self { searcher, fields, segments, collection, documents })
+        Ok(Self { searcher, fields, analysis: Analysis::new(analysis), segments, collection, documents })
+    }
+
+    /// The analysis that made the tokens of its documents; queries need the same.
+    #[must_use]
+    pub fn analysis(&self) -> &Analysis {
+        &self.analysis
     }
 
     /// The number of datasets.
