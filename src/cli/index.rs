@@ -3,7 +3,7 @@
 use super::Done;
 use super::terminal::{bar, grouped, memory_note, rate};
 use crate::engine::{IndexOptions, IndexProgress, IndexReport, Indexer, index_folder};
-use crate::index::{Index, IndexError};
+use crate::index::{AnalysisKind, Index, IndexError};
 use crate::snippet::TripleBudget;
 use crate::store::{Access, Store, StoreError, is_home};
 use std::io::{self, Write};
@@ -21,6 +21,10 @@ pub(super) struct Arguments {
     /// Working threads.
     #[arg(long, value_name = "N", default_value_t = IndexOptions::default().threads)]
     threads: usize,
+    /// How texts become tokens: `acordar` or `multilingual` (words stemmed by the language of their text). Another than
+    /// the index has makes every dataset anew. Default: as the index has it, else `acordar`.
+    #[arg(long, value_name = "KIND")]
+    analysis: Option<AnalysisKind>,
 }
 
 pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
@@ -29,15 +33,21 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     }
     let store = Store::open(home, Access::Write, None)?;
     // The committed index answers until the new documents are; only one of another version cannot be gone on with.
-    if arguments.rebuild && matches!(Index::open(&index_folder(home)), Err(IndexError::OtherVersion(_))) {
+    if arguments.rebuild
+        && matches!(Index::open(&index_folder(home)), Err(IndexError::OtherVersion(_) | IndexError::OtherAnalysis(_)))
+    {
         std::fs::remove_dir_all(index_folder(home))?;
     }
     let options = IndexOptions {
         threads: arguments.threads.max(1),
         snippet_budget: TripleBudget(arguments.snippet_budget),
         rebuild: arguments.rebuild,
+        analysis: arguments.analysis,
         ..IndexOptions::default()
     };
+    if let Some(message) = other_analysis(home, arguments.analysis) {
+        writeln!(io::stderr().lock(), "{message}")?;
+    }
     let bar = bar(1, "indexing {bar:30} {pos} of {len} datasets · {prefix} · {eta} left");
     let started = Instant::now();
     let show = |progress: IndexProgress| {
@@ -49,6 +59,14 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     bar.finish_and_clear();
     write_report(&mut io::stderr().lock(), &report, started.elapsed())?;
     Ok(Done::Something)
+}
+
+/// What there is to say where the index is of another analysis than the one wanted.
+fn other_analysis(home: &Path, wanted: Option<AnalysisKind>) -> Option<String> {
+    let snapshot = Index::open(&index_folder(home)).ok()?.snapshot().ok()?;
+    let had = snapshot.analysis().kind();
+    let wanted = wanted.filter(|wanted| *wanted != had && !snapshot.is_empty())?;
+    Some(format!("the index was analysed as {had}; every dataset is indexed anew, analysed as {wanted}"))
 }
 
 fn write_report(out: &mut impl Write, report: &IndexReport, time: Duration) -> io::Result<()> {

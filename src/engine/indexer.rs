@@ -3,7 +3,7 @@
 use super::{Card, EngineError, index_folder};
 use crate::catalog::DatasetId;
 use crate::document::{CompactDocument, FieldedDocument};
-use crate::index::{Analysis, IndexDocument, IndexWriter};
+use crate::index::{Analysis, AnalysisKind, IndexDocument, IndexWriter};
 use crate::profile::Profile;
 use crate::rdf::{Labels, TripleGraph};
 use crate::snippet::{IlluSnip, SnippetExtractor, Starts, TripleBudget, labelled};
@@ -31,11 +31,19 @@ pub struct IndexOptions {
     pub snippet_budget: TripleBudget,
     /// Whether datasets are indexed again that did not change.
     pub rebuild: bool,
+    /// How texts become tokens. Default: as in the index there is. Another than that makes every dataset anew.
+    pub analysis: Option<AnalysisKind>,
 }
 
 impl Default for IndexOptions {
     fn default() -> Self {
-        Self { threads: 2, commit_triples: 1_000_000, snippet_budget: TripleBudget::default(), rebuild: false }
+        Self {
+            threads: 2,
+            commit_triples: 1_000_000,
+            snippet_budget: TripleBudget::default(),
+            rebuild: false,
+            analysis: None,
+        }
     }
 }
 
@@ -76,6 +84,8 @@ impl StageTimes {
 /// What an indexing did.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct IndexReport {
+    /// How texts became tokens.
+    pub analysis: AnalysisKind,
     /// Datasets indexed.
     pub indexed: usize,
     /// Datasets that had not changed.
@@ -101,22 +111,24 @@ struct Made {
 pub struct Indexer<'s> {
     store: &'s Store,
     options: IndexOptions,
-    analysis: Analysis,
 }
 
 impl<'s> Indexer<'s> {
     /// An indexer with these options.
     #[must_use]
     pub fn new(store: &'s Store, options: IndexOptions) -> Self {
-        Self { store, options, analysis: Analysis::default() }
+        Self { store, options }
     }
 
     /// Brings the index up to date with the store. Interrupted at any moment, it has kept what it committed.
     pub fn run(&self, on_progress: &dyn Fn(IndexProgress)) -> Result<IndexReport, EngineError> {
         let mut writer = IndexWriter::open(&index_folder(self.store.home()))?;
+        if let Some(analysis) = self.options.analysis {
+            writer = writer.with_analysis(analysis);
+        }
         let indexed = writer.snapshot()?.versions()?;
         let entries = self.store.entries()?;
-        let mut report = IndexReport::default();
+        let mut report = IndexReport { analysis: writer.analysis(), ..IndexReport::default() };
         for id in
             indexed.keys().filter(|id| entries.binary_search_by(|entry| entry.dataset.metadata.id.cmp(id)).is_err())
         {
@@ -125,7 +137,7 @@ impl<'s> Indexer<'s> {
         }
         let mut waiting = Vec::new();
         for entry in entries {
-            let version = self.version(&entry)?;
+            let version = self.version(&entry, &writer)?;
             if !self.options.rebuild && indexed.get(&entry.dataset.metadata.id) == Some(&version) {
                 report.unchanged += 1;
             } else {
@@ -140,11 +152,11 @@ impl<'s> Indexer<'s> {
         Ok(report)
     }
 
-    fn version(&self, entry: &Entry) -> Result<String, EngineError> {
+    fn version(&self, entry: &Entry, writer: &IndexWriter) -> Result<String, EngineError> {
         let metadata = serde_json::to_string(&entry.dataset.metadata)?;
         let places: Vec<&str> = entry.dataset.distributions.iter().map(|d| d.location.as_str()).collect();
         let told = format!("{metadata}{places:?}{}", self.options.snippet_budget.0);
-        Ok(IndexWriter::version(&entry.version, &told))
+        Ok(writer.version(&entry.version, &told))
     }
 
     fn work(
@@ -155,13 +167,14 @@ impl<'s> Indexer<'s> {
         on_progress: &dyn Fn(IndexProgress),
     ) -> Result<(), EngineError> {
         let next = AtomicUsize::new(0);
+        let analysis = Analysis::new(writer.analysis());
         let (sender, receiver) = sync_channel(self.options.threads);
         thread::scope(|scope| {
             for _ in 0..self.options.threads {
-                let (sender, next) = (sender.clone(), &next);
+                let (sender, next, analysis) = (sender.clone(), &next, &analysis);
                 scope.spawn(move || {
                     while let Some((entry, version)) = waiting.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        if sender.send(self.make(entry, version)).is_err() {
+                        if sender.send(self.make(entry, version, analysis)).is_err() {
                             return; // the writing side has failed and said why
                         }
                     }
@@ -201,7 +214,7 @@ impl<'s> Indexer<'s> {
         Ok(())
     }
 
-    fn make(&self, entry: &Entry, version: &str) -> Result<Made, EngineError> {
+    fn make(&self, entry: &Entry, version: &str, analysis: &Analysis) -> Result<Made, EngineError> {
         let mut times = StageTimes::default();
         let graph = timed(&mut times.read, || self.store.content(entry))?;
         let profile = timed(&mut times.profile, || Profile::of(&graph));
@@ -224,7 +237,7 @@ impl<'s> Indexer<'s> {
             let compact = CompactDocument::of(metadata, &graph, &ranking);
             let fielded = FieldedDocument::of(metadata, &graph);
             let (card, compact) = (serde_json::to_vec(&card)?, serde_json::to_vec(&compact)?);
-            Ok(IndexDocument::new(metadata.id.clone(), version.to_owned(), &fielded, &self.analysis, card, compact))
+            Ok(IndexDocument::new(metadata.id.clone(), version.to_owned(), &fielded, analysis, card, compact))
         })?;
         let node = self.store.iris().dataset(&metadata.id);
         Ok(Made {

@@ -98,7 +98,6 @@ const EVIDENCE: usize = 5;
 pub struct Searcher {
     home: PathBuf,
     index: Index,
-    analysis: Analysis,
     model: Box<dyn SparseModel>,
 }
 
@@ -110,12 +109,7 @@ impl Searcher {
             IndexError::Missing(_) if !store::is_home(home) => StoreError::NoHome { home: home.to_owned() }.into(),
             other => EngineError::from(other),
         })?;
-        Ok(Self {
-            home: home.to_owned(),
-            index,
-            analysis: Analysis::default(),
-            model: ModelKind::default().model(LengthMode::Exact),
-        })
+        Ok(Self { home: home.to_owned(), index, model: ModelKind::default().model(LengthMode::Exact) })
     }
 
     /// With another model.
@@ -132,15 +126,16 @@ impl Searcher {
 
     /// The ranking alone.
     pub fn rank(&self, query: &str, depth: usize) -> Result<Ranking, EngineError> {
-        let query = AnalyzedQuery::new(query, &self.analysis);
-        Ok(rank(self.model.as_ref(), &query, &*self.index.snapshot()?, depth)?.ranking)
+        let snapshot = self.index.snapshot()?;
+        let query = AnalyzedQuery::new(query, snapshot.analysis());
+        Ok(rank(self.model.as_ref(), &query, &snapshot, depth)?.ranking)
     }
 
     /// The best `depth` datasets for a query with every field weighted 1, or those that the model scores anew, with the
     /// parts of their scores: what tuning turns.
     pub fn pool(&self, query: &str, depth: usize) -> Result<Vec<(DatasetId, Parts)>, EngineError> {
-        let query = AnalyzedQuery::new(query, &self.analysis);
         let snapshot = self.index.snapshot()?;
+        let query = AnalyzedQuery::new(query, snapshot.analysis());
         let fields = self.model.weights().fields().fold([0.0; 8], |mut weights, field| {
             weights[field.index()] = 1.0;
             weights
@@ -156,10 +151,11 @@ impl Searcher {
 
     /// The answer to a request.
     pub fn search(&self, request: &SearchRequest) -> Result<SearchResponse, EngineError> {
-        let query = AnalyzedQuery::new(&request.query, &self.analysis);
+        let snapshot = self.index.snapshot()?;
+        let analysis = snapshot.analysis();
+        let query = AnalyzedQuery::new(&request.query, analysis);
         let asked = request.model.map(|kind| kind.model(LengthMode::Exact));
         let model = asked.as_ref().unwrap_or(&self.model).as_ref();
-        let snapshot = self.index.snapshot()?;
         let ranked = rank(model, &query, &snapshot, request.skip.saturating_add(request.depth))?;
         let page: Vec<_> = ranked.ranking.iter().enumerate().skip(request.skip).collect();
         let addresses: Vec<_> = page.iter().filter_map(|(_, scored)| ranked.address(&scored.id)).collect();
@@ -168,7 +164,7 @@ impl Searcher {
         for ((place, scored), document) in page.into_iter().zip(&counts) {
             let Some(card) = snapshot.card(&scored.id)? else { continue };
             let card: Card = serde_json::from_slice(&card)?;
-            let snippet = card.snippet.iter().map(|triple| self.mark(triple, &query)).collect();
+            let snippet = card.snippet.iter().map(|triple| mark(triple, &query, analysis)).collect();
             let fields = matched_fields(model, &query, document, &ranked.collection);
             let mut hit = Hit {
                 rank: place + 1,
@@ -181,24 +177,22 @@ impl Searcher {
             };
             if request.explain {
                 hit.explanation = Some(model.explain(&query, document, &ranked.collection));
-                self.find_evidence(&mut hit, &query, &ranked.collection);
+                self.find_evidence(&mut hit, &query, &ranked.collection, analysis);
             }
             hits.push(hit);
         }
         Ok(SearchResponse { model: model.name(), terms: query.distinct.clone(), total: ranked.total, hits })
     }
 
-    fn mark(&self, triple: &LabelledTriple, query: &AnalyzedQuery) -> SnippetTriple {
-        let tokens = |term: &LabelledTerm| self.analysis.tokens(&term.label).collect::<Vec<_>>();
-        let held: Vec<String> =
-            [&triple.subject, &triple.predicate, &triple.object].into_iter().flat_map(tokens).collect();
-        let matched = query.distinct.iter().filter(|term| held.contains(term)).cloned().collect();
-        SnippetTriple { triple: triple.clone(), matched }
-    }
-
     /// Looks up the triples that matched. Where the graph's file is gone meanwhile, the answer is without them and the
     /// log says why.
-    fn find_evidence(&self, hit: &mut Hit, query: &AnalyzedQuery, collection: &CollectionStatistics) {
+    fn find_evidence(
+        &self,
+        hit: &mut Hit,
+        query: &AnalyzedQuery,
+        collection: &CollectionStatistics,
+        analysis: &Analysis,
+    ) {
         let weights: Vec<f64> = collection
             .terms
             .iter()
@@ -208,7 +202,7 @@ impl Searcher {
             })
             .collect();
         match store::read_content(&self.home, &hit.card.version) {
-            Ok(graph) => hit.evidence = evidence::find(&graph, query, &weights, &self.analysis, EVIDENCE),
+            Ok(graph) => hit.evidence = evidence::find(&graph, query, &weights, analysis, EVIDENCE),
             Err(error) => {
                 tracing::warn!(dataset = %hit.card.metadata.id, %error, "no evidence: the graph cannot be read")
             }
@@ -218,7 +212,9 @@ impl Searcher {
     /// Whether a word of a text is one of the query's terms: for highlighting.
     #[must_use]
     pub fn is_match(&self, word: &str, terms: &[String]) -> bool {
-        self.analysis.tokens(word).any(|token| terms.contains(&token))
+        self.index
+            .snapshot()
+            .is_ok_and(|snapshot| snapshot.analysis().query_tokens(word).any(|token| terms.contains(&token)))
     }
 
     /// The card of a dataset.
@@ -265,4 +261,11 @@ fn matched_fields(
     let mut matched: Vec<FieldMatch> = matched.collect();
     matched.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.field.cmp(&b.field)));
     matched
+}
+
+fn mark(triple: &LabelledTriple, query: &AnalyzedQuery, analysis: &Analysis) -> SnippetTriple {
+    let tokens = |term: &LabelledTerm| analysis.tokens(&term.label).collect::<Vec<_>>();
+    let held: Vec<String> = [&triple.subject, &triple.predicate, &triple.object].into_iter().flat_map(tokens).collect();
+    let matched = query.distinct.iter().filter(|term| held.contains(term)).cloned().collect();
+    SnippetTriple { triple: triple.clone(), matched }
 }

@@ -7,13 +7,14 @@
 
 mod analysis;
 mod columns;
+mod recorded;
 mod schema;
 mod statistics;
 mod traverse;
 mod windows;
 mod writer;
 
-pub use analysis::{Analysis, STOP_WORDS};
+pub use analysis::{Analysis, AnalysisKind, STOP_WORDS, UnknownAnalysis};
 pub use statistics::{
     AnalyzedQuery, CollectionStatistics, DocumentStatistics, FieldStatistics, TermStatistics, Wanted,
 };
@@ -42,6 +43,9 @@ pub enum IndexError {
     /// The index was made by another version of the program.
     #[error("the index at {0} is of another version; run `lodeseek index --rebuild`")]
     OtherVersion(PathBuf),
+    /// The index was made with an analysis that this version of the program does not know.
+    #[error("the index was analysed by another version ({0}); run `lodeseek index --rebuild`")]
+    OtherAnalysis(String),
     /// tantivy failed.
     #[error("index: {0}")]
     Tantivy(#[from] tantivy::TantivyError),
@@ -55,6 +59,7 @@ pub enum IndexError {
 
 /// An index on disk, opened for reading. Follows the commits of writers in other processes.
 pub struct Index {
+    index: tantivy::Index,
     reader: tantivy::IndexReader,
     fields: Fields,
     cached: Mutex<Option<Arc<Snapshot>>>,
@@ -64,6 +69,7 @@ pub struct Index {
 pub struct Snapshot {
     searcher: Searcher,
     fields: Fields,
+    analysis: Analysis,
     segments: Vec<SegmentColumns>,
     collection: [FieldStatistics; 8],
     documents: u64,
@@ -82,7 +88,8 @@ impl Index {
         }
         let index = tantivy::Index::open_in_dir(folder)?;
         let fields = Fields::of(&index.schema()).ok_or_else(|| IndexError::OtherVersion(folder.to_owned()))?;
-        Ok(Self { reader: index.reader()?, fields, cached: Mutex::new(None) })
+        recorded::analysis_of(&index)?;
+        Ok(Self { reader: index.reader()?, index, fields, cached: Mutex::new(None) })
     }
 
     /// The index as last committed; made anew only after a commit.
@@ -94,20 +101,27 @@ impl Index {
         {
             return Ok(Arc::clone(snapshot));
         }
-        let snapshot = Arc::new(Snapshot::of(searcher, self.fields.clone())?);
+        let snapshot = Arc::new(Snapshot::of(searcher, self.fields.clone(), recorded::analysis_of(&self.index)?)?);
         *cached = Some(Arc::clone(&snapshot));
         Ok(snapshot)
     }
 }
 
 impl Snapshot {
-    fn of(searcher: Searcher, fields: Fields) -> Result<Self, IndexError> {
+    fn of(searcher: Searcher, fields: Fields, analysis: AnalysisKind) -> Result<Self, IndexError> {
         let segments = SegmentColumns::of(searcher.segment_readers(), &fields)?;
         let (mut collection, mut documents) = ([FieldStatistics::default(); 8], 0);
         for (reader, columns) in searcher.segment_readers().iter().zip(&segments) {
             documents += columns.add_to(reader, &mut collection);
         }
-        Ok(Self { searcher, fields, segments, collection, documents, terms: Mutex::default() })
+        let analysis = Analysis::new(analysis);
+        Ok(Self { searcher, fields, analysis, segments, collection, documents, terms: Mutex::default() })
+    }
+
+    /// The analysis that made the tokens of its documents; queries need the same.
+    #[must_use]
+    pub fn analysis(&self) -> &Analysis {
+        &self.analysis
     }
 
     /// The number of datasets.

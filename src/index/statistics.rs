@@ -12,11 +12,11 @@ pub struct AnalyzedQuery {
 }
 
 impl AnalyzedQuery {
-    /// Analyses a query as documents are.
+    /// Analyses a query as the documents were.
     #[must_use]
     pub fn new(text: &str, analysis: &Analysis) -> Self {
         let mut query = Self::default();
-        for token in analysis.tokens(text) {
+        for token in analysis.query_tokens(text) {
             let place = query.distinct.iter().position(|known| *known == token).unwrap_or_else(|| {
                 query.distinct.push(token);
                 query.distinct.len() - 1

@@ -1,7 +1,7 @@
 //! Writing the index: documents in, whole commits out.
 
 use super::schema::{FORMAT, Fields};
-use super::{Analysis, IndexError, Snapshot};
+use super::{Analysis, AnalysisKind, IndexError, Snapshot, recorded};
 use crate::catalog::DatasetId;
 use crate::document::{Field, FieldText, FieldedDocument};
 use std::fs;
@@ -80,6 +80,7 @@ pub struct IndexWriter {
     index: tantivy::Index,
     writer: tantivy::IndexWriter,
     fields: Fields,
+    analysis: AnalysisKind,
 }
 
 impl IndexWriter {
@@ -95,21 +96,35 @@ impl IndexWriter {
         let writer = index.writer_with_num_threads(1, MEMORY)?;
         // Segments are merged once, at the end; merges on the way would only compete with the indexing.
         writer.set_merge_policy(Box::new(NoMergePolicy));
-        Ok(Self { index, writer, fields })
+        let analysis = recorded::analysis_of(&index)?;
+        Ok(Self { index, writer, fields, analysis })
     }
 
-    /// The version of a dataset: changes with its content, its metadata, and the format of the index.
+    /// The analysis recorded with the last commit, or that of [`with_analysis`](Self::with_analysis).
     #[must_use]
-    pub fn version(content: &str, metadata: &str) -> String {
+    pub fn analysis(&self) -> AnalysisKind {
+        self.analysis
+    }
+
+    /// With another analysis, recorded with the next commit. Documents that were analysed otherwise stay until they are
+    /// put again: their [`version`](Self::version) tells which.
+    #[must_use]
+    pub fn with_analysis(self, analysis: AnalysisKind) -> Self {
+        Self { analysis, ..self }
+    }
+
+    /// The version of a dataset: changes with its content, its metadata, the analysis, and the format of the index.
+    #[must_use]
+    pub fn version(&self, content: &str, metadata: &str) -> String {
         use sha2::{Digest, Sha256};
-        let digest = Sha256::digest(format!("{FORMAT}\n{content}\n{metadata}"));
+        let digest = Sha256::digest(format!("{FORMAT}\n{}\n{content}\n{metadata}", self.analysis));
         digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
     }
 
     /// The index as last committed.
     pub fn snapshot(&self) -> Result<Snapshot, IndexError> {
         let reader = self.index.reader()?;
-        Snapshot::of(reader.searcher(), self.fields.clone())
+        Snapshot::of(reader.searcher(), self.fields.clone(), recorded::analysis_of(&self.index)?)
     }
 
     /// Puts a document in the place of the one with its id.
@@ -135,7 +150,9 @@ impl IndexWriter {
 
     /// Makes all changes since the last commit visible and lasting.
     pub fn commit(&mut self) -> Result<(), IndexError> {
-        self.writer.commit()?;
+        let mut commit = self.writer.prepare_commit()?;
+        commit.set_payload(&recorded::payload(self.analysis));
+        commit.commit()?;
         Ok(())
     }
 

@@ -42,7 +42,7 @@ const ROOMS_OF_DEPENDENCIES: &[(&[&str], &[&str])] = &[
     (&["sophia"], &["rdf"]),
     (&["petgraph"], &["graph"]),
     (&["oxigraph", "spargebra", "lz4_flex", "toml"], &["store"]),
-    (&["tantivy", "unicode_segmentation"], &["index"]),
+    (&["tantivy", "unicode_segmentation", "whatlang"], &["index"]),
     (&["axum", "tower_http", "askama", "tokio", "form_urlencoded"], &["server"]),
     (&["clap", "indicatif", "anyhow", "tracing_subscriber"], &["cli"]),
 ];

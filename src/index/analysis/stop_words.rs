@@ -1,11 +1,4 @@
-//! Text to tokens, as ACORDAR does it with Lucene's `StandardAnalyzer`: words by UAX #29, lower case, NLTK's English stop
-//! words left out, no stemming.
-
-use rustc_hash::FxHashSet;
-use unicode_segmentation::UnicodeSegmentation;
-
-/// Lucene's `maxTokenLength`: a longer word is cut into pieces of this many characters.
-const LONGEST_TOKEN: usize = 255;
+//! Words too common to search for.
 
 /// NLTK's list of English stop words.
 pub const STOP_WORDS: &[&str] = &[
@@ -189,40 +182,3 @@ pub const STOP_WORDS: &[&str] = &[
     "wouldn",
     "wouldn't",
 ];
-
-/// The analysis of documents and queries alike.
-///
-/// ```
-/// use lodeseek::index::Analysis;
-/// let analysis = Analysis::default();
-/// let tokens: Vec<String> = analysis.tokens("The Nitrogen reduction-plan in Maryland's bay").collect();
-/// assert_eq!(tokens, ["nitrogen", "reduction", "plan", "maryland's", "bay"]);
-/// ```
-#[derive(Clone, Debug)]
-pub struct Analysis {
-    stop_words: FxHashSet<&'static str>,
-}
-
-impl Default for Analysis {
-    fn default() -> Self {
-        Self { stop_words: STOP_WORDS.iter().copied().collect() }
-    }
-}
-
-impl Analysis {
-    /// The tokens of a text.
-    pub fn tokens<'t>(&'t self, text: &'t str) -> impl Iterator<Item = String> + 't {
-        text.unicode_words()
-            .map(str::to_lowercase)
-            .filter(|word| !self.stop_words.contains(word.as_str()))
-            .flat_map(pieces)
-    }
-}
-
-fn pieces(word: String) -> Vec<String> {
-    if word.len() <= LONGEST_TOKEN {
-        return vec![word];
-    }
-    let characters: Vec<char> = word.chars().collect();
-    characters.chunks(LONGEST_TOKEN).map(|piece| piece.iter().collect()).collect()
-}

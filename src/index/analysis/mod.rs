@@ -1,0 +1,180 @@
+//! Text to tokens, in one of two ways: [`AnalysisKind::Acordar`], comparable with what is published, and
+//! [`AnalysisKind::Multilingual`], for people. Documents and queries need the same; the index remembers which it was.
+
+mod language;
+mod multilingual;
+mod stop_words;
+mod words;
+
+pub use stop_words::STOP_WORDS;
+
+use multilingual::Multilingual;
+use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+use words::Words;
+
+/// Which analysis.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AnalysisKind {
+    /// As ACORDAR does it with Lucene's `StandardAnalyzer`: words by UAX #29, lower case, NLTK's English stop words left
+    /// out, no stemming. What the published numbers were measured with.
+    #[default]
+    Acordar,
+    /// Words stemmed, and stop words left out, by the language of the text.
+    Multilingual,
+}
+
+impl AnalysisKind {
+    /// Every kind.
+    pub const ALL: [Self; 2] = [Self::Acordar, Self::Multilingual];
+
+    /// The name, in lower case.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Acordar => "acordar",
+            Self::Multilingual => "multilingual",
+        }
+    }
+}
+
+impl fmt::Display for AnalysisKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A name that is no analysis.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0:?} is no analysis: it is `acordar` or `multilingual`")]
+pub struct UnknownAnalysis(String);
+
+impl FromStr for AnalysisKind {
+    type Err = UnknownAnalysis;
+
+    fn from_str(name: &str) -> Result<Self, UnknownAnalysis> {
+        let known = Self::ALL.into_iter().find(|kind| kind.name() == name);
+        known.ok_or_else(|| UnknownAnalysis(name.to_owned()))
+    }
+}
+
+/// The analysis of documents and queries.
+///
+/// ```
+/// use lodeseek::index::{Analysis, AnalysisKind};
+/// let analysis = Analysis::default();
+/// let tokens: Vec<String> = analysis.tokens("The Nitrogen reduction-plan in Maryland's bay").collect();
+/// assert_eq!(tokens, ["nitrogen", "reduction", "plan", "maryland's", "bay"]);
+/// let analysis = Analysis::new(AnalysisKind::Multilingual);
+/// let tokens: Vec<String> = analysis.tokens("Le stazioni delle metropolitane italiane").collect();
+/// assert_eq!(tokens, ["stazion", "metropolitan", "italian"]);
+/// ```
+#[derive(Clone)]
+pub struct Analysis(Way);
+
+#[derive(Clone)]
+enum Way {
+    Acordar(Arc<FxHashSet<&'static str>>),
+    Multilingual(Arc<Multilingual>),
+}
+
+impl Default for Analysis {
+    fn default() -> Self {
+        Self::new(AnalysisKind::default())
+    }
+}
+
+impl fmt::Debug for Analysis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Analysis").field(&self.kind()).finish()
+    }
+}
+
+impl Analysis {
+    /// The analysis of a kind. Made once and cloned, not made for every text.
+    #[must_use]
+    pub fn new(kind: AnalysisKind) -> Self {
+        Self(match kind {
+            AnalysisKind::Acordar => Way::Acordar(Arc::new(STOP_WORDS.iter().copied().collect())),
+            AnalysisKind::Multilingual => Way::Multilingual(Arc::new(Multilingual::new())),
+        })
+    }
+
+    /// The kind.
+    #[must_use]
+    pub fn kind(&self) -> AnalysisKind {
+        match self.0 {
+            Way::Acordar(_) => AnalysisKind::Acordar,
+            Way::Multilingual(_) => AnalysisKind::Multilingual,
+        }
+    }
+
+    /// The tokens of a text of a document.
+    pub fn tokens<'t>(&'t self, text: &'t str) -> impl Iterator<Item = String> + 't {
+        match &self.0 {
+            Way::Acordar(stop_words) => Tokens::Acordar(Words::of(text), stop_words),
+            Way::Multilingual(multilingual) => Tokens::Made(multilingual.tokens(text).into_iter()),
+        }
+    }
+
+    /// The tokens of a query.
+    pub fn query_tokens<'t>(&'t self, text: &'t str) -> impl Iterator<Item = String> + 't {
+        match &self.0 {
+            Way::Acordar(stop_words) => Tokens::Acordar(Words::of(text), stop_words),
+            Way::Multilingual(multilingual) => Tokens::Made(multilingual.query_tokens(text).into_iter()),
+        }
+    }
+}
+
+enum Tokens<'t> {
+    Acordar(Words<'t>, &'t FxHashSet<&'static str>),
+    Made(std::vec::IntoIter<String>),
+}
+
+impl Iterator for Tokens<'_> {
+    type Item = String;
+
+    fn next(&mut self) -> Option<String> {
+        match self {
+            Self::Acordar(words, stop_words) => {
+                words.map(words::lower).find(|word| !stop_words.contains(word.as_str()))
+            }
+            Self::Made(tokens) => tokens.next(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_have_one_name_everywhere() {
+        for kind in AnalysisKind::ALL {
+            assert_eq!(kind.to_string().parse(), Ok(kind));
+            assert_eq!(serde_json::to_string(&kind).expect("JSON"), format!("\"{kind}\""));
+            assert_eq!(Analysis::new(kind).kind(), kind);
+        }
+        assert!("Acordar".parse::<AnalysisKind>().is_err());
+        assert_eq!(Analysis::default().kind(), AnalysisKind::Acordar);
+    }
+
+    #[test]
+    fn acordar_leaves_out_stop_words_and_nothing_else() {
+        let analysis = Analysis::default();
+        let text = "Don't you THINK the hasPhoneNumber of Müller’s café isn't 3.14?";
+        let expected = ["think", "hasphonenumber", "müller’s", "café", "3.14"];
+        assert_eq!(analysis.tokens(text).collect::<Vec<_>>(), expected);
+        assert_eq!(analysis.query_tokens(text).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn an_analysis_can_be_shared() {
+        fn shared<T: Clone + Send + Sync + fmt::Debug>(_: &T) {}
+        shared(&Analysis::new(AnalysisKind::Multilingual));
+    }
+}

@@ -1,0 +1,269 @@
+//! Words stemmed, and stop words left out, by the language of their text.
+//!
+//! A text is analysed as the language it is detected to be of, else as English (see `language`): lower case, the
+//! language's stop words left out, its Snowball stemmer, then accents taken off (`Málaga` and `Malaga` are one; the
+//! stemmers want the accents, so they come first). What RDF needs beside:
+//!
+//! * **Local names are split.** An entity without a label is shown by its IRI's last part: `air_quality` gives `air` and
+//!   `quality`, `hasPhoneNumber` gives `phone`, `number` and the name as a whole, so that `OpenStreetMap` is still found
+//!   by `openstreetmap`. UAX #29 takes either for one word.
+//! * **Elided articles are dropped** (`l'eau`, `dell'acqua`), in texts of any language: a label of two words is mostly
+//!   too short for its language to be told.
+//!
+//! # Queries
+//!
+//! The language of two or three words cannot be told, and what they should match is in several. So a query's word stands
+//! for its stems in *all* languages. Whatever language a text was taken for, rightly or not, a word of it is then found
+//! by the same word; and by another form of it wherever the text's stemmer says so. The stems of a word are mostly one
+//! to three, and in a text of one language mostly one of them occurs.
+
+use super::language::{ENGLISH, LANGUAGES, Languages};
+use super::stop_words::STOP_WORDS;
+use super::words::{Words, lower_into};
+use tantivy::tokenizer::{
+    AsciiFoldingFilter, Language, Stemmer, StopWordFilter, TextAnalyzer, Token, TokenStream, Tokenizer,
+};
+
+/// What is elided before a vowel in French, Italian and Catalan: articles, pronouns, prepositions with their article.
+const ELIDED: &[&str] = &[
+    "l", "d", "j", "m", "t", "s", "n", "c", "qu", "un", "all", "dall", "dell", "nell", "sull", "coll", "quell",
+    "quest", "sant", "gl", "jusqu", "lorsqu", "puisqu", "quoiqu",
+];
+
+pub(super) struct Multilingual {
+    languages: Languages,
+    /// By place in [`LANGUAGES`].
+    chains: Vec<TextAnalyzer>,
+}
+
+impl Multilingual {
+    pub(super) fn new() -> Self {
+        let chains = LANGUAGES.iter().map(|(language, _)| chain(*language)).collect();
+        Self { languages: Languages::new(), chains }
+    }
+
+    /// The tokens of a document's text. They depend on nothing but the text: what is highlighted is what was indexed.
+    pub(super) fn tokens(&self, text: &str) -> Vec<String> {
+        self.tokens_in(self.languages.of(text).unwrap_or(ENGLISH), text)
+    }
+
+    /// The stems of a query's words in every language. Stop words of English and of the query's language, where that is
+    /// certain, are left out: not those of all, `war` is a stop word in German.
+    pub(super) fn query_tokens(&self, text: &str) -> Vec<String> {
+        let own = self.languages.of(text).unwrap_or(ENGLISH);
+        let is_stop_word = |word: &&str| [ENGLISH, own].iter().any(|&of| self.tokens_in(of, word).is_empty());
+        let mut tokens = Vec::new();
+        for word in Words::of(text).filter(|word| !is_stop_word(word)) {
+            let first = tokens.len();
+            for stem in (0..LANGUAGES.len()).flat_map(|language| self.tokens_in(language, word)) {
+                if !tokens[first..].contains(&stem) {
+                    tokens.push(stem);
+                }
+            }
+        }
+        tokens
+    }
+
+    fn tokens_in(&self, language: usize, text: &str) -> Vec<String> {
+        let mut chain = self.chains[language].clone();
+        let mut stream = chain.token_stream(text);
+        let mut tokens = Vec::new();
+        while stream.advance() {
+            tokens.push(std::mem::take(&mut stream.token_mut().text));
+        }
+        tokens
+    }
+}
+
+fn chain(language: Language) -> TextAnalyzer {
+    let mut builder = TextAnalyzer::builder(LabelWords).dynamic();
+    if let Some(stop_words) = stop_words(language) {
+        builder = builder.filter_dynamic(stop_words);
+    }
+    builder.filter_dynamic(Stemmer::new(language)).filter_dynamic(AsciiFoldingFilter).build()
+}
+
+/// NLTK's for English, as in the other analysis; for other languages tantivy's lists, where it has one.
+fn stop_words(language: Language) -> Option<StopWordFilter> {
+    match language {
+        Language::English => Some(StopWordFilter::remove(STOP_WORDS.iter().map(|&word| word.to_owned()))),
+        other => StopWordFilter::new(other),
+    }
+}
+
+/// Words in lower case, local names split, elided articles dropped.
+#[derive(Clone)]
+struct LabelWords;
+
+struct LabelStream<'t> {
+    words: Words<'t>,
+    /// Parts of a split word, the next one last.
+    waiting: Vec<&'t str>,
+    token: Token,
+}
+
+impl Tokenizer for LabelWords {
+    type TokenStream<'t> = LabelStream<'t>;
+
+    fn token_stream<'t>(&'t mut self, text: &'t str) -> LabelStream<'t> {
+        LabelStream { words: Words::of(text), waiting: Vec::new(), token: Token::default() }
+    }
+}
+
+impl<'t> LabelStream<'t> {
+    fn part(&mut self) -> Option<&'t str> {
+        if let Some(part) = self.waiting.pop() {
+            return Some(part);
+        }
+        let word = without_elision(self.words.next()?);
+        if !is_compound(word) {
+            return Some(word);
+        }
+        if !word.contains('_') {
+            self.waiting.push(word);
+        }
+        let whole = self.waiting.len();
+        split(word, &mut self.waiting);
+        self.waiting[whole..].reverse();
+        self.waiting.pop()
+    }
+}
+
+impl TokenStream for LabelStream<'_> {
+    fn advance(&mut self) -> bool {
+        let Some(part) = self.part() else { return false };
+        self.token.text.clear();
+        lower_into(part, &mut self.token.text);
+        if self.token.text.contains('’') {
+            self.token.text = self.token.text.replace('’', "'"); // the stemmers know the plain apostrophe
+        }
+        self.token.position = self.token.position.wrapping_add(1);
+        true
+    }
+
+    fn token(&self) -> &Token {
+        &self.token
+    }
+
+    fn token_mut(&mut self) -> &mut Token {
+        &mut self.token
+    }
+}
+
+fn without_elision(word: &str) -> &str {
+    let Some((before, after)) = word.split_once(['\'', '’']) else { return word };
+    let elided = after.chars().nth(1).is_some() && ELIDED.iter().any(|prefix| prefix.eq_ignore_ascii_case(before));
+    if elided { after } else { word }
+}
+
+/// Whether a word is written in several: with low lines, or with capitals inside and small letters.
+fn is_compound(word: &str) -> bool {
+    let capital = |character: char| character.is_uppercase();
+    word.contains('_') || word.chars().skip(1).any(capital) && word.chars().any(char::is_lowercase)
+}
+
+fn split<'t>(word: &'t str, parts: &mut Vec<&'t str>) {
+    for name in word.split('_').filter(|name| !name.is_empty()) {
+        let mut start = 0;
+        let mut before: Option<char> = None;
+        let mut characters = name.char_indices().peekable();
+        while let Some((at, character)) = characters.next() {
+            let before_small = characters.peek().is_some_and(|(_, next)| next.is_lowercase());
+            let begins =
+                character.is_uppercase() && before.is_some_and(|before| !before.is_uppercase() || before_small);
+            if begins {
+                parts.push(&name[start..at]);
+                start = at;
+            }
+            before = Some(character);
+        }
+        parts.push(&name[start..]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(word: &str) -> Vec<&str> {
+        let mut parts = Vec::new();
+        split(word, &mut parts);
+        parts
+    }
+
+    fn matches(analysis: &Multilingual, query: &str, text: &str) -> bool {
+        let held = analysis.tokens(text);
+        analysis.query_tokens(query).iter().any(|token| held.contains(token))
+    }
+
+    #[test]
+    fn names_are_split() {
+        assert_eq!(parts("hasPhoneNumber"), ["has", "Phone", "Number"]);
+        assert_eq!(parts("air_quality__index_"), ["air", "quality", "index"]);
+        assert_eq!(parts("RDFSchema2Term"), ["RDF", "Schema2", "Term"]);
+        assert_eq!(parts("straßenÄnderung"), ["straßen", "Änderung"]);
+        for simple in ["NASA", "Paris", "co2", "CO2", "ÖBB", "PM10"] {
+            assert!(!is_compound(simple), "{simple}");
+        }
+    }
+
+    #[test]
+    fn a_split_name_is_found_by_its_parts_and_as_a_whole() {
+        let analysis = Multilingual::new();
+        for query in ["phone", "phone numbers", "hasPhoneNumber", "hasphonenumber"] {
+            assert!(matches(&analysis, query, "hasPhoneNumber"), "{query}");
+        }
+        assert!(matches(&analysis, "air", "air_quality") && matches(&analysis, "air_quality", "quality of air"));
+        assert_eq!(analysis.tokens("hasPhoneNumber"), ["phone", "number", "hasphonenumb"]);
+    }
+
+    #[test]
+    fn other_forms_match_in_the_language_of_the_text() {
+        let analysis = Multilingual::new();
+        for (query, text) in [
+            ("alojamiento turístico", "Ofertas de los alojamientos turísticos de Euskadi"),
+            ("struttura ricettiva", "Classificazione a stelle delle strutture ricettive in Italia"),
+            ("Bibliothek", "Verzeichnis der deutschen Bibliotheken und ihrer Bestände"),
+            ("bibliothèque", "La liste des bibliothèques municipales de la ville"),
+            ("cities", "A list of every city"),
+            ("библиотека", "Список всех библиотек города"),
+        ] {
+            assert!(matches(&analysis, query, text), "{query}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_word_finds_itself_whatever_language_its_text_was_taken_for() {
+        let analysis = Multilingual::new();
+        for word in ["organisations", "universities", "Málaga", "Straße", "années", "città", "Österreich", "ruoli"]
+        {
+            let asked = analysis.query_tokens(word);
+            for language in 0..LANGUAGES.len() {
+                let held = analysis.tokens_in(language, word);
+                assert!(held.iter().all(|token| asked.contains(token)), "{word}: {held:?} {asked:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn accents_and_elisions() {
+        let analysis = Multilingual::new();
+        assert!(matches(&analysis, "malaga", "Málaga"));
+        assert!(matches(&analysis, "acqua", "dell'acqua") && matches(&analysis, "eau", "L’eau"));
+        assert_eq!(without_elision("O'Neil"), "O'Neil");
+        assert_eq!(without_elision("d'a"), "d'a");
+        assert_eq!(analysis.tokens("Maryland’s bays"), ["maryland", "bay"]);
+    }
+
+    #[test]
+    fn stop_words_of_the_language() {
+        let analysis = Multilingual::new();
+        assert!(analysis.query_tokens("of the").is_empty());
+        assert!(!analysis.query_tokens("war").is_empty());
+        let tokens = analysis.tokens("Die Liste der Bibliotheken in der Stadt und auf dem Land");
+        assert!(
+            !tokens.iter().any(|token| ["die", "der", "und", "auf", "dem"].contains(&token.as_str())),
+            "{tokens:?}"
+        );
+    }
+}
