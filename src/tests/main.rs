@@ -10,6 +10,8 @@ mod architecture;
 mod cli;
 #[cfg(all(unix, feature = "rocksdb"))]
 mod crash;
+#[cfg(feature = "rocksdb")]
+mod evaluate;
 mod http;
 mod testdata;
 mod vocabulary;
