@@ -5,7 +5,7 @@ HOME_DIR ?= demo-home
 DATA ?= $(or $(LODESEEK_DATA),../shared/data)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release demo test lint clients crash bombs bench-load bench-search clean
+.PHONY: help setup build release demo test lint clients trec crash bombs bench-load bench-search clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -30,6 +30,9 @@ lint: ## formatting and clippy
 
 clients: build ## SPARQLWrapper, rdflib and Chromium against a running server
 	@python3 .ci/clients.py target/debug/lodeseek
+
+trec: build ## every value of `evaluate` against pytrec_eval and ir_measures, on random runs and DATA/acordar
+	@python3 .ci/trec.py target/debug/lodeseek $(DATA)
 
 crash: release ## kill -9 in the middle of load and index, twenty times each, on DATA/lod
 	@python3 .ci/crash.py target/release/lodeseek $(DATA)/lod/datasets.json

@@ -43,6 +43,14 @@ impl FieldChoice {
         }
     }
 
+    /// The run tag of a model over these fields: the fields are named where they are not all.
+    pub(super) fn tag(self, model: ModelKind) -> String {
+        match self {
+            Self::All => model.to_string(),
+            some => format!("{model}.{}", some.name()),
+        }
+    }
+
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::All => "all",
@@ -64,14 +72,6 @@ impl ModelArguments {
             self.fields.name()
         );
         Ok(model)
-    }
-
-    /// The run tag: the model, and the fields where they are not all.
-    pub(super) fn tag(&self) -> String {
-        match self.fields {
-            FieldChoice::All => self.model.to_string(),
-            some => format!("{}.{}", self.model, some.name()),
-        }
     }
 
     /// What was asked for and all parameters, for the record.

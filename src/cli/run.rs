@@ -34,7 +34,8 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let model = arguments.ranking.model()?;
     let record = arguments.ranking.record(model.as_ref());
     let searcher = Searcher::open(home)?.with_model(model);
-    let mut run = Run::new(arguments.tag.clone().unwrap_or_else(|| arguments.ranking.tag()));
+    let mut run =
+        Run::new(arguments.tag.clone().unwrap_or_else(|| arguments.ranking.fields.tag(arguments.ranking.model)));
     let bar = ProgressBar::new(topics.0.len() as u64);
     for topic in &topics.0 {
         run.insert(&topic.id, searcher.rank(&topic.text, arguments.depth.get())?);

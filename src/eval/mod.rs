@@ -1,15 +1,23 @@
 //! Judging rankings, as trec_eval does. Pure: topics, judgements and rankings in, numbers out.
+//!
+//! A [`Run`] and [`Qrels`] become [`TopicValues`], one value a topic for every [`Metric`]; those are averaged
+//! ([`Average`]) and compared ([`compare`]) between runs.
 
+mod average;
 mod folds;
+mod lines;
 mod metrics;
 mod qrels;
 mod run;
+mod significance;
 mod topics;
 
-pub use folds::{Fold, Folds};
-pub use metrics::{Metric, ParseMetricError, mean};
+pub use average::{Average, TopicValues, compare};
+pub use folds::{Fold, Folds, FoldsMismatch};
+pub use metrics::{Gain, Grades, Measure, Metric, MinimumGrade, ParseMetricError, mean};
 pub use qrels::Qrels;
-pub use run::Run;
+pub use run::{Run, ScorePrecision};
+pub use significance::{Comparison, Differences, Resampling, SignificanceTest, holm};
 pub use topics::{Topic, Topics};
 
 use std::path::PathBuf;
@@ -36,4 +44,15 @@ pub enum EvalError {
         /// Why.
         reason: String,
     },
+    /// There is nothing in the file.
+    #[error("{path}: there are no {what} in it")]
+    Empty {
+        /// The file.
+        path: PathBuf,
+        /// What should be there.
+        what: &'static str,
+    },
 }
+
+#[cfg(test)]
+mod tests;

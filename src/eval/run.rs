@@ -1,12 +1,35 @@
 //! Runs in TREC's form: `topic Q0 document rank score tag`.
 
 use super::EvalError;
+use super::lines::Lines;
 use crate::catalog::DatasetId;
 use crate::ranking::{Ranking, Scored};
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
+
+/// With how many digits the scores of a run are compared.
+///
+/// Two scores that differ by less than about 1e-7 of their size are a tie for programs that hold them as `float`, and
+/// ties are broken by document id: the measures of a run can differ.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ScorePrecision {
+    /// As 64-bit numbers, like trec_eval from 9.0.8 on.
+    #[default]
+    Double,
+    /// As 32-bit numbers, like pytrec_eval, ir_measures through it, and trec_eval up to 9.0.7.
+    Single,
+}
+
+impl ScorePrecision {
+    /// The score as compared. Adding zero makes -0 and 0 the tie they are in C.
+    fn round(self, score: f64) -> f64 {
+        match self {
+            Self::Double => score + 0.0,
+            Self::Single => f64::from(score as f32) + 0.0,
+        }
+    }
+}
 
 /// A ranking for every topic.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,28 +49,29 @@ impl Run {
     /// Reads a file. The rank column is ignored, as trec_eval ignores it; a line of another form, a score that is no
     /// number, and a document ranked twice for a topic are refused with their line.
     pub fn read(path: &Path) -> Result<Self, EvalError> {
-        let text = fs::read_to_string(path).map_err(|cause| EvalError::Io { path: path.to_owned(), cause })?;
-        let (mut tag, mut scored) = (None, BTreeMap::<String, Vec<Scored>>::new());
+        Self::read_with(path, ScorePrecision::default())
+    }
+
+    /// Reads a file, as [`Run::read`], with scores of a precision.
+    pub fn read_with(path: &Path, precision: ScorePrecision) -> Result<Self, EvalError> {
+        let lines = Lines::read(path)?;
+        let (mut tag, mut scored) = (None, BTreeMap::<&str, Vec<Scored>>::new());
         let mut seen = rustc_hash::FxHashSet::default();
-        for (place, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-            let error = |reason: String| EvalError::Line { path: path.to_owned(), line: place + 1, reason };
-            let parts: Vec<&str> = line.split_whitespace().collect();
-            let [topic, _, document, _, score, name] = parts[..] else {
-                return Err(error(format!("{} columns instead of six", parts.len())));
-            };
-            let score: f64 = score.parse().map_err(|_| error(format!("{score:?} is no score")))?;
-            if score.is_nan() {
-                return Err(error("a score that is not a number".to_owned()));
-            }
+        for (number, line) in lines.iter() {
+            let [topic, _, document, _, score, name] =
+                lines.columns(number, line, "topic Q0 document rank score tag")?;
+            let score = parse_score(score).ok_or_else(|| lines.error(number, format!("{score:?} is no score")))?;
             if !seen.insert((topic, document)) {
-                return Err(error(format!("document {document} is ranked twice for topic {topic}")));
+                let reason = format!("document {document} is ranked twice for topic {topic}");
+                return Err(lines.error(number, reason));
             }
-            let id = DatasetId::new(document).map_err(|cause| error(cause.to_string()))?;
-            scored.entry(topic.to_owned()).or_default().push(Scored { id, score });
+            let id = DatasetId::new(document).map_err(|cause| lines.error(number, cause.to_string()))?;
+            scored.entry(topic).or_default().push(Scored { id, score: precision.round(score) });
             tag.get_or_insert_with(|| name.to_owned());
         }
-        let rankings = scored.into_iter().map(|(topic, scored)| (topic, Ranking::from_scores(scored))).collect();
-        Ok(Self { tag: tag.unwrap_or_default(), rankings })
+        let tag = tag.ok_or_else(|| lines.empty("ranked documents"))?;
+        let ranked = |(topic, scored): (&str, Vec<Scored>)| (topic.to_owned(), Ranking::from_scores(scored));
+        Ok(Self { tag, rankings: scored.into_iter().map(ranked).collect() })
     }
 
     /// Writes the run, ranks from 1, scores with all their digits.
@@ -87,4 +111,9 @@ impl Run {
     pub fn is_empty(&self) -> bool {
         self.rankings.is_empty()
     }
+}
+
+/// A number, infinities included, but not "not a number".
+fn parse_score(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|score: &f64| !score.is_nan())
 }

@@ -1,7 +1,7 @@
 //! Topics: one a line, id and text parted by a tab.
 
 use super::EvalError;
-use std::fs;
+use super::lines::Lines;
 use std::path::Path;
 
 /// A need in words.
@@ -18,19 +18,21 @@ pub struct Topic {
 pub struct Topics(pub Vec<Topic>);
 
 impl Topics {
-    /// Reads a file of `id<TAB>text` lines; empty lines are skipped.
+    /// Reads a file of `id<TAB>text` lines; empty lines are skipped, an id that comes twice is refused.
     pub fn read(path: &Path) -> Result<Self, EvalError> {
-        let text = fs::read_to_string(path).map_err(|cause| EvalError::Io { path: path.to_owned(), cause })?;
-        let mut topics = Vec::new();
-        for (place, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-            let error =
-                |reason: &str| EvalError::Line { path: path.to_owned(), line: place + 1, reason: reason.to_owned() };
-            let (id, text) = line.split_once('\t').ok_or_else(|| error("no tab between id and text"))?;
-            if id.trim().is_empty() || text.trim().is_empty() {
-                return Err(error("an empty id or text"));
+        let lines = Lines::read(path)?;
+        let (mut topics, mut seen) = (Vec::new(), rustc_hash::FxHashSet::default());
+        for (number, line) in lines.iter() {
+            let (id, text) = line.split_once('\t').ok_or_else(|| lines.error(number, "no tab between id and text"))?;
+            let (id, text) = (id.trim(), text.trim());
+            if id.is_empty() || text.is_empty() {
+                return Err(lines.error(number, "an empty id or text"));
             }
-            topics.push(Topic { id: id.trim().to_owned(), text: text.trim().to_owned() });
+            if !seen.insert(id) {
+                return Err(lines.error(number, format!("topic {id} was there before")));
+            }
+            topics.push(Topic { id: id.to_owned(), text: text.to_owned() });
         }
-        Ok(Self(topics))
+        if topics.is_empty() { Err(lines.empty("topics")) } else { Ok(Self(topics)) }
     }
 }

@@ -43,6 +43,7 @@ const ROOMS_OF_DEPENDENCIES: &[(&[&str], &[&str])] = &[
     (&["petgraph"], &["graph"]),
     (&["oxigraph", "spargebra", "lz4_flex", "toml"], &["store"]),
     (&["tantivy", "unicode_segmentation", "whatlang"], &["index"]),
+    (&["statrs", "rand_chacha"], &["eval"]),
     (&["axum", "tower_http", "askama", "tokio", "form_urlencoded"], &["server"]),
     (&["clap", "indicatif", "anyhow", "tracing_subscriber"], &["cli"]),
 ];

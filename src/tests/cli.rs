@@ -233,20 +233,38 @@ fn query_writes_every_format() {
 }
 
 #[test]
-fn evaluate_prints_the_table() {
+fn evaluate_measures_a_home() {
     let home = home();
-    let arguments = ["evaluate", "--topics", "testdata/queries.tsv", "--qrels", "testdata/qrels.txt"];
+    let arguments = ["evaluate", "testdata/qrels.txt", "--topics", "testdata/queries.tsv"];
     let ran = run(home.path(), &arguments);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
     assert_snapshot!(ran.out, @r#"
-    bm25, fields         nDCG@5  nDCG@10     AP@5    AP@10   (10 topics)
-    metadata + data      1.0000   1.0000   1.0000   1.0000
-    metadata only        0.4000   0.4000   0.4000   0.4000
-    data only            1.0000   1.0000   1.0000   1.0000
+    run                nDCG@5  nDCG@10     AP@5    AP@10   (10 topics)
+    tf-idf             1.0000   1.0000   1.0000   1.0000
+    tf-idf.metadata    0.4000   0.4000   0.4000   0.4000
+    tf-idf.data        1.0000   1.0000   1.0000   1.0000
+    bm25               1.0000   1.0000   1.0000   1.0000
+    bm25.metadata      0.4000   0.4000   0.4000   0.4000
+    bm25.data          1.0000   1.0000   1.0000   1.0000
+    lmd                1.0000   1.0000   1.0000   1.0000
+    lmd.metadata       0.4000   0.4000   0.4000   0.4000
+    lmd.data           1.0000   1.0000   1.0000   1.0000
+    fsdm               1.0000   1.0000   1.0000   1.0000
+    fsdm.metadata      0.4000   0.4000   0.4000   0.4000
+    fsdm.data          1.0000   1.0000   1.0000   1.0000
+    "#);
+    let options = ["--models", "bm25", "--compare", "--metrics", "nDCG@5,RR"];
+    let compared = run(home.path(), &[&arguments[..], &options].concat());
+    assert_snapshot!(compared.out, @r#"
+    run                nDCG@5        RR    (10 topics)
+    bm25               1.0000    1.0000
+    bm25.metadata      0.4000†   0.4000†
+    bm25.data          1.0000    1.0000
+    † p < .05, ‡ p < .01: differs from bm25; paired t-test, by topic, corrected over the 2 other runs (Holm)
     "#);
     let wrong = fails(home.path(), &[&arguments[..], &["--metrics", "MAP"]].concat());
     assert!(wrong.contains("nDCG@k"), "{wrong}");
-    let swapped = ["evaluate", "--topics", "testdata/qrels.txt", "--qrels", "testdata/queries.tsv"];
+    let swapped = ["evaluate", "testdata/queries.tsv", "--topics", "testdata/qrels.txt"];
     assert!(fails(home.path(), &swapped).contains("testdata/queries.tsv:1: "));
 }
 

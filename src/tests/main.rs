@@ -11,6 +11,8 @@ mod cli;
 #[cfg(all(unix, feature = "rocksdb"))]
 mod crash;
 #[cfg(feature = "rocksdb")]
+mod evaluate;
+#[cfg(feature = "rocksdb")]
 mod experiments;
 mod http;
 mod ranking;
