@@ -2,7 +2,8 @@
 //!
 //! Read the modules downward, as data travels: a dump is read ([`rdf`]) for a dataset that a catalogue describes
 //! ([`catalog`]), put into a store ([`store`]), counted ([`profile`]), summed up in a few triples ([`graph`],
-//! [`snippet`]), turned into documents ([`document`]), indexed ([`index`]) and scored ([`sparse`], [`ranking`]). The
+//! [`snippet`]), turned into documents ([`document`]), indexed ([`index`]), scored ([`sparse`], [`ranking`]) and fused
+//! ([`rerank`]). The
 //! [`engine`] is the only room where the stages meet; [`eval`] judges rankings and knows nothing of where they come
 //! from; [`server`] and [`cli`] are the faces.
 //!
@@ -18,6 +19,7 @@ pub mod snippet;
 pub mod document;
 pub mod index;
 pub mod sparse;
+pub mod rerank;
 pub mod engine;
 pub mod eval;
 pub mod server;

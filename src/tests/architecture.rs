@@ -20,6 +20,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("document", &["snippet", "store", "catalog", "rdf"]),
     ("index", &["document", "catalog"]), // catalog for `DatasetId` alone
     ("sparse", &["index", "document", "ranking"]),
+    ("rerank", &["ranking", "catalog"]), // catalog for `DatasetId` alone
     ("engine", &["rdf", "catalog", "ranking", "store", "profile", "graph", "snippet", "document", "index", "sparse"]),
     ("eval", &["ranking", "catalog"]),
     ("server", &["engine", "store", "snippet", "catalog", "rdf"]),
@@ -27,7 +28,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
         "cli",
         &[
             "rdf", "catalog", "ranking", "store", "profile", "graph", "snippet", "document", "index", "sparse",
-            "engine", "eval", "server",
+            "rerank", "engine", "eval", "server",
         ],
     ),
 ];
