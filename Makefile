@@ -17,7 +17,7 @@ build: ## the program, quickly built
 	@$(ENV) cargo build $$LODESEEK_FEATURES
 
 release: ## the program, as fast as it gets
-	@$(ENV) cargo build --release $$LODESEEK_FEATURES
+	@$(ENV) LODESEEK_COMMIT=$$(git rev-parse --short=12 HEAD 2>/dev/null) cargo build --release $$LODESEEK_FEATURES
 
 demo: build ## load testdata/, index it, search it, and serve it where there is a terminal
 	@bash .ci/demo.sh target/debug/lodeseek $(HOME_DIR)

@@ -1,12 +1,15 @@
 //! The command line: arguments here, a file for each command beside.
 //!
 //! Results go to stdout, everything else to stderr. Exit codes: 0 done (for `search`: something was found), 1 nothing
-//! found (for `load`: a dataset was kept as it was, since a file of it cannot be read now), 2 an error.
+//! found (for `load`: a dataset was kept as it was, since a file of it cannot be read now; for `reproduce`: a score is not
+//! the one expected), 2 an error.
 
 mod evaluate;
+mod fuse;
 mod index;
 mod load;
 mod query;
+mod reproduce;
 mod search;
 mod serve;
 mod show;
@@ -48,6 +51,10 @@ enum Command {
     Serve(serve::Arguments),
     /// Measure rankings against relevance judgements.
     Evaluate(evaluate::Arguments),
+    /// Make one ranking of several, with weights given or learned by folds.
+    Fuse(fuse::Arguments),
+    /// Compute the scores of a condition and hold them against those expected.
+    Reproduce(reproduce::Arguments),
 }
 
 /// How a command ended well.
@@ -84,6 +91,8 @@ fn run(arguments: &Arguments) -> anyhow::Result<Done> {
         Command::Query(arguments) => query::run(home, arguments),
         Command::Serve(arguments) => serve::run(home, arguments),
         Command::Evaluate(arguments) => evaluate::run(home, arguments),
+        Command::Fuse(arguments) => fuse::run(arguments),
+        Command::Reproduce(arguments) => reproduce::run(arguments),
     }
 }
 

@@ -73,19 +73,26 @@ impl Metric {
         let grades: Vec<i32> = ranking.iter().map(|entry| qrels.grade(topic, entry.id.as_str())).collect();
         let mut ideal: Vec<i32> = qrels.relevant(topic).collect();
         ideal.sort_unstable_by(|a, b| b.cmp(a));
+        self.of_grades(&grades, &ideal)
+    }
+
+    /// The same from the grades in the order of ranks and all grades above 0, descending: for a search that judges the
+    /// same documents in thousands of orders.
+    #[must_use]
+    pub fn of_grades(self, grades: &[i32], ideal: &[i32]) -> f64 {
         if ideal.is_empty() {
             return 0.0;
         }
         let relevant = |grades: &[i32]| grades.iter().filter(|&&grade| grade > 0).count() as f64;
         match self {
-            Self::Ndcg(k) => discounted_gain(cut(&grades, k)) / discounted_gain(cut(&ideal, k)),
+            Self::Ndcg(k) => discounted_gain(cut(grades, k)) / discounted_gain(cut(ideal, k)),
             Self::AveragePrecision(k) => {
                 let at_relevant = |(place, _): (usize, &i32)| relevant(&grades[..=place]) / (place + 1) as f64;
-                cut(&grades, k).iter().enumerate().filter(|(_, grade)| **grade > 0).map(at_relevant).sum::<f64>()
+                cut(grades, k).iter().enumerate().filter(|(_, grade)| **grade > 0).map(at_relevant).sum::<f64>()
                     / ideal.len() as f64
             }
-            Self::Precision(k) => relevant(cut(&grades, k)) / k as f64,
-            Self::Recall(k) => relevant(cut(&grades, k)) / ideal.len() as f64,
+            Self::Precision(k) => relevant(cut(grades, k)) / k as f64,
+            Self::Recall(k) => relevant(cut(grades, k)) / ideal.len() as f64,
             Self::ReciprocalRank => {
                 grades.iter().position(|&grade| grade > 0).map_or(0.0, |place| 1.0 / (place + 1) as f64)
             }

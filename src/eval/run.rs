@@ -31,7 +31,7 @@ impl Run {
         let mut seen = rustc_hash::FxHashSet::default();
         for (place, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let error = |reason: String| EvalError::Line { path: path.to_owned(), line: place + 1, reason };
-            let parts: Vec<&str> = line.split_whitespace().collect();
+            let parts = columns(line);
             let [topic, _, document, _, score, name] = parts[..] else {
                 return Err(error(format!("{} columns instead of six", parts.len())));
             };
@@ -86,5 +86,23 @@ impl Run {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rankings.is_empty()
+    }
+}
+
+/// Between tabs a tag may hold spaces: `FSDM [d]`, as in runs published with ACORDAR.
+fn columns(line: &str) -> Vec<&str> {
+    let tabbed: Vec<&str> = line.split('\t').map(str::trim).collect();
+    if tabbed.len() == 6 { tabbed } else { line.split_whitespace().collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_may_hold_spaces_between_tabs() {
+        assert_eq!(columns("1\tQ0\ta\t1\t-2.5\tFSDM [d]"), ["1", "Q0", "a", "1", "-2.5", "FSDM [d]"]);
+        assert_eq!(columns("1 Q0 a 1 2.5 tag").len(), 6);
+        assert_eq!(columns("1 Q0 a 1 2.5 FSDM [d]").len(), 7);
     }
 }

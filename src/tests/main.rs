@@ -11,5 +11,6 @@ mod cli;
 #[cfg(all(unix, feature = "rocksdb"))]
 mod crash;
 mod http;
+mod reproduce;
 mod testdata;
 mod vocabulary;
