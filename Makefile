@@ -2,6 +2,8 @@
 SHELL := /bin/bash
 ENV := . .ci/env.sh &&
 HOME_DIR ?= demo-home
+# What a release build records beside the runs it makes.
+COMMIT = LODESEEK_COMMIT=$$(git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null)
 DATA ?= $(or $(LODESEEK_DATA),../shared/data)
 
 .DEFAULT_GOAL := help
@@ -17,7 +19,7 @@ build: ## the program, quickly built
 	@$(ENV) cargo build $$LODESEEK_FEATURES
 
 release: ## the program, as fast as it gets
-	@$(ENV) cargo build --release $$LODESEEK_FEATURES
+	@$(ENV) $(COMMIT) cargo build --release $$LODESEEK_FEATURES
 
 demo: build ## load testdata/, index it, search it, and serve it where there is a terminal
 	@bash .ci/demo.sh target/debug/lodeseek $(HOME_DIR)
@@ -41,10 +43,10 @@ bombs: release ## hostile inputs: refused, how soon, with how much memory
 	@python3 .ci/bombs.py target/release/lodeseek
 
 bench-load: release ## the whole chain against Oxigraph's own bulk load of the same files, on DATA/lod
-	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench load -- $(DATA)/lod/datasets.json
+	@$(ENV) $(COMMIT) cargo bench $$LODESEEK_FEATURES --bench load -- $(DATA)/lod/datasets.json
 
 bench-search: release ## search times over DATA/lod
-	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench search -- $(DATA)/lod
+	@$(ENV) $(COMMIT) cargo bench $$LODESEEK_FEATURES --bench search -- $(DATA)/lod
 
 clean: ## what the build made (the RocksDB in the cache stays)
 	@cargo clean && rm -rf $(HOME_DIR)

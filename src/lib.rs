@@ -2,9 +2,10 @@
 //!
 //! Read the modules downward, as data travels: a dump is read ([`rdf`]) for a dataset that a catalogue describes
 //! ([`catalog`]), put into a store ([`store`]), counted ([`profile`]), summed up in a few triples ([`graph`],
-//! [`snippet`]), turned into documents ([`document`]), indexed ([`index`]) and scored ([`sparse`], [`ranking`]). The
-//! [`engine`] is the only room where the stages meet; [`eval`] judges rankings and knows nothing of where they come
-//! from; [`server`] and [`cli`] are the faces.
+//! [`snippet`]), turned into documents ([`document`]), indexed ([`index`]), scored ([`sparse`], [`ranking`]) and ranked
+//! again ([`rerank`]). The [`engine`] is the only room where the stages meet; [`eval`] judges rankings and knows nothing
+//! of where they come from; [`reproduce`] holds experiments against the scores expected of them; [`server`] and [`cli`]
+//! are the faces.
 //!
 //! Every module imports only from modules above it; `src/tests/architecture.rs` holds the table.
 
@@ -18,7 +19,9 @@ pub mod snippet;
 pub mod document;
 pub mod index;
 pub mod sparse;
+pub mod rerank;
 pub mod engine;
 pub mod eval;
+pub mod reproduce;
 pub mod server;
 pub mod cli;

@@ -5,12 +5,11 @@
 mod report;
 
 use super::Done;
-use super::model::FieldChoice;
 use crate::engine::Searcher;
 use crate::eval::{
     Average, Folds, Metric, Qrels, Resampling, Run, ScorePrecision, SignificanceTest, TopicValues, Topics, compare,
 };
-use crate::sparse::{LengthMode, ModelKind};
+use crate::sparse::{FieldSet, LengthMode, ModelKind};
 use anyhow::Context;
 use report::{Baseline, Format, Report, Row};
 use std::io::{self, Write};
@@ -157,8 +156,8 @@ fn ranked_by_home(
     let depth = arguments.metrics.iter().map(|metric| metric.depth()).fold(arguments.depth, usize::max);
     let mut runs = Vec::new();
     for &kind in &arguments.models {
-        for fields in FieldChoice::ALL {
-            let model = kind.model(LengthMode::Exact).only(&|field| fields.passes(field));
+        for fields in FieldSet::ALL {
+            let model = kind.model(LengthMode::Exact).only(&|field| fields.holds(field));
             let searcher = Searcher::open(home)?.with_model(model);
             let mut run = Run::new(fields.tag(kind));
             for topic in topics.0.iter().filter(|topic| qrels.has(&topic.id)) {

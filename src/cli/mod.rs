@@ -1,14 +1,17 @@
 //! The command line: arguments here, a file for each command beside.
 //!
 //! Results go to stdout, everything else to stderr. Exit codes: 0 done (for `search`: something was found), 1 nothing
-//! found (for `load`: a dataset was kept as it was, since a file of it cannot be read now), 2 an error.
+//! found (for `load`: a dataset was kept as it was, since a file of it cannot be read now; for `reproduce`: a score is not
+//! the one expected), 2 an error.
 
 mod evaluate;
+mod fuse;
 mod index;
 mod load;
 mod model;
 mod provenance;
 mod query;
+mod reproduce;
 mod run;
 mod search;
 mod serve;
@@ -16,6 +19,7 @@ mod show;
 mod snippet;
 mod syntax;
 mod terminal;
+mod tune;
 
 use clap::{Parser, Subcommand};
 use std::io::{self, Write};
@@ -51,8 +55,14 @@ enum Command {
     Serve(serve::Arguments),
     /// Rank the datasets for a file of topics, as a TREC run.
     Run(run::Arguments),
+    /// Learn field weights by cross-validation.
+    Tune(tune::Arguments),
     /// Measure rankings against relevance judgements.
     Evaluate(evaluate::Arguments),
+    /// Make one ranking of several, with weights given or learned by folds.
+    Fuse(fuse::Arguments),
+    /// Compute the scores of a condition and hold them against those expected.
+    Reproduce(reproduce::Arguments),
 }
 
 /// How a command ended well.
@@ -89,7 +99,10 @@ fn run(arguments: &Arguments) -> anyhow::Result<Done> {
         Command::Query(arguments) => query::run(home, arguments),
         Command::Serve(arguments) => serve::run(home, arguments),
         Command::Run(arguments) => run::run(home, arguments),
+        Command::Tune(arguments) => tune::run(home, arguments),
         Command::Evaluate(arguments) => evaluate::run(home, arguments),
+        Command::Fuse(arguments) => fuse::run(arguments),
+        Command::Reproduce(arguments) => reproduce::run(home, arguments),
     }
 }
 

@@ -1,25 +1,12 @@
 //! What made a file: the record kept beside runs.
 
-use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
+use anyhow::Context;
+use serde_json::Value;
 use std::path::{Path, PathBuf};
-
-/// The program, and the commit of a release build.
-pub(super) fn program() -> Value {
-    json!({ "name": "lodeseek", "version": env!("CARGO_PKG_VERSION"), "commit": option_env!("LODESEEK_COMMIT") })
-}
 
 /// The arguments of this process, the program left out.
 pub(super) fn arguments() -> Vec<String> {
     std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect()
-}
-
-/// A file and the SHA-256 of its bytes.
-pub(super) fn input(path: &Path) -> anyhow::Result<Value> {
-    use anyhow::Context;
-    let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
-    let digest: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(json!({ "path": path.display().to_string(), "sha256": digest }))
 }
 
 /// Where the record of a file lies: beside it, with `.json` added to its name.
@@ -38,7 +25,6 @@ pub(super) fn write(path: &Path, record: &Value) -> anyhow::Result<()> {
 
 /// Writes a file under another name and renames it: nobody reads half of it.
 pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    use anyhow::Context;
     let mut unfinished = path.as_os_str().to_owned();
     unfinished.push(".unfinished");
     let unfinished = PathBuf::from(unfinished);

@@ -5,6 +5,7 @@ use super::model::ModelArguments;
 use super::provenance;
 use crate::engine::Searcher;
 use crate::eval::{Run, Topics};
+use crate::reproduce::{Input, Provenance};
 use indicatif::ProgressBar;
 use serde_json::json;
 use std::io::{self, Write};
@@ -53,9 +54,9 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         "tag": run.tag,
         "model": record,
         "depth": arguments.depth,
-        "topics": provenance::input(&arguments.topics)?,
+        "topics": Input::of(&arguments.topics)?,
         "collection": { "datasets": searcher.len()?, "sha256": searcher.fingerprint()? },
-        "program": provenance::program(),
+        "program": Provenance::default(),
         "arguments": provenance::arguments(),
     });
     provenance::write(&provenance::sidecar(output), &record)?;

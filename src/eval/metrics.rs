@@ -160,17 +160,19 @@ pub struct Grades {
 }
 
 impl Grades {
+    /// All grades of a topic, best first.
+    #[must_use]
+    pub fn judged(qrels: &Qrels, topic: &str) -> Vec<i32> {
+        let mut judged: Vec<i32> = qrels.judgements(topic).map(|(_, grade)| grade).collect();
+        judged.sort_unstable_by(|a, b| b.cmp(a));
+        judged
+    }
+
     /// Looks up the documents of a ranking.
     #[must_use]
     pub fn of(qrels: &Qrels, topic: &str, ranking: &Ranking) -> Self {
-        let mut judged: Vec<i32> = qrels.judgements(topic).map(|(_, grade)| grade).collect();
-        judged.sort_unstable_by(|a, b| b.cmp(a));
+        let judged = Self::judged(qrels, topic);
         Self { ranked: ranking.iter().map(|entry| qrels.judged(topic, entry.id.as_str())).collect(), judged }
-    }
-
-    /// The number of relevant documents, ranked or not.
-    fn relevant(&self, from: MinimumGrade) -> usize {
-        self.judged.iter().take_while(|&&grade| grade >= from.get()).count()
     }
 }
 
@@ -212,20 +214,27 @@ impl Metric {
     /// The value for one topic whose grades were looked up.
     #[must_use]
     pub fn value(self, grades: &Grades) -> f64 {
-        let ranked = self.cut(&grades.ranked);
+        self.of_grades(&grades.ranked, &grades.judged)
+    }
+
+    /// The value for the grades by rank, `None` where a document was not judged, and all judged grades, best first: for a
+    /// search that judges the same documents in thousands of orders.
+    #[must_use]
+    pub fn of_grades(self, ranked: &[Option<i32>], judged: &[i32]) -> f64 {
+        let ranked = self.cut(ranked);
+        let relevant_judged =
+            |from: MinimumGrade| judged.iter().take_while(|&&grade| grade >= from.get()).count() as f64;
         let relevant =
             |from: MinimumGrade| ranked.iter().map(move |grade| grade.is_some_and(|grade| grade >= from.get()));
         let found = |from: MinimumGrade| relevant(from).filter(|&relevant| relevant).count() as f64;
         match self.measure {
             Measure::Ndcg(gain) => {
-                let ideal = gain.discounted(self.cut(&grades.judged).iter().copied());
+                let ideal = gain.discounted(self.cut(judged).iter().copied());
                 ratio(gain.discounted(ranked.iter().map(|grade| grade.unwrap_or(0))), ideal)
             }
-            Measure::AveragePrecision(from) => {
-                ratio(precision_at_relevant(relevant(from)), grades.relevant(from) as f64)
-            }
+            Measure::AveragePrecision(from) => ratio(precision_at_relevant(relevant(from)), relevant_judged(from)),
             Measure::Precision(from) => ratio(found(from), self.depth() as f64),
-            Measure::Recall(from) => ratio(found(from), grades.relevant(from) as f64),
+            Measure::Recall(from) => ratio(found(from), relevant_judged(from)),
             Measure::ReciprocalRank(from) => {
                 relevant(from).position(|relevant| relevant).map_or(0.0, |place| 1.0 / (place + 1) as f64)
             }

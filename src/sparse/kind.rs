@@ -1,6 +1,7 @@
-//! The models by name.
+//! The models, and sets of fields, by name.
 
 use super::{Bm25, FieldWeights, Fsdm, LengthMode, Lmd, SparseModel, TfIdf};
+use crate::document::Field;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -48,6 +49,72 @@ impl ModelKind {
                 ..Fsdm::default()
             }),
         }
+    }
+}
+
+/// Some of the eight fields.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FieldSet {
+    /// Metadata and data.
+    #[default]
+    All,
+    /// Title, description, author, tags.
+    Metadata,
+    /// Entities, literals, classes, properties.
+    Data,
+}
+
+impl FieldSet {
+    /// All three.
+    pub const ALL: [Self; 3] = [Self::All, Self::Metadata, Self::Data];
+
+    /// The name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Metadata => "metadata",
+            Self::Data => "data",
+        }
+    }
+
+    /// Whether a field is among them.
+    #[must_use]
+    pub fn holds(self, field: Field) -> bool {
+        match self {
+            Self::All => true,
+            Self::Metadata => field.is_metadata(),
+            Self::Data => !field.is_metadata(),
+        }
+    }
+
+    /// The run tag of a model over these fields: they are named where they are not all.
+    #[must_use]
+    pub fn tag(self, model: ModelKind) -> String {
+        match self {
+            Self::All => model.to_string(),
+            some => format!("{model}.{}", some.name()),
+        }
+    }
+}
+
+/// A name that is no set of fields.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("{0:?} is no set of fields; known are all, metadata and data")]
+pub struct ParseFieldSetError(String);
+
+impl FromStr for FieldSet {
+    type Err = ParseFieldSetError;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|set| set.name() == name).ok_or_else(|| ParseFieldSetError(name.to_owned()))
+    }
+}
+
+impl fmt::Display for FieldSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 

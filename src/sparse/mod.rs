@@ -17,7 +17,7 @@ mod weights;
 pub use bm25::Bm25;
 pub use explanation::Explanation;
 pub use fsdm::Fsdm;
-pub use kind::{ModelKind, ParseModelError};
+pub use kind::{FieldSet, ModelKind, ParseFieldSetError, ParseModelError};
 pub use length::LengthMode;
 pub use lmd::Lmd;
 pub use parts::{Mixture, Parts};

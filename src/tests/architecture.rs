@@ -20,14 +20,29 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("document", &["snippet", "store", "catalog", "rdf"]),
     ("index", &["document", "catalog"]), // catalog for `DatasetId` alone
     ("sparse", &["index", "document", "ranking", "catalog"]), // catalog for `DatasetId` alone
+    ("rerank", &["ranking", "catalog"]), // catalog for `DatasetId` alone
     ("engine", &["rdf", "catalog", "ranking", "store", "profile", "graph", "snippet", "document", "index", "sparse"]),
     ("eval", &["ranking", "catalog"]),
+    ("reproduce", &["engine", "eval", "catalog", "document", "ranking", "rerank", "sparse"]),
     ("server", &["engine", "sparse", "store", "snippet", "catalog", "rdf"]),
     (
         "cli",
         &[
-            "rdf", "catalog", "ranking", "store", "profile", "graph", "snippet", "document", "index", "sparse",
-            "engine", "eval", "server",
+            "rdf",
+            "catalog",
+            "ranking",
+            "store",
+            "profile",
+            "graph",
+            "snippet",
+            "document",
+            "index",
+            "sparse",
+            "rerank",
+            "engine",
+            "eval",
+            "reproduce",
+            "server",
         ],
     ),
 ];
@@ -41,11 +56,13 @@ const ROOMS_OF_DEPENDENCIES: &[(&[&str], &[&str])] = &[
     (&["encoding_rs", "encoding_rs_io"], &["rdf/intake"]),
     (&["sophia"], &["rdf"]),
     (&["petgraph"], &["graph"]),
-    (&["oxigraph", "spargebra", "lz4_flex", "toml"], &["store"]),
+    (&["oxigraph", "spargebra", "lz4_flex"], &["store"]),
+    (&["toml"], &["store", "reproduce"]),
     (&["tantivy", "unicode_segmentation", "whatlang"], &["index"]),
     (&["statrs", "rand_chacha"], &["eval"]),
     (&["axum", "tower_http", "askama", "tokio", "form_urlencoded"], &["server"]),
-    (&["clap", "indicatif", "anyhow", "tracing_subscriber"], &["cli"]),
+    (&["clap", "indicatif", "tracing_subscriber"], &["cli"]),
+    (&["anyhow"], &["cli", "reproduce"]),
 ];
 
 /// Common ground: small, or a vocabulary all rooms speak.

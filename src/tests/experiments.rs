@@ -64,3 +64,40 @@ fn search_takes_a_model_and_explains_it() {
     let pairs = well(home.path(), &["search", "nitrogen reduction", "--model", "fsdm", "--explain", "-k", "1"]).out;
     assert!(pairs.contains("“nitrogen reduction” in order") && pairs.contains("within 8 tokens"), "{pairs}");
 }
+
+fn tune(home: &Path, output: &str) -> Ran {
+    let files = ["--topics", "testdata/queries.tsv", "--qrels", "testdata/qrels.txt", "--folds", "3"];
+    run(home, &[&["tune", "--fields", "metadata", "--output", output][..], &files].concat())
+}
+
+#[test]
+fn tuning_ranks_every_topic_once_and_goes_on_where_it_was() {
+    let (home, out) = (home(), tempfile::tempdir().expect("a folder"));
+    let file = out.path().join("t.run");
+    let path = file.to_str().expect("a path");
+    let tuned = tune(home.path(), path);
+    assert_eq!(tuned.code, Some(0), "{}", tuned.err);
+    assert!(tuned.out.contains("over all 10 topics, each tested once: untuned 0.4000, tuned 0.4000"), "{}", tuned.out);
+    let mut record = json(&out.path().join("t.run.json"));
+    let folds = record["weights_of_folds"].as_array().expect("folds").clone();
+    assert_eq!(folds.len(), 3);
+    assert!(folds.iter().all(|fold| fold["weights"][5] == 0.0), "literals stay out: {folds:?}");
+    assert!(!out.path().join("t.run.tuning.json").exists(), "what is finished is not kept");
+
+    // A tuning that was stopped after its first fold, with weights no search would give.
+    let object = record.as_object_mut().expect("an object");
+    object.remove("weights_of_folds");
+    object.remove("arguments");
+    let odd = serde_json::json!({ "weights": [0.123, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], "learned": 0.5 });
+    let state = serde_json::json!({ "of": record, "folds": { "0": odd } });
+    fs::write(out.path().join("t.run.tuning.json"), state.to_string()).expect("written");
+    let again = tune(home.path(), path);
+    assert!(again.err.contains("going on where the last tuning was stopped"), "{}", again.err);
+    assert_eq!(json(&out.path().join("t.run.json"))["weights_of_folds"][0], odd);
+
+    // Of other inputs it is not taken.
+    let other = serde_json::json!({ "of": { "model": "another" }, "folds": { "0": odd } });
+    fs::write(out.path().join("t.run.tuning.json"), other.to_string()).expect("written");
+    assert_eq!(tune(home.path(), path).code, Some(0));
+    assert_eq!(json(&out.path().join("t.run.json"))["weights_of_folds"].as_array(), Some(&folds));
+}

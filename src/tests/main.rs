@@ -16,5 +16,7 @@ mod evaluate;
 mod experiments;
 mod http;
 mod ranking;
+#[cfg(feature = "rocksdb")]
+mod reproduce;
 mod testdata;
 mod vocabulary;

@@ -1,0 +1,92 @@
+//! `lodeseek reproduce`: a condition's scores against those expected.
+
+use super::{Done, terminal};
+use crate::reproduce::{Condition, ConditionProgress, Report, TableReport};
+use anyhow::Context;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Arguments {
+    /// A condition's file, or the NAME of acordar/NAME.toml.
+    condition: String,
+    /// The folder that holds the data; a condition's paths start there.
+    #[arg(long, value_name = "DIR", env = "LODESEEK_DATA", default_value = "../shared/data")]
+    data: PathBuf,
+    /// The results to write the condition's section into; by default RESULTS.md beside the condition.
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Writes the value of every topic, for significance tests.
+    #[arg(long, value_name = "FILE")]
+    by_topic: Option<PathBuf>,
+}
+
+pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
+    let path = file(&arguments.condition);
+    let condition = Condition::read(&path)?;
+    let bar = terminal::bar(0, "{spinner} {msg}");
+    let report = condition.reproduce(&arguments.data, home, &|step| {
+        let (what, fold, search) = match step {
+            ConditionProgress::Fusion(step) => (step.method.to_string(), step.fold, step.search),
+            ConditionProgress::Weights(row, step) => (row.to_owned(), step.fold, step.search),
+        };
+        bar.set_message(format!("fold {}, {what}, round {}: {:.4}", fold + 1, search.round + 1, search.value));
+    });
+    bar.finish_and_clear();
+    let report = report?;
+    print(&report)?;
+    let output = arguments.output.clone().unwrap_or_else(|| path.with_file_name("RESULTS.md"));
+    write(&report, &output)?;
+    if let Some(path) = &arguments.by_topic {
+        fs::write(path, report.by_topic()).with_context(|| format!("{} cannot be written", path.display()))?;
+    }
+    Ok(if report.fails() { Done::Nothing } else { Done::Something })
+}
+
+fn file(condition: &str) -> PathBuf {
+    if condition.ends_with(".toml") { condition.into() } else { Path::new("acordar").join(format!("{condition}.toml")) }
+}
+
+fn print(report: &Report) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{}\n{}", report.title, report.collection)?;
+    for table in &report.tables {
+        writeln!(out, "\n{}", table.title)?;
+        print_table(table, &mut out)?;
+        writeln!(out, "{}", table.summary())?;
+    }
+    Ok(())
+}
+
+fn print_table(table: &TableReport, out: &mut dyn Write) -> io::Result<()> {
+    let width = table.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
+    write!(out, "{:width$}", "")?;
+    for measure in &table.measures {
+        write!(out, "  {measure:<13}")?;
+    }
+    writeln!(out)?;
+    for row in &table.rows {
+        write!(out, "{:width$}", row.name)?;
+        for (column, cell) in row.cells.iter().enumerate() {
+            write!(out, "  {:.4}{:1} {:<5}", cell.measured, row.mark(column), cell.outcome)?;
+        }
+        writeln!(out)?;
+        if let Some(note) = &row.note {
+            writeln!(out, "  {note}")?;
+        }
+    }
+    Ok(())
+}
+
+/// Other conditions' sections stay; a file without any is not ours to replace.
+fn write(report: &Report, output: &Path) -> anyhow::Result<()> {
+    let before = match fs::read_to_string(output) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(error).with_context(|| output.display().to_string()),
+    };
+    let ours = before.trim().is_empty() || before.starts_with("# Results\n");
+    anyhow::ensure!(ours, "{} holds something else than results: nothing was written", output.display());
+    fs::write(output, report.put_into(&before)).with_context(|| format!("{} cannot be written", output.display()))
+}

@@ -1,0 +1,24 @@
+//! Experiments: weights learned by folds, and published or measured numbers held against what the program computes.
+//!
+//! A [`Condition`] is a file that names runs, the collection they answer, and the scores expected of them;
+//! [`Condition::reproduce`] verifies the collection, computes the scores and gives a [`Report`]. [`CoordinateSearch`] finds
+//! weights; [`FusionTuning`] learns with it how to fuse runs, fold by fold, without a look at the topics it reports on.
+
+mod condition;
+mod coordinate;
+mod field_weights;
+mod provenance;
+mod report;
+mod tuning;
+mod verify;
+
+pub use condition::{
+    Average, Condition, ConditionProgress, FusionSpec, Known, Listed, ModelSpec, Row, Source, System, Table,
+    WeightSource,
+};
+pub use coordinate::{CoordinateSearch, Optimum, Progress, Start};
+pub use field_weights::{FieldPools, TunedWeights, WeightProgress, WeightTuning};
+pub use provenance::{Input, Provenance, digest};
+pub use report::{Against, Cell, Outcome, Report, RowReport, TableReport, quoted};
+pub use tuning::{FusionTuning, LearnOn, TuneError, TunedFold, TunedFusion, TuningProgress, distinct};
+pub use verify::{Collection, FoldSource};

@@ -1,0 +1,234 @@
+//! Conditions, what they are held against, and what is quoted of them.
+
+use super::support::{root, testdata};
+use lodeseek::reproduce::{Condition, Outcome, Report, quoted};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn text(name: &str) -> String {
+    fs::read_to_string(root().join(name)).expect(name)
+}
+
+fn conditions() -> Vec<PathBuf> {
+    let entries = fs::read_dir(root().join("acordar")).expect("a folder");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    paths.filter(|path| path.extension().is_some_and(|end| end == "toml")).collect()
+}
+
+fn reproduced(condition: &Path, data: &Path) -> anyhow::Result<Report> {
+    Condition::read(condition)?.reproduce(data, Path::new("no home"), &|_| ())
+}
+
+#[test]
+fn readme_quotes_the_results_as_they_are() {
+    let results = quoted("table", &text("acordar/RESULTS.md"));
+    let readme = quoted("table", &text("README.md"));
+    assert!(!readme.is_empty(), "README quotes no table");
+    for (name, table) in readme {
+        let original = results.iter().find(|(other, _)| *other == name).unwrap_or_else(|| panic!("no table {name}"));
+        assert_eq!(table, original.1, "{name}: copy the table from acordar/RESULTS.md");
+    }
+}
+
+#[test]
+fn every_condition_is_read_and_has_its_results() {
+    let results = text("acordar/RESULTS.md");
+    let sections = quoted("condition", &results);
+    assert!(!results.contains("FAIL:") && conditions().len() == sections.len());
+    for path in conditions() {
+        let condition = Condition::read(&path).expect("a condition");
+        let section = sections.iter().find(|(name, _)| *name == condition.name).expect("a section");
+        assert!(
+            section.1.contains(&condition.command) && section.1.contains(condition.about.trim()),
+            "{}",
+            condition.name
+        );
+        for table in &condition.tables {
+            let name = format!("{}/{}", condition.name, table.id);
+            assert!(quoted("table", &section.1).iter().any(|(other, _)| *other == name), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_small_condition_comes_out_as_worked_out_by_hand() {
+    let report = reproduced(&testdata("fusion.toml"), &testdata("")).expect("reproduced");
+    let outcomes: Vec<Outcome> =
+        report.tables[0].rows.iter().flat_map(|row| &row.cells).map(|cell| cell.outcome).collect();
+    assert_eq!(outcomes.iter().filter(|outcome| **outcome == Outcome::Ok).count(), 7, "{report:?}");
+    assert_eq!(outcomes[3], Outcome::Known);
+    assert!(!report.fails());
+    let again = reproduced(&testdata("fusion.toml"), &testdata("")).expect("reproduced");
+    assert_eq!(report.put_into(""), again.put_into(&report.put_into("")));
+}
+
+#[test]
+fn a_collection_that_is_not_the_one_meant_is_refused() {
+    let condition = text("testdata/fusion.toml");
+    let folder = tempfile::tempdir().expect("a folder");
+    let refused = |from: &str, to: &str| {
+        assert!(condition.contains(from), "{from}");
+        let path = folder.path().join("c.toml");
+        fs::write(&path, condition.replacen(from, to, 1)).expect("written");
+        format!("{:#}", reproduced(&path, &testdata("")).expect_err("refused"))
+    };
+    for (from, to, part) in [
+        ("topics = 10", "topics = 9", "10 judged topics instead of 9"),
+        ("judgements = 26", "judgements = 27", "26 judgements instead of 27"),
+        ("[4, 3, 3]", "[4, 4, 2]", "folds of [4, 3, 3] topics"),
+        ("folds = \"folds\"", "folds = \"parts\"", "parts is missing"),
+        ("runs/content.run", "runs/nothing.run", "nothing.run"),
+        ("expected = [0.8, 0.7]", "expected = [0.8]", "1 scores for 2 measures"),
+        ("\"RR\", \"P@1\"", "\"RR\", \"MAP\"", "is no measure"),
+        ("measure = \"P@1\"", "measure = \"P@2\"", "no cell P@2 of content"),
+        ("weights = [0.5, 1.0]", "weights = [0.5]", "1 weights for 2 distinct runs"),
+    ] {
+        let error = refused(from, to);
+        assert!(error.contains(part), "{error}");
+    }
+    let digest = "[collection.sha256]\n\"qrels.txt\" = \"00\"\n\n[[tables]]";
+    assert!(refused("[[tables]]", digest).contains("qrels.txt is not the one expected"));
+    let error = reproduced(&testdata("fusion.toml"), folder.path()).expect_err("no data");
+    let error = format!("{error:#}");
+    assert!(error.contains("it is in the repository") && error.contains("qrels.txt is missing"), "{error}");
+}
+
+/// With the data at hand: everything that was published, in seconds.
+#[test]
+fn the_published_runs_score_as_published() {
+    let Some(data) =
+        std::env::var_os("LODESEEK_DATA").map(PathBuf::from).filter(|data| data.join("acordar/runs").is_dir())
+    else {
+        return; // not part of the repository: acordar/README.md says how to get it
+    };
+    let report = reproduced(&root().join("acordar/acordar-published.toml"), &data).expect("reproduced");
+    assert!(!report.fails());
+    let (_, section) = &quoted("condition", &report.put_into(""))[0];
+    let written = quoted("condition", &text("acordar/RESULTS.md"));
+    assert_eq!(written.iter().find(|(name, _)| name == "acordar-published").map(|(_, section)| section), Some(section));
+}
+
+#[cfg(feature = "rocksdb")]
+mod program {
+    use super::super::support::run;
+    use super::{quoted, root, testdata};
+    use lodeseek::eval::Run;
+    use std::fs;
+    use std::path::Path;
+
+    fn path(path: &Path) -> &str {
+        path.to_str().expect("a path")
+    }
+
+    #[test]
+    fn fuse_with_given_weights() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let output = folder.path().join("fused.run");
+        let runs = ["testdata/runs/metadata.run", "testdata/runs/content.run"];
+        let arguments = [
+            "fuse",
+            runs[0],
+            runs[1],
+            "--output",
+            path(&output),
+            "--method",
+            "combsum",
+            "--weights",
+            "0.5,1",
+            "--depth",
+            "2",
+        ];
+        let ran = run(folder.path(), &arguments);
+        assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), "", ""));
+        let fused = Run::read(&output).expect("a run");
+        let first: Vec<(&str, f64)> =
+            fused.ranking("q1").expect("ranked").iter().map(|entry| (entry.id.as_str(), entry.score)).collect();
+        assert_eq!(first, [("chesapeake-water", 1.4), ("air-quality", 0.5)]);
+        assert_eq!((fused.len(), fused.ranking("q8").map(|ranking| ranking.len())), (10, Some(2)));
+        let sidecar = fs::read_to_string(folder.path().join("fused.run.json")).expect("a sidecar");
+        let sidecar: serde_json::Value = serde_json::from_str(&sidecar).expect("JSON");
+        assert_eq!(
+            (&sidecar["method"], &sidecar["weights"]),
+            (&"combsum min-max".into(), &[0.5, 1.0].as_slice().into())
+        );
+        assert_eq!(sidecar["inputs"][1]["path"], runs[1]);
+        assert_eq!(sidecar["inputs"][1]["sha256"].as_str().map(str::len), Some(64));
+        for (wrong, part) in [
+            (&["--weights", "1"][..], "1 weights for 2 runs"),
+            (&["--weights=1,-1"], "a weight must be a number from 0 on"),
+            (&["--method", "rrf,combsum"], "by folds only"),
+            (&["--qrels", "testdata/qrels.txt"], "--folds"),
+            (&["--k=-1"], "the constant of rrf"),
+        ] {
+            let ran = run(folder.path(), &[&["fuse", runs[0], runs[1], "--output", path(&output)], wrong].concat());
+            assert!(ran.code == Some(2) && ran.err.contains(part), "{wrong:?}: {ran:?}");
+        }
+    }
+
+    #[test]
+    fn fuse_with_learned_weights() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let output = folder.path().join("fused.run");
+        for folds in ["testdata/folds", "3"] {
+            let ran = run(
+                folder.path(),
+                &[
+                    "fuse",
+                    "testdata/runs/metadata.run",
+                    "testdata/runs/content.run",
+                    "testdata/runs/content.run",
+                    "--output",
+                    path(&output),
+                    "--method",
+                    "combsum,rrf",
+                    "--qrels",
+                    "testdata/qrels.txt",
+                    "--folds",
+                    folds,
+                    "--objective",
+                    "RR",
+                ],
+            );
+            assert!(ran.code == Some(0) && ran.out.is_empty(), "{ran:?}");
+            assert!(ran.err.contains("RR 0.") && ran.err.contains("over 10 test topics"), "{}", ran.err);
+            // q8 is answered by one run alone, and a fold may give it no weight.
+            assert!(Run::read(&output).expect("a run").len() >= 9);
+            let sidecar = fs::read_to_string(folder.path().join("fused.run.json")).expect("a sidecar");
+            let sidecar: serde_json::Value = serde_json::from_str(&sidecar).expect("JSON");
+            assert_eq!(sidecar["by_fold"].as_array().map(Vec::len), Some(3));
+            assert_eq!(sidecar["by_fold"][0]["weights"].as_array().map(Vec::len), Some(2), "a copy has no weight");
+            assert_eq!(sidecar["inputs"][2]["same_as"], "testdata/runs/content.run");
+            assert_eq!(sidecar["learned_from"], "train+valid");
+        }
+    }
+
+    #[test]
+    fn reproduce_ends_with_what_it_found() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (output, topics) = (folder.path().join("R.md"), folder.path().join("topics.tsv"));
+        let data = testdata("");
+        let reproduce = |condition: &str, output: &Path| {
+            let more = ["--data", path(&data), "--output", path(output), "--by-topic", path(&topics)];
+            run(folder.path(), &[&["reproduce", condition], &more[..]].concat())
+        };
+        let ran = reproduce("testdata/fusion.toml", &output);
+        assert!(ran.code == Some(0) && ran.out.contains("8 cells: 7 OK, 1 known"), "{ran:?}");
+        assert_eq!(fs::read_to_string(&topics).expect("values").lines().count(), 1 + 4 * 2 * 10);
+        let wrong = folder.path().join("wrong.toml");
+        let text = fs::read_to_string(root().join("testdata/fusion.toml")).expect("readable");
+        fs::write(&wrong, text.replace("[0.9, 0.8]", "[0.9, 0.9]")).expect("written");
+        let ran = reproduce(path(&wrong), &output);
+        assert!(ran.code == Some(1) && ran.out.contains("FAIL"), "{ran:?}");
+        let written = fs::read_to_string(&output).expect("results");
+        let names: Vec<String> = quoted("condition", &written).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["fusion", "wrong"]);
+        for (condition, output, part) in [
+            ("no-such-condition", output.as_path(), "no condition at acordar/no-such-condition.toml"),
+            ("acordar-published", &output, "acordar/README.md says what belongs there"),
+            ("testdata/fusion.toml", &root().join("README.md"), "something else than results"),
+        ] {
+            let ran = reproduce(condition, output);
+            assert!(ran.code == Some(2) && ran.err.contains(part) && !ran.err.contains("panicked"), "{ran:?}");
+        }
+    }
+}
