@@ -47,6 +47,9 @@ fn four_documents() -> TempDir {
     folder
 }
 
+/// A model, what its scores are multiplied by, and Lucene's scores.
+type Explained = (Box<dyn SparseModel>, f64, [(&'static str, f64); 3]);
+
 /// Scores of the query “nitrogen reduction plan Maryland”, as Lucene 7.5 explained them.
 #[test]
 fn scores_are_lucenes() {
@@ -54,7 +57,7 @@ fn scores_are_lucenes() {
     let query = AnalyzedQuery::new("Nitrogen reduction plan in Maryland", &Analysis::default());
     let lengths = LengthMode::LuceneByte;
     // Lucene 7.5's BM25 has the constant factor k1 + 1.
-    let models: [(Box<dyn SparseModel>, f64, [(&str, f64); 3]); 3] = [
+    let models: [Explained; 3] = [
         (
             Box::new(TfIdf { weights: WEIGHTS, lengths }),
             1.0,
