@@ -45,8 +45,8 @@ bombs: release ## hostile inputs: refused, how soon, with how much memory
 bench-load: release ## the whole chain against Oxigraph's own bulk load of the same files, on DATA/lod
 	@$(ENV) $(COMMIT) cargo bench $$LODESEEK_FEATURES --bench load -- $(DATA)/lod/datasets.json
 
-bench-search: release ## search times over DATA/lod
-	@$(ENV) $(COMMIT) cargo bench $$LODESEEK_FEATURES --bench search -- $(DATA)/lod
+bench-search: ## search times beside tantivy's BM25; SIZES="476 31589 1000000" for all, KEEP=FOLDER to keep what is made up
+	@$(ENV) $(COMMIT) cargo bench $$LODESEEK_FEATURES --bench search -- $(DATA)/lod $(KEEP:%=--keep=%) $(SIZES)
 
 clean: ## what the build made (the RocksDB in the cache stays)
 	@cargo clean && rm -rf $(HOME_DIR)

@@ -32,7 +32,8 @@ impl Ranking {
     /// ```
     #[must_use]
     pub fn from_scores(mut entries: Vec<Scored>) -> Self {
-        let key = |score: f64| if score.is_nan() { f64::NEG_INFINITY } else { score };
+        // Adding 0 makes −0 and 0 one.
+        let key = |score: f64| if score.is_nan() { f64::NEG_INFINITY } else { score + 0.0 };
         entries.sort_by(|a, b| key(b.score).total_cmp(&key(a.score)).then_with(|| b.id.cmp(&a.id)));
         Self { entries }
     }

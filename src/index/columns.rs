@@ -4,14 +4,15 @@ use super::schema::{self, Fields};
 use super::traverse::WINDOW;
 use super::{FieldStatistics, IndexError};
 use crate::document::Field;
+use rustc_hash::FxHashMap;
 use tantivy::SegmentReader;
 use tantivy::columnar::{Cardinality, Column, StrColumn};
 
 /// The columns of a segment.
 pub(super) struct SegmentColumns {
     ids: Option<StrColumn>,
-    /// By field; padded with zeros to whole windows.
-    lengths: [Vec<u32>; 8],
+    /// By field.
+    lengths: [Lengths; 8],
     /// By document: the place of its id among the ids of all segments, sorted as strings.
     pub(super) order: Vec<u32>,
 }
@@ -28,14 +29,14 @@ impl SegmentColumns {
 
     fn read(reader: &SegmentReader, fields: &Fields) -> Result<Self, IndexError> {
         let count = reader.max_doc() as usize;
-        let mut lengths: [Vec<u32>; 8] = Default::default();
+        let mut lengths: [Lengths; 8] = Default::default();
         for field in Field::ALL {
             let column = reader.fast_fields().u64(fields.length_name(field)).ok();
-            lengths[field.index()] = values(column.as_ref(), count, count.next_multiple_of(WINDOW));
+            lengths[field.index()] = Lengths::new(&values(column.as_ref(), count));
         }
         let ids = reader.fast_fields().str(schema::ID)?;
         // Ordinals of a segment's dictionary are in the order of the strings.
-        let order = values(ids.as_ref().map(|ids| ids.ords()), count, count);
+        let order = values(ids.as_ref().map(|ids| ids.ords()), count);
         Ok(Self { ids, lengths, order })
     }
 
@@ -52,21 +53,21 @@ impl SegmentColumns {
 
     /// The length of a field of a document, in tokens.
     pub(super) fn length(&self, field: Field, document: u32) -> u32 {
-        self.lengths[field.index()][document as usize]
+        self.lengths[field.index()].of(document)
     }
 
     /// The lengths of a field in a window.
-    pub(super) fn window(&self, field: Field, window: usize) -> &[u32; WINDOW] {
-        let (windows, _) = self.lengths[field.index()].as_chunks();
-        &windows[window]
+    pub(super) fn window(&self, field: Field, window: usize) -> WindowLengths<'_> {
+        self.lengths[field.index()].window(window)
     }
 
     /// Adds the living documents to the statistics of the fields, and returns their number.
     pub(super) fn add_to(&self, reader: &SegmentReader, fields: &mut [FieldStatistics; 8]) -> u64 {
         let alive = reader.alive_bitset();
-        let lives = |document: usize| alive.is_none_or(|alive| alive.is_alive(document as u32));
+        let lives = |document: u32| alive.is_none_or(|alive| alive.is_alive(document));
         for (statistics, lengths) in fields.iter_mut().zip(&self.lengths) {
-            for (_, &length) in lengths.iter().enumerate().filter(|&(place, &length)| length > 0 && lives(place)) {
+            let living = (0..reader.max_doc()).filter(|&document| lives(document));
+            for length in living.map(|document| lengths.of(document)).filter(|&length| length > 0) {
                 statistics.documents += 1;
                 statistics.tokens += u64::from(length);
             }
@@ -75,9 +76,68 @@ impl SegmentColumns {
     }
 }
 
-/// The first value of a column for each of `count` documents, 0 where there is none, padded to `padded` values.
-fn values(column: Option<&Column<u64>>, count: usize, padded: usize) -> Vec<u32> {
-    let mut values = vec![0; padded];
+/// Stands for a length that does not fit.
+const LONG: u16 = u16::MAX;
+
+/// The lengths of a field, by document, in two bytes each: scoring waits for memory more than for arithmetic, and nearly
+/// all lengths fit.
+#[derive(Default)]
+struct Lengths {
+    /// Padded with zeros to whole windows.
+    short: Vec<u16>,
+    /// Those of [`LONG`] and more, by document.
+    long: FxHashMap<u32, u32>,
+}
+
+impl Lengths {
+    fn new(lengths: &[u32]) -> Self {
+        let mut short = vec![0; lengths.len().next_multiple_of(WINDOW)];
+        let mut long = FxHashMap::default();
+        for (document, (short, &length)) in short.iter_mut().zip(lengths).enumerate() {
+            *short = u16::try_from(length).unwrap_or(LONG);
+            if *short == LONG {
+                long.insert(document as u32, length);
+            }
+        }
+        Self { short, long }
+    }
+
+    fn window(&self, window: usize) -> WindowLengths<'_> {
+        let (windows, _) = self.short.as_chunks();
+        WindowLengths { short: &windows[window], long: &self.long }
+    }
+
+    fn of(&self, document: u32) -> u32 {
+        self.window(document as usize / WINDOW).of(document)
+    }
+}
+
+/// The lengths of a field in a window of documents.
+#[derive(Clone, Copy)]
+pub(super) struct WindowLengths<'c> {
+    short: &'c [u16; WINDOW],
+    long: &'c FxHashMap<u32, u32>,
+}
+
+impl WindowLengths<'_> {
+    /// The length for a document of the window, in tokens.
+    #[inline]
+    pub(super) fn of(&self, document: u32) -> u32 {
+        match self.short[document as usize % WINDOW] {
+            LONG => self.long(document),
+            length => u32::from(length),
+        }
+    }
+
+    #[cold]
+    fn long(&self, document: u32) -> u32 {
+        self.long.get(&document).copied().unwrap_or(u32::from(LONG))
+    }
+}
+
+/// The first value of a column for each of `count` documents, 0 where there is none.
+fn values(column: Option<&Column<u64>>, count: usize) -> Vec<u32> {
+    let mut values = vec![0; count];
     let Some(column) = column else { return values };
     if column.get_cardinality() == Cardinality::Full {
         let mut wide = vec![0; count];
@@ -86,7 +146,7 @@ fn values(column: Option<&Column<u64>>, count: usize, padded: usize) -> Vec<u32>
             *value = narrow(wide);
         }
     } else {
-        for (document, value) in values.iter_mut().take(count).enumerate() {
+        for (document, value) in values.iter_mut().enumerate() {
             *value = narrow(column.first(document as u32).unwrap_or(0));
         }
     }
@@ -110,4 +170,21 @@ fn order_together(columns: &mut [SegmentColumns]) -> Result<(), IndexError> {
         columns[segment].order[document] = place as u32;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_exact_whatever_their_size() {
+        let mut tokens = vec![0, 1, 65_534, 65_535, 65_536, u32::MAX];
+        tokens.resize(WINDOW, 7);
+        tokens.extend([70_000, 3]);
+        let lengths = Lengths::new(&tokens);
+        let read: Vec<u32> = (0..tokens.len() as u32).map(|document| lengths.of(document)).collect();
+        assert_eq!(read, tokens);
+        assert_eq!(lengths.window(1).of(WINDOW as u32), 70_000);
+        assert_eq!((lengths.short.len(), lengths.long.len()), (2 * WINDOW, 4));
+    }
 }

@@ -8,7 +8,7 @@ pub(super) const VERSION: &str = "version";
 const CARD: &str = "card";
 const COMPACT: &str = "compact";
 /// Rises whenever what is written changes; part of every dataset's version, so that old documents are made anew.
-pub(super) const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 2;
 
 const LENGTHS: [&str; 8] = [
     "title_length",
@@ -38,11 +38,12 @@ impl Fields {
         builder.add_text_field(VERSION, STRING | FAST);
         builder.add_bytes_field(CARD, STORED);
         builder.add_bytes_field(COMPACT, STORED);
-        // Texts come analysed, tokens parted by spaces; positions serve window features.
+        // Texts come analysed, tokens parted by spaces; positions serve window features. Field norms are tantivy's lossy
+        // lengths: no model reads them, but they cost a byte a field and let any of tantivy's own queries be asked.
         let indexing = TextFieldIndexing::default()
             .set_tokenizer("whitespace")
             .set_index_option(IndexRecordOption::WithFreqsAndPositions)
-            .set_fieldnorms(false);
+            .set_fieldnorms(true);
         for field in Field::ALL {
             builder.add_text_field(field.name(), TextOptions::default().set_indexing_options(indexing.clone()));
             builder.add_u64_field(LENGTHS[field.index()], FAST);

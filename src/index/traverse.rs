@@ -5,14 +5,16 @@
 //! every matching document is counted, and the best are kept in a bounded buffer. Scores are added in the order of the
 //! clauses: a document's score is the same to the last bit however it was found.
 
+use super::columns::WindowLengths;
 use super::{IndexError, Snapshot};
 use crate::document::Field;
 use std::cmp::Ordering;
+use tantivy::fastfield::AliveBitSet;
 use tantivy::postings::BlockSegmentPostings;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{SegmentReader, Term};
 
-/// Documents scored together: accumulators and lengths of a window fill 48 KiB.
+/// Documents scored together: accumulators and lengths of a window fill 40 KiB.
 pub(super) const WINDOW: usize = 4096;
 
 /// What the occurrences of a term in a field of a document add to its score: a function of their number and of the
@@ -24,8 +26,7 @@ pub trait Impact {
     /// Adds the parts of some documents of a window. Provided, so that the loop is compiled for each formula.
     fn add(&self, factor: f64, postings: &PostingsSlice<'_>, scores: &mut WindowScores) {
         for (&document, &frequency) in postings.documents.iter().zip(postings.frequencies) {
-            let place = document as usize % WINDOW;
-            scores.add(place, factor * self.of(frequency, postings.lengths[place]));
+            scores.add(document as usize % WINDOW, factor * self.of(frequency, postings.lengths.of(document)));
         }
     }
 }
@@ -34,16 +35,21 @@ pub trait Impact {
 pub struct PostingsSlice<'p> {
     documents: &'p [u32],
     frequencies: &'p [u32],
-    lengths: &'p [u32; WINDOW],
+    lengths: WindowLengths<'p>,
 }
 
 /// The accumulators of a window.
 pub struct WindowScores {
     scores: [f64; WINDOW],
+    /// A bit for every document that has one of the terms.
     touched: [u64; WINDOW / 64],
 }
 
 impl WindowScores {
+    fn new() -> Box<Self> {
+        Box::new(Self { scores: [0.0; WINDOW], touched: [0; WINDOW / 64] })
+    }
+
     fn add(&mut self, place: usize, part: f64) {
         self.touched[place / 64] |= 1 << (place % 64);
         self.scores[place] += part;
@@ -92,7 +98,7 @@ impl Cursor<'_, '_> {
     }
 
     /// Adds the clause's parts for all documents below `end`.
-    fn add(&mut self, end: u32, lengths: &[u32; WINDOW], scores: &mut WindowScores) {
+    fn add(&mut self, end: u32, lengths: WindowLengths<'_>, scores: &mut WindowScores) {
         while self.document().is_some_and(|document| document < end) {
             let (documents, frequencies) = (&self.postings.docs()[self.next..], &self.postings.freqs()[self.next..]);
             let count = match documents.last() {
@@ -135,8 +141,13 @@ impl Best {
         Self { depth, kept: Vec::new(), floor: f64::NEG_INFINITY }
     }
 
+    /// Whether a score may be among the best. One that equals the floor may: ids decide.
+    fn admits(&self, score: f64) -> bool {
+        score >= self.floor
+    }
+
     fn offer(&mut self, candidate: Candidate) {
-        if self.depth == 0 || candidate.score < self.floor {
+        if self.depth == 0 || !self.admits(candidate.score) {
             return;
         }
         self.kept.push(candidate);
@@ -165,10 +176,9 @@ impl Best {
 impl Snapshot {
     /// The best `depth` documents by the sum of clauses over the terms of a query.
     pub fn best(&self, terms: &[String], clauses: &[Clause<'_>], depth: usize) -> Result<Found, IndexError> {
-        let (mut best, mut total) = (Best::new(depth), 0);
+        let (mut best, mut total, mut scores) = (Best::new(depth), 0, WindowScores::new());
         for (ordinal, reader) in self.searcher.segment_readers().iter().enumerate() {
             let mut cursors = self.cursors(reader, terms, clauses)?;
-            let mut scores = Box::new(WindowScores { scores: [0.0; WINDOW], touched: [0; WINDOW / 64] });
             while let Some(first) = cursors.iter().filter_map(Cursor::document).min() {
                 let window = first as usize / WINDOW;
                 for cursor in &mut cursors {
@@ -199,25 +209,55 @@ impl Snapshot {
         Ok(cursors)
     }
 
+    /// The best `depth` of documents scored anew, best first.
+    pub fn cut(&self, scored: Vec<(DocumentAddress, f64)>, depth: usize) -> Vec<(DocumentAddress, f64)> {
+        let mut best = Best::new(depth);
+        for (address, score) in scored {
+            let order = self.segments[address.segment as usize].order[address.document as usize];
+            best.offer(Candidate { score, order, address });
+        }
+        best.finish()
+    }
+
     /// Offers the living documents of a window, counts them, and clears the window.
     fn collect(&self, ordinal: usize, window: usize, scores: &mut WindowScores, best: &mut Best) -> usize {
-        let (columns, alive) = (&self.segments[ordinal], self.searcher.segment_readers()[ordinal].alive_bitset());
+        let (order, alive) = (&self.segments[ordinal].order, self.searcher.segment_readers()[ordinal].alive_bitset());
+        let WindowScores { scores, touched } = scores;
         let mut total = 0;
-        for (word, touched) in scores.touched.iter_mut().enumerate() {
-            while *touched != 0 {
-                let place = word * 64 + touched.trailing_zeros() as usize;
-                *touched &= *touched - 1;
-                let score = std::mem::take(&mut scores.scores[place]);
-                let document = (window * WINDOW + place) as u32;
-                if alive.is_none_or(|alive| alive.is_alive(document)) {
-                    total += 1;
+        for (word, (scores, touched)) in scores.as_chunks_mut::<64>().0.iter_mut().zip(touched).enumerate() {
+            if *touched == 0 {
+                continue;
+            }
+            let (mut rest, first) = (std::mem::take(touched), (window * WINDOW + word * 64) as u32);
+            if let Some(alive) = alive {
+                rest = living(rest, first, alive);
+            }
+            total += rest.count_ones() as usize;
+            while rest != 0 {
+                let place = rest.trailing_zeros();
+                rest &= rest - 1;
+                let (score, document) = (scores[place as usize], first + place);
+                // Most are not among the best: nothing else is read of them.
+                if best.admits(score) {
                     let address = DocumentAddress { segment: ordinal as u32, document };
-                    best.offer(Candidate { score, order: columns.order[document as usize], address });
+                    best.offer(Candidate { score, order: order[document as usize], address });
                 }
             }
+            scores.fill(0.0);
         }
         total
     }
+}
+
+/// The bits of `documents`, 64 from `first` on, that stand for living ones.
+fn living(documents: u64, first: u32, alive: &AliveBitSet) -> u64 {
+    let (mut living, mut rest) = (0, documents);
+    while rest != 0 {
+        let place = rest.trailing_zeros();
+        rest &= rest - 1;
+        living |= u64::from(alive.is_alive(first + place)) << place;
+    }
+    living
 }
 
 #[cfg(test)]

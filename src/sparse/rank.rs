@@ -42,6 +42,8 @@ pub fn rank(
         for ((_, score), document) in found.best.iter_mut().zip(&counts) {
             *score = model.score(query, document, &collection);
         }
+        // Ids are read for those that are shown alone.
+        found.best = snapshot.cut(found.best, depth);
     }
     let (mut scored, mut addresses) = (Vec::with_capacity(found.best.len()), FxHashMap::default());
     for (address, score) in found.best {

@@ -47,6 +47,9 @@ fn four_documents() -> TempDir {
     folder
 }
 
+/// A model, what its scores are multiplied by, and Lucene's scores.
+type Explained = (Box<dyn SparseModel>, f64, [(&'static str, f64); 3]);
+
 /// Scores of the query “nitrogen reduction plan Maryland”, as Lucene 7.5 explained them.
 #[test]
 fn scores_are_lucenes() {
@@ -54,7 +57,7 @@ fn scores_are_lucenes() {
     let query = AnalyzedQuery::new("Nitrogen reduction plan in Maryland", &Analysis::default());
     let lengths = LengthMode::LuceneByte;
     // Lucene 7.5's BM25 has the constant factor k1 + 1.
-    let models: [(Box<dyn SparseModel>, f64, [(&str, f64); 3]); 3] = [
+    let models: [Explained; 3] = [
         (
             Box::new(TfIdf { weights: WEIGHTS, lengths }),
             1.0,
@@ -223,6 +226,24 @@ proptest! {
         let ranked = rank(model.as_ref(), &query, &snapshot(&folder), depth).expect("ranked");
         prop_assert_eq!(ranked.total, expected.len());
         prop_assert_eq!(ranked.ranking, expected.cut(depth));
+    }
+}
+
+/// More documents than are scored together, most of them tied, some deleted, in two segments: ids decide at the floor.
+#[test]
+fn ties_beyond_a_window_are_in_the_order_of_ids() {
+    let words = |n: usize| std::array::from_fn(|field| vec![(n % 3) as u8; if field == 0 { 1 + n % 2 } else { 0 }]);
+    let mut documents: Documents = (0..9_000).map(|n| (format!("d{n}"), words(n * 7919 % 9_001))).collect();
+    let folder = write(&documents, 2, &[0, 70, 8_999]);
+    let gone: Vec<String> = [0, 70, 8_999].iter().filter_map(|&n| documents.keys().nth(n).cloned()).collect();
+    documents.retain(|name, _| !gone.contains(name));
+    let query = AnalyzedQuery::new("w0 w1", &Analysis::default());
+    let sums = [ModelKind::TfIdf, ModelKind::Bm25, ModelKind::Lmd].map(|kind| kind.model(LengthMode::Exact));
+    let rescored: Box<dyn SparseModel> = Box::new(Fsdm { candidates: documents.len(), ..Fsdm::default() });
+    for model in sums.into_iter().chain([rescored]) {
+        let expected = by_definition(model.as_ref(), &documents, &[0, 1], &query);
+        let ranked = rank(model.as_ref(), &query, &snapshot(&folder), 10).expect("ranked");
+        assert_eq!((ranked.total, &ranked.ranking), (expected.len(), &expected.cut(10)), "{}", model.name());
     }
 }
 
