@@ -25,6 +25,9 @@ pub(super) struct Arguments {
 pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let path = file(&arguments.condition);
     let condition = Condition::read(&path)?;
+    if let Some(reason) = &condition.awaits {
+        writeln!(io::stderr().lock(), "{}: nobody has run this yet: {reason}", condition.name)?;
+    }
     let bar = terminal::bar(0, "{spinner} {msg}");
     let report = condition.reproduce(&arguments.data, home, &|step| {
         let (what, fold, search) = match step {

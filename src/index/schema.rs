@@ -51,8 +51,11 @@ impl Fields {
         builder.build()
     }
 
-    /// The fields of an index; `None` where it has others.
+    /// The fields of an index; `None` where it has others, or the same with other options.
     pub(super) fn of(schema: &Schema) -> Option<Self> {
+        if *schema != Self::schema() {
+            return None;
+        }
         let field = |name: &str| schema.get_field(name).ok();
         let mut texts = [field(ID)?; 8];
         let mut lengths = texts;

@@ -32,6 +32,8 @@ pub struct Condition {
     pub command: String,
     /// How to get the data.
     pub get: String,
+    /// Why nobody has run it yet, where that is so.
+    pub awaits: Option<String>,
     /// The judgements, and what must be true of them.
     pub collection: Collection,
     /// The tables.
@@ -123,6 +125,8 @@ pub enum WeightSource {
     Published,
     /// Learned for nDCG@10 on the training and validation parts of folds.
     Tuned,
+    /// Learned for nDCG@10 on the validation parts alone, as ACORDAR's baselines were.
+    TunedOnValid,
 }
 
 /// How far a condition is, where that takes long.
@@ -390,8 +394,11 @@ impl Laboratory<'_> {
         for query in queries.clone() {
             pools.insert(query.id.clone(), searcher.pool(&query.text, WeightTuning::CANDIDATES)?);
         }
-        let tuning =
-            WeightTuning { objective: Metric::ndcg(10), learn_on: LearnOn::default(), published: *model().weights() };
+        let learn_on = match spec.weights {
+            WeightSource::TunedOnValid => LearnOn::Valid,
+            _ => LearnOn::TrainAndValid,
+        };
+        let tuning = WeightTuning { objective: Metric::ndcg(10), learn_on, published: *model().weights() };
         let told = |step| (self.progress)(ConditionProgress::Weights(row, step));
         let tuned = tuning.run(&pools, &self.facts.folds, &BTreeMap::new(), &|_, _| (), &told)?;
         for (fold, tuned) in self.facts.folds.0.iter().zip(&tuned) {

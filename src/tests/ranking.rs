@@ -4,7 +4,7 @@ use lodeseek::catalog::DatasetId;
 use lodeseek::document::{Field, FieldedDocument};
 use lodeseek::index::{
     Analysis, AnalyzedQuery, CollectionStatistics, DocumentStatistics, FieldStatistics, Index, IndexDocument,
-    IndexWriter, PairFrequencies, Snapshot, TermStatistics,
+    IndexError, IndexWriter, PairFrequencies, Snapshot, TermStatistics,
 };
 use lodeseek::ranking::{Ranking, Scored};
 use lodeseek::sparse::{Bm25, FieldWeights, Fsdm, LengthMode, Lmd, ModelKind, SparseModel, TfIdf, rank};
@@ -263,4 +263,18 @@ fn fsdm_scores_its_candidates_alone() {
     };
     assert_eq!((ranked.ranking.len(), ranked.total), (7, first.total));
     assert_eq!(ids(&ranked.ranking), ids(&first.ranking));
+}
+
+/// An index whose fields have other options, as an earlier version wrote it, is refused by readers and writers alike.
+#[test]
+fn an_index_of_another_version_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    drop(IndexWriter::open(folder.path()).expect("a new index"));
+    let meta = folder.path().join("meta.json");
+    let text = std::fs::read_to_string(&meta).expect("the schema");
+    let other = text.replacen("\"fieldnorms\": true", "\"fieldnorms\": false", 1);
+    assert_ne!(text, other);
+    std::fs::write(&meta, other).expect("written");
+    assert!(matches!(Index::open(folder.path()), Err(IndexError::OtherVersion(_))));
+    assert!(matches!(IndexWriter::open(folder.path()).map(drop), Err(IndexError::OtherVersion(_))));
 }

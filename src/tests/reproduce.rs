@@ -34,9 +34,12 @@ fn readme_quotes_the_results_as_they_are() {
 fn every_condition_is_read_and_has_its_results() {
     let results = text("acordar/RESULTS.md");
     let sections = quoted("condition", &results);
-    assert!(!results.contains("FAIL:") && conditions().len() == sections.len());
-    for path in conditions() {
-        let condition = Condition::read(&path).expect("a condition");
+    assert!(!results.contains("FAIL:"));
+    let all = conditions().into_iter().map(|path| Condition::read(&path).expect("a condition"));
+    let (waiting, run): (Vec<Condition>, Vec<Condition>) = all.partition(|condition| condition.awaits.is_some());
+    assert_eq!(run.len(), sections.len());
+    assert!(waiting.iter().all(|condition| text("acordar/README.md").contains(&condition.name)));
+    for condition in run {
         let section = sections.iter().find(|(name, _)| *name == condition.name).expect("a section");
         assert!(
             section.1.contains(&condition.command) && section.1.contains(condition.about.trim()),
