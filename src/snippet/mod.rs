@@ -1,7 +1,9 @@
 //! Snippets: a few triples that say what a dataset is.
 
+mod drawing;
 mod illusnip;
 
+pub use drawing::draw;
 pub use illusnip::{IlluSnip, Starts};
 
 use crate::profile::Profile;
@@ -60,7 +62,7 @@ pub struct LabelledTerm {
 }
 
 /// What kind of term a [`LabelledTerm`] is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum TermKind {

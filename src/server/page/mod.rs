@@ -6,7 +6,7 @@ use super::search::check_query;
 use crate::catalog::DatasetId;
 use crate::engine::{Card, FieldMatch, Hit, SearchRequest, SearchResponse, Searcher};
 use crate::rdf::{local_name, words};
-use crate::snippet::{LabelledTerm, LabelledTriple, TermKind};
+use crate::snippet::{LabelledTerm, LabelledTriple, TermKind, draw};
 use crate::store::Answer;
 use askama::Template;
 use axum::extract::{Query, State};
@@ -104,6 +104,8 @@ struct DatasetPage {
     links: Vec<Bar>,
     method: String,
     triples: Vec<TripleView>,
+    /// SVG, everything from data escaped.
+    drawing: String,
     files: Vec<(String, bool)>,
     example: String,
 }
@@ -294,6 +296,7 @@ fn dataset_page(card: &Card, iri: &str) -> DatasetPage {
         links: bars(&profile.links, false),
         method: card.snippet_method.clone(),
         triples: card.snippet.iter().map(|triple| triple_view(triple, plain)).collect(),
+        drawing: draw(&card.snippet, &format!("The snippet of {} as a graph", metadata.title())),
         files: card
             .distributions
             .iter()
