@@ -27,10 +27,10 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with = "runs")]
     topics: Option<PathBuf>,
     /// With --topics: the models that rank, each by all fields, metadata and data alone.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = ModelKind::ALL)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = ModelKind::ALL, requires = "topics")]
     models: Vec<ModelKind>,
     /// With --topics: datasets ranked for a topic.
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = 100, requires = "topics")]
     depth: usize,
     /// Measures, by their ir_measures names.
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = Metric::ACORDAR)]
@@ -132,6 +132,10 @@ fn folds(arguments: &Arguments, qrels: &Qrels) -> anyhow::Result<Option<Folds>> 
 
 /// The runs and the names of their rows: the stems of the files, or the paths where two stems are the same.
 fn read_runs(arguments: &Arguments) -> anyhow::Result<Vec<(String, Run)>> {
+    for (place, path) in arguments.runs.iter().enumerate() {
+        let again = arguments.runs[..place].contains(path);
+        anyhow::ensure!(!again, "{} is given twice; a baseline is named as --compare={0}", path.display());
+    }
     let precision = match arguments.scores {
         Scores::Double => ScorePrecision::Double,
         Scores::Single => ScorePrecision::Single,
@@ -193,6 +197,7 @@ fn row((name, run): &(String, Run), qrels: &Qrels, arguments: &Arguments) -> Row
 /// The row to compare with, named by its name or its path.
 fn baseline(arguments: &Arguments, rows: &[Row]) -> anyhow::Result<Option<Baseline>> {
     let Some(named) = &arguments.compare else { return Ok(None) };
+    anyhow::ensure!(rows.len() > 1, "--compare needs a second run to compare with");
     let is_named = |place: usize, name: &String| {
         rows[place].name == *name || arguments.runs.get(place).is_some_and(|path| path == Path::new(name))
     };

@@ -1,9 +1,9 @@
 //! `lodeseek fuse`: one run of several.
 
 use super::{Done, provenance, terminal};
-use crate::eval::{Folds, Metric, Qrels, Run, mean};
+use crate::eval::{Metric, Qrels, Run, mean};
 use crate::ranking::Ranking;
-use crate::reproduce::{FusionTuning, Input, LearnOn, Provenance, TunedFusion, distinct};
+use crate::reproduce::{FoldSource, FusionTuning, Input, LearnOn, Provenance, TunedFusion, distinct};
 use crate::rerank::{Fusion, Method, Normalization};
 use anyhow::ensure;
 use serde_json::{Value, json};
@@ -84,6 +84,9 @@ impl Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Done> {
     ensure!(arguments.k.is_finite() && arguments.k >= 0.0, "the constant of rrf cannot be {}", arguments.k);
+    let same =
+        |path: &PathBuf| path.canonicalize().is_ok_and(|path| arguments.output.canonicalize().is_ok_and(|o| o == path));
+    ensure!(!arguments.runs.iter().any(same), "{} is a run to fuse and the output", arguments.output.display());
     let runs = arguments.runs.iter().map(|path| Run::read(path)).collect::<Result<Vec<_>, _>>()?;
     let (run, how) = match (&arguments.qrels, &arguments.folds) {
         (Some(qrels), Some(folds)) => by_folds(arguments, runs, qrels, folds)?,
@@ -98,6 +101,7 @@ fn as_given(arguments: &Arguments, runs: &[Run]) -> anyhow::Result<(Run, Value)>
     let weights = if arguments.weights.is_empty() { vec![1.0; runs.len()] } else { arguments.weights.clone() };
     ensure!(weights.len() == runs.len(), "{} weights for {} runs", weights.len(), runs.len());
     ensure!(weights.iter().all(|weight| weight.is_finite() && *weight >= 0.0), "a weight must be a number from 0 on");
+    ensure!(weights.iter().any(|weight| *weight > 0.0), "every weight is 0: nothing is left to fuse");
     let fusion = Fusion::default().with_method(method).with_depth(arguments.depth);
     let topics: BTreeSet<&str> = runs.iter().flat_map(|run| run.iter().map(|(topic, _)| topic)).collect();
     let (none, mut fused) = (Ranking::default(), Run::new("lodeseek-fusion"));
@@ -114,7 +118,8 @@ fn as_given(arguments: &Arguments, runs: &[Run]) -> anyhow::Result<(Run, Value)>
 
 fn by_folds(arguments: &Arguments, runs: Vec<Run>, qrels: &Path, parts: &str) -> anyhow::Result<(Run, Value)> {
     let judgements = Qrels::read(qrels)?;
-    let folds = folds(&judgements, parts)?;
+    let Ok(source) = parts.parse::<FoldSource>();
+    let folds = source.read(Path::new(""), &judgements)?;
     let firsts = distinct(&runs);
     let runs: Vec<Run> =
         runs.into_iter().enumerate().filter(|(own, _)| firsts[*own] == *own).map(|(_, run)| run).collect();
@@ -134,33 +139,13 @@ fn by_folds(arguments: &Arguments, runs: Vec<Run>, qrels: &Path, parts: &str) ->
     let how = json!({
         "inputs": inputs(&arguments.runs, &firsts)?,
         "qrels": Input::of(qrels)?,
-        "folds": parts,
+        "folds": source.record(Path::new(""))?,
         "objective": names(&arguments.objective),
         "learned_from": arguments.learn_on(),
         "by_fold": tuned.folds.iter().map(fold_json).collect::<Vec<_>>(),
         "documents_fused_for_a_topic": tuned.pool,
     });
     Ok((tuned.run, how))
-}
-
-/// A folder's folds, or so many dealt.
-fn folds(qrels: &Qrels, parts: &str) -> anyhow::Result<Folds> {
-    let Ok(count) = parts.parse::<usize>() else {
-        let folds = Folds::read(Path::new(parts))?;
-        let strange = folds
-            .0
-            .iter()
-            .flat_map(|fold| fold.test.topics())
-            .find(|topic| qrels.only([*topic].into_iter()).topics().next().is_none());
-        ensure!(
-            strange.is_none(),
-            "topic {} of the folds has no judgements in the file given",
-            strange.unwrap_or_default()
-        );
-        return Ok(folds);
-    };
-    ensure!(count >= 3, "{count} folds leave nothing to train, validate and test on: give 3 or more");
-    Ok(Folds::deal(qrels, count))
 }
 
 fn fold_json(fold: &crate::reproduce::TunedFold) -> Value {

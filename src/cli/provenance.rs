@@ -1,12 +1,26 @@
 //! What made a file: the record kept beside runs.
 
+use crate::engine::Searcher;
 use anyhow::Context;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// The arguments of this process, the program left out.
 pub(super) fn arguments() -> Vec<String> {
     std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect()
+}
+
+/// What tells this build of the program from others: a debug build knows no commit.
+pub(super) fn build() -> Value {
+    let file = std::env::current_exe().and_then(std::fs::metadata).ok();
+    let changed = file.as_ref().and_then(|file| file.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok());
+    json!({ "bytes": file.map(|file| file.len()), "modified": changed.map(|time| time.as_secs()) })
+}
+
+/// The index that ranked.
+pub(super) fn collection(searcher: &Searcher) -> anyhow::Result<Value> {
+    let (datasets, analysis) = (searcher.len()?, searcher.analysis()?);
+    Ok(json!({ "datasets": datasets, "analysis": analysis, "sha256": searcher.fingerprint()? }))
 }
 
 /// Where the record of a file lies: beside it, with `.json` added to its name.

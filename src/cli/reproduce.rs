@@ -38,11 +38,15 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     });
     bar.finish_and_clear();
     let report = report?;
-    print(&report)?;
+    // Files first: what is printed may be cut off by whoever reads it.
     let output = arguments.output.clone().unwrap_or_else(|| path.with_file_name("RESULTS.md"));
     write(&report, &output)?;
     if let Some(path) = &arguments.by_topic {
         fs::write(path, report.by_topic()).with_context(|| format!("{} cannot be written", path.display()))?;
+    }
+    match print(&report) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+        printed => printed?,
     }
     Ok(if report.fails() { Done::Nothing } else { Done::Something })
 }

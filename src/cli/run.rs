@@ -26,8 +26,14 @@ pub(super) struct Arguments {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// The last column; by default the model, and the fields where they are not all.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = tag)]
     tag: Option<String>,
+}
+
+/// A column of a run.
+fn tag(text: &str) -> Result<String, String> {
+    let sound = !text.is_empty() && !text.contains(char::is_whitespace);
+    if sound { Ok(text.to_owned()) } else { Err("a tag is one word".to_owned()) }
 }
 
 pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
@@ -43,6 +49,10 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         bar.inc(1);
     }
     bar.finish_and_clear();
+    let silent = run.iter().filter(|(_, ranking)| ranking.is_empty()).count();
+    if silent > 0 {
+        tracing::warn!("nothing was found for {silent} of {} topics", topics.0.len());
+    }
     let mut text = Vec::new();
     run.write(&mut text)?;
     let Some(output) = &arguments.output else {
@@ -55,7 +65,7 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         "model": record,
         "depth": arguments.depth,
         "topics": Input::of(&arguments.topics)?,
-        "collection": { "datasets": searcher.len()?, "sha256": searcher.fingerprint()? },
+        "collection": provenance::collection(&searcher)?,
         "program": Provenance::default(),
         "arguments": provenance::arguments(),
     });

@@ -6,7 +6,9 @@ use super::provenance;
 use crate::document::Field;
 use crate::engine::Searcher;
 use crate::eval::{Folds, Metric, Qrels, Run, Topics};
-use crate::reproduce::{FieldPools, Input, LearnOn, Provenance, TunedWeights, WeightProgress, WeightTuning};
+use crate::reproduce::{
+    FieldPools, FoldSource, Input, LearnOn, Provenance, TunedWeights, WeightProgress, WeightTuning,
+};
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
@@ -27,7 +29,7 @@ pub(super) struct Arguments {
     /// A folder of fold0.train.qrels, fold0.valid.qrels, fold0.test.qrels …, or a number of folds to deal the judged
     /// topics into.
     #[arg(long, value_name = "DIR|N", default_value = "5")]
-    folds: String,
+    folds: FoldSource,
     #[command(flatten)]
     ranking: ModelArguments,
     /// What is maximised.
@@ -36,7 +38,8 @@ pub(super) struct Arguments {
     /// The part of a fold that is learned from.
     #[arg(long, value_name = "PART", value_parser = learn_on, default_value = "train+valid")]
     on: LearnOn,
-    /// Datasets a topic that weights may choose from: the best with every field weighted 1.
+    /// Datasets a topic that weights may choose from: the best with every field weighted 1, and for fsdm no more than the
+    /// 100 of its first stage.
     #[arg(long, value_name = "N", default_value = "1000")]
     candidates: NonZeroUsize,
     /// Datasets ranked for a test topic.
@@ -53,7 +56,11 @@ fn learn_on(text: &str) -> Result<LearnOn, String> {
 
 pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let (topics, qrels) = (Topics::read(&arguments.topics)?, Qrels::read(&arguments.qrels)?);
-    let folds = folds(&arguments.folds, &qrels)?;
+    let folds = arguments.folds.read(Path::new(""), &qrels)?;
+    let without = qrels.topics().filter(|topic| !topics.0.iter().any(|one| one.id == *topic)).count();
+    if without > 0 {
+        tracing::warn!("{without} judged topics have no text: they are not ranked and count 0");
+    }
     let model = arguments.ranking.model()?;
     let tuning = WeightTuning { objective: arguments.objective, learn_on: arguments.on, published: *model.weights() };
     let record = arguments.ranking.record(model.as_ref());
@@ -66,8 +73,8 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         "depth": arguments.depth,
         "topics": Input::of(&arguments.topics)?,
         "qrels": Input::of(&arguments.qrels)?,
-        "folds": arguments.folds,
-        "collection": { "datasets": searcher.len()?, "sha256": searcher.fingerprint()? },
+        "folds": arguments.folds.record(Path::new(""))?,
+        "collection": provenance::collection(&searcher)?,
         "program": Provenance::default(),
     });
     let state = State::open(&arguments.output, &record);
@@ -81,13 +88,6 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     state.finish();
     report(arguments, &searcher, &topics, &qrels, &folds, &tuned, &test)?;
     Ok(Done::Something)
-}
-
-fn folds(text: &str, qrels: &Qrels) -> anyhow::Result<Folds> {
-    let Ok(count) = text.parse::<usize>() else { return Ok(Folds::read(Path::new(text))?) };
-    let topics = qrels.topics().count();
-    anyhow::ensure!((3..=topics).contains(&count), "{count} folds of {topics} topics: from 3 to {topics} are possible");
-    Ok(Folds::deal(qrels, count))
 }
 
 fn pools(searcher: &Searcher, topics: &Topics, candidates: usize) -> anyhow::Result<FieldPools> {
@@ -134,10 +134,7 @@ fn test_run(
     for (fold, tuned) in folds.0.iter().zip(tuned) {
         let searcher = Searcher::open(home)?.with_model(arguments.ranking.model()?.with_weights(tuned.weights));
         for topic in fold.test.topics() {
-            let Some(topic) = topics.0.iter().find(|one| one.id == topic) else {
-                tracing::warn!(topic, "has judgements and no text: it is not ranked");
-                continue;
-            };
+            let Some(topic) = topics.0.iter().find(|one| one.id == topic) else { continue };
             run.insert(&topic.id, searcher.rank(&topic.text, arguments.depth.get())?);
         }
     }
@@ -165,8 +162,9 @@ struct State {
 }
 
 impl State {
-    /// Folds learned before from the same inputs, by the same program, with the same parameters.
+    /// Folds learned before from the same inputs, by the same build of the program, with the same parameters.
     fn open(output: &Path, record: &Value) -> Self {
+        let record = &json!({ "record": record, "build": provenance::build() });
         let mut path = output.as_os_str().to_owned();
         path.push(".tuning.json");
         let path = PathBuf::from(path);

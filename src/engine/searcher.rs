@@ -3,7 +3,9 @@
 use super::{Card, EngineError, Evidence, evidence, index_folder};
 use crate::catalog::DatasetId;
 use crate::document::Field;
-use crate::index::{Analysis, AnalyzedQuery, CollectionStatistics, DocumentStatistics, Index, IndexError};
+use crate::index::{
+    Analysis, AnalysisKind, AnalyzedQuery, CollectionStatistics, DocumentStatistics, Index, IndexError, Wanted,
+};
 use crate::ranking::Ranking;
 use crate::snippet::{LabelledTerm, LabelledTriple};
 use crate::sparse::{Explanation, FieldWeights, LengthMode, ModelKind, Parts, SparseModel, rank};
@@ -231,6 +233,17 @@ impl Searcher {
             hasher.update(format!("{id} {version}\n"));
         }
         Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// How the texts of the index became tokens.
+    pub fn analysis(&self) -> Result<AnalysisKind, EngineError> {
+        Ok(self.index.snapshot()?.analysis().kind())
+    }
+
+    /// Tokens in all fields of all datasets.
+    pub fn tokens(&self) -> Result<u64, EngineError> {
+        let statistics = self.index.snapshot()?.statistics(&AnalyzedQuery::default(), &[], Wanted::Documents)?;
+        Ok(statistics.fields.iter().map(|field| field.tokens).sum())
     }
 
     /// The number of datasets in the index.

@@ -10,6 +10,9 @@ use std::path::Path;
 pub struct Qrels(BTreeMap<String, BTreeMap<String, i32>>);
 
 impl Qrels {
+    /// Higher grades are refused: exponential gain could not be computed.
+    pub const HIGHEST: i32 = 1000;
+
     /// Reads a file. Columns may be parted by any white space; a line of another form is refused with its number, and so
     /// is a second judgement of a document that contradicts the first.
     pub fn read(path: &Path) -> Result<Self, EvalError> {
@@ -18,6 +21,9 @@ impl Qrels {
         for (number, line) in lines.iter() {
             let [topic, _, document, grade] = lines.columns(number, line, "topic iteration document grade")?;
             let grade: i32 = grade.parse().map_err(|_| lines.error(number, format!("{grade:?} is no grade")))?;
+            if grade > Self::HIGHEST {
+                return Err(lines.error(number, format!("grade {grade} is above {}", Self::HIGHEST)));
+            }
             match qrels.judged(topic, document) {
                 Some(before) if before != grade => {
                     let reason =

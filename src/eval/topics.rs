@@ -28,6 +28,11 @@ impl Topics {
             if id.is_empty() || text.is_empty() {
                 return Err(lines.error(number, "an empty id or text"));
             }
+            if id.contains(char::is_whitespace) {
+                return Err(
+                    lines.error(number, format!("the id {id:?} holds white space, which parts columns in a run"))
+                );
+            }
             if !seen.insert(id) {
                 return Err(lines.error(number, format!("topic {id} was there before")));
             }

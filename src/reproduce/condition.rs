@@ -77,21 +77,20 @@ pub enum Average {
 
 /// A row and the scores expected of it.
 #[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "RowFile")]
 pub struct Row {
     /// Its name.
     pub name: String,
     /// What makes its rankings.
-    #[serde(flatten)]
     pub source: Source,
     /// The scores, in the order of the measures.
     pub expected: Vec<f64>,
-    /// The row whose values of topics this one's are tested against.
-    pub against: Option<String>,
+    /// The rows whose values of topics this one's are tested against.
+    pub against: Vec<String>,
 }
 
-/// What makes the rankings of a row: the key of the file that names it, and its value.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
+/// What makes the rankings of a row.
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Source {
     /// A run in a file.
@@ -100,6 +99,33 @@ pub enum Source {
     Fusion(FusionSpec),
     /// A model, over the index of a home.
     Model(ModelSpec),
+}
+
+/// A row as it is written: one of `run`, `fusion` and `model`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RowFile {
+    name: String,
+    run: Option<PathBuf>,
+    fusion: Option<FusionSpec>,
+    model: Option<ModelSpec>,
+    expected: Vec<f64>,
+    #[serde(default)]
+    against: Vec<String>,
+}
+
+impl TryFrom<RowFile> for Row {
+    type Error = String;
+
+    fn try_from(row: RowFile) -> Result<Self, String> {
+        let source = match (row.run, row.fusion, row.model) {
+            (Some(run), None, None) => Source::Run(run),
+            (None, Some(fusion), None) => Source::Fusion(fusion),
+            (None, None, Some(model)) => Source::Model(model),
+            _ => return Err(format!("{}: a row has one of run, fusion and model", row.name)),
+        };
+        Ok(Self { name: row.name, source, expected: row.expected, against: row.against })
+    }
 }
 
 /// A model and its weights.
@@ -189,7 +215,7 @@ pub struct Known {
     pub row: String,
     /// The measure, by its name.
     pub measure: String,
-    /// What the source says; expected in place of the row's own number.
+    /// What the source says. The row's own number is what is expected.
     pub printed: f64,
     /// Why.
     pub reason: String,
@@ -240,7 +266,7 @@ impl Condition {
         let facts = self.collection.verify(data).with_context(|| self.advice(data))?;
         let mut laboratory = Laboratory { data, home, facts: &facts, runs: BTreeMap::new(), progress };
         let tables = self.tables.iter().map(|table| laboratory.table(table)).collect::<Result<Vec<_>, _>>();
-        let tables = tables.with_context(|| self.advice(data))?;
+        let tables = if self.needs_home() { tables? } else { tables.with_context(|| self.advice(data))? };
         Ok(Report {
             name: self.name.clone(),
             title: self.title.clone(),
@@ -301,13 +327,13 @@ impl Laboratory<'_> {
             };
             let known = table.known.iter().find(|known| known.row == row.name && known.measure == measure.to_string());
             cells.push(match known {
-                Some(known) => Cell::new(known.printed, measured, Some(known.reason.clone())),
-                None => Cell::new(expected, measured, None),
+                Some(known) => Cell::known(expected, known.printed, measured, known.reason.clone()),
+                None => Cell::new(expected, measured),
             });
             by_topic.push(values);
         }
         let fused = matches!(row.source, Source::Fusion(_));
-        Ok(RowReport { name: row.name.clone(), fused, cells, note, by_topic, against: None })
+        Ok(RowReport { name: row.name.clone(), fused, cells, note, by_topic, against: Vec::new() })
     }
 
     fn run(&mut self, path: &Path) -> anyhow::Result<&Run> {
@@ -331,7 +357,7 @@ impl Laboratory<'_> {
                 bail!("{}: no scores for {name}", path.display());
             };
             let run = system.run.replace("{}", &name[system.prefix.len()..]);
-            rows.push(Row { name: name.to_owned(), source: Source::Run(run.into()), expected, against: None });
+            rows.push(Row { name: name.to_owned(), source: Source::Run(run.into()), expected, against: Vec::new() });
         }
         ensure!(rows.len() == listed.count, "{}: {} rows instead of {}", path.display(), rows.len(), listed.count);
         Ok(rows)
@@ -375,13 +401,9 @@ impl Laboratory<'_> {
     fn rank(&self, row: &str, spec: ModelSpec) -> anyhow::Result<(Run, Option<String>)> {
         let model = || spec.name.model(LengthMode::Exact).only(&|field| spec.fields.holds(field));
         let searcher = Searcher::open(self.home)?.with_model(model());
-        let (found, expected) = (searcher.len()?, self.facts.datasets);
-        ensure!(
-            expected.is_none_or(|expected| expected == found),
-            "the home {} has {found} datasets instead of {}",
-            self.home.display(),
-            expected.unwrap_or(0)
-        );
+        if let Some(expected) = &self.facts.home {
+            expected.verify(&searcher).with_context(|| self.home.display().to_string())?;
+        }
         let queries = self.facts.queries.0.iter().filter(|query| self.facts.topics.contains(&query.id));
         let mut run = Run::new(spec.fields.tag(spec.name));
         if spec.weights == WeightSource::Published {
@@ -425,8 +447,10 @@ impl Laboratory<'_> {
 /// Tests the rows that name another against it; p values are corrected over all of a column.
 fn compare(rows: &[Row], reports: &mut [RowReport], measures: usize) -> anyhow::Result<()> {
     let mut pairs = Vec::new();
-    for (place, row) in rows.iter().enumerate() {
-        let Some(against) = &row.against else { continue };
+    for (place, against) in
+        rows.iter().enumerate().flat_map(|(place, row)| row.against.iter().map(move |of| (place, of)))
+    {
+        let row = &rows[place];
         let baseline = rows.iter().position(|other| other.name == *against);
         pairs.push((place, baseline.with_context(|| format!("{}: there is no row {against}", row.name))?));
     }
@@ -446,7 +470,7 @@ fn compare(rows: &[Row], reports: &mut [RowReport], measures: usize) -> anyhow::
     }
     for (which, &(place, baseline)) in pairs.iter().enumerate() {
         let comparisons = columns.iter().map(|column| column[which]).collect();
-        reports[place].against = Some(Against { row: rows[baseline].name.clone(), comparisons });
+        reports[place].against.push(Against { row: rows[baseline].name.clone(), comparisons });
     }
     Ok(())
 }

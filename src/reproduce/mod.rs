@@ -7,6 +7,7 @@
 mod condition;
 mod coordinate;
 mod field_weights;
+mod folds;
 mod provenance;
 mod report;
 mod tuning;
@@ -18,7 +19,8 @@ pub use condition::{
 };
 pub use coordinate::{CoordinateSearch, Optimum, Progress, Start};
 pub use field_weights::{FieldPools, TunedWeights, WeightProgress, WeightTuning};
+pub use folds::FoldSource;
 pub use provenance::{Input, Provenance, digest};
 pub use report::{Against, Cell, Outcome, Report, RowReport, TableReport, quoted};
 pub use tuning::{FusionTuning, LearnOn, TuneError, TunedFold, TunedFusion, TuningProgress, distinct};
-pub use verify::{Collection, FoldSource};
+pub use verify::{Collection, HomeFacts};

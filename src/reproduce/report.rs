@@ -18,6 +18,17 @@ pub enum Outcome {
     Fail,
 }
 
+impl Outcome {
+    fn of(expected: f64, measured: f64) -> Self {
+        let steps = ((expected * 1e4).round() - (measured * 1e4).round()).abs();
+        match steps {
+            0.0 => Self::Ok,
+            steps if steps <= (Cell::OKISH * 1e4).round() => Self::Okish,
+            _ => Self::Fail,
+        }
+    }
+}
+
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
@@ -48,15 +59,22 @@ impl Cell {
 
     /// Compares, four decimals of each.
     #[must_use]
-    pub fn new(expected: f64, measured: f64, reason: Option<String>) -> Self {
-        let steps = ((expected * 1e4).round() - (measured * 1e4).round()).abs();
-        let outcome = match (steps, &reason) {
-            (0.0, _) => Outcome::Ok,
-            (steps, _) if steps <= (Self::OKISH * 1e4).round() => Outcome::Okish,
-            (_, Some(_)) => Outcome::Known,
-            (_, None) => Outcome::Fail,
+    pub fn new(expected: f64, measured: f64) -> Self {
+        Self { expected, measured, outcome: Outcome::of(expected, measured), reason: None }
+    }
+
+    /// A cell whose source is known to print something else: it fails where it is off what is expected, as any other; else
+    /// the printed score is what it is held against.
+    #[must_use]
+    pub fn known(expected: f64, printed: f64, measured: f64, reason: String) -> Self {
+        if Outcome::of(expected, measured) == Outcome::Fail {
+            return Self::new(expected, measured);
+        }
+        let outcome = match Outcome::of(printed, measured) {
+            Outcome::Fail => Outcome::Known,
+            near => near,
         };
-        Self { expected, measured, outcome, reason }
+        Self { expected: printed, measured, outcome, reason: Some(reason) }
     }
 
     fn markdown(&self) -> String {
@@ -86,8 +104,8 @@ pub struct RowReport {
     pub note: Option<String>,
     /// The value of every topic, for each measure: what a significance test needs.
     pub by_topic: Vec<BTreeMap<String, f64>>,
-    /// How it differs from another row.
-    pub against: Option<Against>,
+    /// How it differs from other rows.
+    pub against: Vec<Against>,
 }
 
 /// How a row differs from another, in the order of the measures; by the paired t-test.
@@ -100,18 +118,18 @@ pub struct Against {
 }
 
 impl RowReport {
-    /// † where the row differs from the one it is held against with p < .05, ‡ with p < .01, after correction.
+    /// † where the row differs from all it is held against with p < .05, ‡ with p < .01, after correction.
     #[must_use]
     pub fn mark(&self, column: usize) -> &'static str {
-        match self.against.as_ref().and_then(|against| against.comparisons.get(column)) {
-            Some(comparison) if comparison.corrected_p < 0.01 => "‡",
-            Some(comparison) if comparison.corrected_p < 0.05 => "†",
+        let p = self.against.iter().filter_map(|against| against.comparisons.get(column)).map(|one| one.corrected_p);
+        match p.reduce(f64::max) {
+            Some(p) if p < 0.01 => "‡",
+            Some(p) if p < 0.05 => "†",
             _ => "",
         }
     }
 
-    fn tested(&self, measures: &[String]) -> Option<String> {
-        let against = self.against.as_ref()?;
+    fn tested(&self, against: &Against, measures: &[String]) -> String {
         let one = |(measure, comparison): (&String, &Comparison)| {
             let sign = if comparison.difference < 0.0 { "−" } else { "+" };
             let effect = comparison.effect_size.map_or(String::new(), |effect| format!(", d {effect:.2}"));
@@ -119,7 +137,7 @@ impl RowReport {
             format!("{measure} {sign}{difference} (p {p}, corrected {}{effect})", p_value(comparison.corrected_p))
         };
         let all: Vec<String> = measures.iter().zip(&against.comparisons).map(one).collect();
-        Some(format!("{} against {}: {}.", self.name, against.row, all.join("; ")))
+        format!("{} against {}: {}.", self.name, against.row, all.join("; "))
     }
 }
 
@@ -189,7 +207,7 @@ impl TableReport {
     /// Remarks on rows and cells, and how fused rows compare with the best single one of each measure.
     fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
-        if self.rows.iter().any(|row| row.against.is_some()) {
+        if self.rows.iter().any(|row| !row.against.is_empty()) {
             remarks.push(TESTED.to_owned());
         }
         for row in &self.rows {
@@ -200,7 +218,7 @@ impl TableReport {
             }
             remarks.extend(row.note.iter().map(|note| format!("{}: {note}.", row.name)));
             remarks.extend(row.fused.then(|| self.comparison(row)).flatten());
-            remarks.extend(row.tested(&self.measures));
+            remarks.extend(row.against.iter().map(|against| row.tested(against, &self.measures)));
         }
         remarks
     }
@@ -281,7 +299,7 @@ impl Report {
     }
 }
 
-const TESTED: &str = "† p < .05, ‡ p < .01 against the row named below: paired t-test over topics, two-sided, corrected over all \
+const TESTED: &str = "† p < .05, ‡ p < .01 against the rows named below: paired t-test over topics, two-sided, corrected over all \
                       tested rows of a column (Holm); d is Cohen's, of the paired differences.";
 
 const HEAD: &str = "# Results\n\nWritten by `lodeseek reproduce`; do not edit. A cell shows what was computed; where that is not \
@@ -314,14 +332,15 @@ mod tests {
 
     #[test]
     fn four_decimals_decide() {
-        let outcome =
-            |expected, measured, reason: Option<&str>| Cell::new(expected, measured, reason.map(str::to_owned)).outcome;
-        assert_eq!(outcome(0.5877, 0.587_74, None), Outcome::Ok);
-        assert_eq!(outcome(0.5877, 0.587_76, None), Outcome::Okish);
-        assert_eq!(outcome(0.5877, 0.5882, None), Outcome::Okish);
-        assert_eq!(outcome(0.5877, 0.5883, None), Outcome::Fail);
-        assert_eq!(outcome(0.5877, 0.5883, Some("a typo")), Outcome::Known);
-        assert_eq!(outcome(0.5877, 0.5876, Some("a typo")), Outcome::Okish);
+        let outcome = |expected, measured| Cell::new(expected, measured).outcome;
+        assert_eq!(outcome(0.5877, 0.587_74), Outcome::Ok);
+        assert_eq!(outcome(0.5877, 0.587_76), Outcome::Okish);
+        assert_eq!(outcome(0.5877, 0.5882), Outcome::Okish);
+        assert_eq!(outcome(0.5877, 0.5883), Outcome::Fail);
+        let known = |expected, printed, measured| Cell::known(expected, printed, measured, "a typo".to_owned()).outcome;
+        assert_eq!(known(0.5883, 0.5877, 0.5883), Outcome::Known);
+        assert_eq!(known(0.5876, 0.5877, 0.5876), Outcome::Okish);
+        assert_eq!(known(0.5877, 0.9, 0.6), Outcome::Fail, "a reason excuses the print, not the program");
         assert_eq!((decimals(0.5), decimals(1.0)), (".5000".to_owned(), "1.0000".to_owned()));
     }
 
@@ -329,10 +348,10 @@ mod tests {
         let row = |name: &str, fused, measured| RowReport {
             name: name.to_owned(),
             fused,
-            cells: vec![Cell::new(0.5, measured, None)],
+            cells: vec![Cell::new(0.5, measured)],
             note: fused.then(|| "two runs".to_owned()),
             by_topic: vec![BTreeMap::from([("q1".to_owned(), measured)])],
-            against: None,
+            against: Vec::new(),
         };
         let rows = vec![row("one", false, 0.4), row("fused", true, measured)];
         let (title, source) = ("A table".to_owned(), "Somewhere.".to_owned());

@@ -1,6 +1,8 @@
 //! What must be true of a collection before a number is believed.
 
+use super::folds::FoldSource;
 use super::provenance::digest;
+use crate::engine::Searcher;
 use crate::eval::{Folds, Metric, Qrels, Run, Topics, mean};
 use anyhow::{Context, ensure};
 use serde::Deserialize;
@@ -18,8 +20,8 @@ pub struct Collection {
     pub folds: FoldSource,
     /// The topics' texts, where a home ranks.
     pub queries: Option<PathBuf>,
-    /// The datasets of the home that ranks.
-    pub datasets: Option<u64>,
+    /// What must be true of the home that ranks.
+    pub home: Option<HomeFacts>,
     /// Judged topics.
     pub topics: usize,
     /// Judgements.
@@ -31,14 +33,16 @@ pub struct Collection {
     pub sha256: BTreeMap<PathBuf, String>,
 }
 
-/// Where folds come from.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
-pub enum FoldSource {
-    /// A folder, in ACORDAR's form.
-    Folder(PathBuf),
-    /// [`Folds::deal`].
-    Dealt(usize),
+/// The counts of a home: other datasets, or other tokens, give other numbers.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HomeFacts {
+    /// Its datasets.
+    pub datasets: u64,
+    /// The analysis that made its tokens.
+    pub analysis: String,
+    /// Tokens in all fields, where they are known.
+    pub tokens: Option<u64>,
 }
 
 /// A verified collection.
@@ -46,7 +50,7 @@ pub(super) struct Facts {
     pub(super) topics: Vec<String>,
     pub(super) folds: Folds,
     pub(super) queries: Topics,
-    pub(super) datasets: Option<u64>,
+    pub(super) home: Option<HomeFacts>,
     qrels: Qrels,
     judgements: usize,
 }
@@ -63,16 +67,13 @@ impl Collection {
         }
         let path = data.join(&self.qrels);
         let qrels = Qrels::read(&path)?;
-        let folds = match &self.folds {
-            FoldSource::Folder(folder) => Folds::read(&data.join(folder))?,
-            FoldSource::Dealt(count) => Folds::deal(&qrels, *count),
-        };
+        let folds = self.folds.read(data, &qrels)?;
         let queries = self.queries.as_ref().map(|queries| Topics::read(&data.join(queries))).transpose()?;
         let queries = queries.unwrap_or_default();
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
         let judgements = text.lines().filter(|line| !line.trim().is_empty()).count();
         let topics: Vec<String> = qrels.topics().map(str::to_owned).collect();
-        let facts = Facts { topics, folds, queries, datasets: self.datasets, qrels, judgements };
+        let facts = Facts { topics, folds, queries, home: self.home.clone(), qrels, judgements };
         self.compare(&facts)?;
         Ok(facts)
     }
@@ -89,6 +90,21 @@ impl Collection {
             let has_text = facts.queries.0.iter().any(|query| query.id == *topic);
             ensure!(has_text, "the judged topic {topic} has no text");
         }
+        Ok(())
+    }
+}
+
+impl HomeFacts {
+    pub(super) fn verify(&self, searcher: &Searcher) -> anyhow::Result<()> {
+        let (datasets, analysis, tokens) = (searcher.len()?, searcher.analysis()?.to_string(), searcher.tokens()?);
+        ensure!(datasets == self.datasets, "the home has {datasets} datasets instead of {}", self.datasets);
+        ensure!(
+            analysis == self.analysis,
+            "the home's analysis is {analysis} instead of {0}: `lodeseek index --analysis {0}`",
+            self.analysis
+        );
+        let same = self.tokens.is_none_or(|expected| expected == tokens);
+        ensure!(same, "the home has {tokens} tokens instead of {}", self.tokens.unwrap_or(0));
         Ok(())
     }
 }

@@ -26,12 +26,19 @@ pub enum Normalization {
     ZScore,
 }
 
+/// Scores further apart are scaled down first: their differences, or the squares of these, might overflow.
+const HUGE: f64 = 1e150;
+
 impl Normalization {
     /// The scores on the common scale, in their order. A score that is not finite counts as the lowest finite one.
     #[must_use]
     pub fn apply(self, scores: &[f64]) -> Vec<f64> {
         let finite = || scores.iter().copied().filter(|score| score.is_finite());
         let (low, high) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
+        if high - low > HUGE {
+            // Differences would overflow: on a smaller scale they do not, and both scales come to the same.
+            return self.apply(&scores.iter().map(|score| score / HUGE).collect::<Vec<_>>());
+        }
         if low >= high {
             let level = if self == Self::MinMax { 1.0 } else { 0.0 };
             return vec![level; scores.len()];

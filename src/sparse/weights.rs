@@ -55,9 +55,12 @@ impl FieldWeights {
     }
 }
 
+/// Larger weights are refused: only ratios matter, and sums must stay finite.
+const LARGEST: f64 = 1e6;
+
 /// Weights that cannot be read.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("{0:?} are no weights: eight numbers, or FIELD=NUMBER, parted by commas, none negative, not all 0; the fields are {fields}", fields = Field::ALL.map(Field::name).join(", "))]
+#[error("{0:?} are no weights: eight numbers, or FIELD=NUMBER, parted by commas, from 0 to 1000000, not all 0; the fields are {fields}", fields = Field::ALL.map(Field::name).join(", "))]
 pub struct ParseWeightsError(String);
 
 impl FromStr for FieldWeights {
@@ -65,7 +68,7 @@ impl FromStr for FieldWeights {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let error = || ParseWeightsError(text.to_owned());
-        let number = |text: &str| text.trim().parse().ok().filter(|weight: &f64| weight.is_finite() && *weight >= 0.0);
+        let number = |text: &str| text.trim().parse().ok().filter(|weight: &f64| (0.0..=LARGEST).contains(weight));
         let parts: Vec<&str> = text.split(',').collect();
         let mut weights = Self([0.0; 8]);
         if parts.len() == 8 && !text.contains('=') {
@@ -99,7 +102,8 @@ mod tests {
         let weights = FieldWeights::ACORDAR_LMD;
         assert_eq!(weights.to_string().parse(), Ok(weights));
         assert_eq!("1,.9,.1,1,.2,.3,.2,.1".parse(), Ok(weights));
-        for wrong in ["", "1,2", "title", "name=1", "title=-1", "title=nan", "title=0", "0,0,0,0,0,0,0,0"] {
+        for wrong in ["", "1,2", "title", "name=1", "title=-1", "title=nan", "title=1e7", "title=0", "0,0,0,0,0,0,0,0"]
+        {
             assert!(wrong.parse::<FieldWeights>().is_err(), "{wrong}");
         }
     }

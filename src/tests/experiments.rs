@@ -70,6 +70,30 @@ fn tune(home: &Path, output: &str) -> Ran {
     run(home, &[&["tune", "--fields", "metadata", "--output", output][..], &files].concat())
 }
 
+/// What tells this build of the program from others.
+fn build() -> Value {
+    let file = fs::metadata(env!("CARGO_BIN_EXE_lodeseek")).expect("the program");
+    let changed = file.modified().expect("a time").duration_since(std::time::UNIX_EPOCH).expect("after 1970");
+    serde_json::json!({ "bytes": file.len(), "modified": changed.as_secs() })
+}
+
+#[test]
+fn folds_of_other_judgements_are_refused() {
+    let (home, out) = (home(), tempfile::tempdir().expect("a folder"));
+    let qrels = fs::read_to_string("testdata/qrels.txt").expect("judgements");
+    for fold in 0..3 {
+        for part in ["train", "valid", "test"] {
+            let lines: String = qrels.lines().take(3).map(|line| format!("{line}\n")).collect();
+            fs::write(out.path().join(format!("fold{fold}.{part}.qrels")), lines).expect("written");
+        }
+    }
+    let folds = out.path().to_str().expect("a path");
+    let files = ["--topics", "testdata/queries.tsv", "--qrels", "testdata/qrels.txt", "--folds", folds];
+    let output = out.path().join("t.run");
+    let ran = run(home.path(), &[&["tune", "--output", output.to_str().expect("a path")][..], &files].concat());
+    assert!(ran.code == Some(2) && ran.err.contains("do not belong together"), "{ran:?}");
+}
+
 #[test]
 fn tuning_ranks_every_topic_once_and_goes_on_where_it_was() {
     let (home, out) = (home(), tempfile::tempdir().expect("a folder"));
@@ -89,14 +113,15 @@ fn tuning_ranks_every_topic_once_and_goes_on_where_it_was() {
     object.remove("weights_of_folds");
     object.remove("arguments");
     let odd = serde_json::json!({ "weights": [0.123, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], "learned": 0.5 });
-    let state = serde_json::json!({ "of": record, "folds": { "0": odd } });
+    let state = serde_json::json!({ "of": { "record": record, "build": build() }, "folds": { "0": odd } });
     fs::write(out.path().join("t.run.tuning.json"), state.to_string()).expect("written");
     let again = tune(home.path(), path);
     assert!(again.err.contains("going on where the last tuning was stopped"), "{}", again.err);
     assert_eq!(json(&out.path().join("t.run.json"))["weights_of_folds"][0], odd);
 
     // Of other inputs it is not taken.
-    let other = serde_json::json!({ "of": { "model": "another" }, "folds": { "0": odd } });
+    record["folds"] = serde_json::json!({ "dealt": 4 });
+    let other = serde_json::json!({ "of": { "record": record, "build": build() }, "folds": { "0": odd } });
     fs::write(out.path().join("t.run.tuning.json"), other.to_string()).expect("written");
     assert_eq!(tune(home.path(), path).code, Some(0));
     assert_eq!(json(&out.path().join("t.run.json"))["weights_of_folds"].as_array(), Some(&folds));

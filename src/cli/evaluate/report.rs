@@ -226,7 +226,9 @@ fn test_name(test: SignificanceTest) -> String {
     match test {
         SignificanceTest::StudentT => "paired t-test".to_owned(),
         SignificanceTest::Bootstrap(drawn) => format!("paired bootstrap test, {} samples", drawn.samples),
-        SignificanceTest::Randomisation(drawn) => format!("paired randomisation test, {} samples", drawn.samples),
+        SignificanceTest::Randomisation(drawn) => {
+            format!("paired randomisation test, exact or {} samples", drawn.samples)
+        }
     }
 }
 
