@@ -55,7 +55,7 @@ impl Tantivy {
         for (term, said) in query.distinct.iter().zip(query.multiplicities()) {
             for field in Field::ALL {
                 let text = self.searcher.schema().get_field(field.name())?;
-                let term = TermQuery::new(Term::from_field_text(text, term), IndexRecordOption::WithFreqs);
+                let term = TermQuery::new(Term::from_field_text(text, &term.text), IndexRecordOption::WithFreqs);
                 let boost = (said as f64 * weights.of(field)) as f32;
                 clauses.push((Occur::Should, Box::new(BoostQuery::new(Box::new(term), boost))));
             }

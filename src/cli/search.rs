@@ -64,7 +64,7 @@ fn write_response(
     }
     writeln!(out, "{} of {} datasets match “{}”", response.total, searcher.len()?, safe(query))?;
     for hit in &response.hits {
-        let view = View { style, searcher, terms: &response.terms };
+        let view = View { style, searcher, response };
         view.hit(out, hit)?;
     }
     Ok(())
@@ -73,7 +73,7 @@ fn write_response(
 struct View<'v> {
     style: Style,
     searcher: &'v Searcher,
-    terms: &'v [String],
+    response: &'v SearchResponse,
 }
 
 impl View<'_> {
@@ -129,7 +129,7 @@ impl View<'_> {
     /// The text with the query's words emphasised.
     fn marked(&self, text: &str) -> String {
         let mark = |word: &str| {
-            if self.searcher.is_match(word, self.terms) { self.style.matched(word) } else { word.to_owned() }
+            if self.searcher.is_match(word, self.response) { self.style.matched(word) } else { word.to_owned() }
         };
         text.split(' ').map(mark).collect::<Vec<_>>().join(" ")
     }

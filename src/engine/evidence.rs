@@ -5,12 +5,12 @@ use crate::rdf::{Labels, Triple, TripleGraph};
 use crate::snippet::{LabelledTriple, labelled};
 use serde::{Deserialize, Serialize};
 
-/// A triple and the query's terms in its labels.
+/// A triple and the query's words in its labels.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
     /// The triple.
     pub triple: LabelledTriple,
-    /// The terms, as analysed.
+    /// The words, as typed, in lower case.
     pub terms: Vec<String>,
 }
 
@@ -58,7 +58,7 @@ pub(super) fn find(
     let display = Labels::for_display(graph, &["en"]);
     let evidence = |(terms, place): (u64, usize)| Evidence {
         triple: labelled(graph, &display, graph.triples()[place]),
-        terms: bits(terms).map(|bit| query.distinct[bit].clone()).collect(),
+        terms: bits(terms).map(|bit| query.distinct[bit].text.clone()).collect(),
     };
     chosen.into_iter().map(evidence).collect()
 }
@@ -73,7 +73,7 @@ fn terms_by_id(graph: &TripleGraph, labels: &Labels<'_>, query: &AnalyzedQuery, 
     for id in graph.iris().chain(graph.literals()) {
         let Some(label) = labels.label(id) else { continue };
         for token in analysis.tokens(&label) {
-            if let Some(place) = query.distinct.iter().take(64).position(|term| *term == token) {
+            for (place, _) in query.distinct.iter().take(64).enumerate().filter(|(_, term)| term.is(&token)) {
                 held[id.index()] |= 1 << place;
             }
         }

@@ -43,7 +43,7 @@ pub struct FieldMatch {
     pub field: Field,
     /// Its part of the score; see [`Parts::shares`](crate::sparse::Parts::shares).
     pub score: f64,
-    /// The query's terms found in it, as analysed.
+    /// The query's words found in it, as typed, in lower case.
     pub terms: Vec<String>,
 }
 
@@ -53,7 +53,7 @@ pub struct SnippetTriple {
     /// The triple.
     #[serde(flatten)]
     pub triple: LabelledTriple,
-    /// The query's terms in its labels.
+    /// The query's words in its labels, as typed, in lower case.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub matched: Vec<String>,
 }
@@ -85,8 +85,11 @@ pub struct Hit {
 pub struct SearchResponse {
     /// The name of the model that ranked.
     pub model: &'static str,
-    /// The query's terms, as analysed.
+    /// The query's words that are searched for, each once, as typed, in lower case.
     pub terms: Vec<String>,
+    /// The same with the tokens they stand for.
+    #[serde(skip)]
+    query: AnalyzedQuery,
     /// Datasets with at least one of the terms.
     pub total: usize,
     /// The hits asked for.
@@ -162,6 +165,8 @@ impl Searcher {
         let page: Vec<_> = ranked.ranking.iter().enumerate().skip(request.skip).collect();
         let addresses: Vec<_> = page.iter().filter_map(|(_, scored)| ranked.address(&scored.id)).collect();
         let counts = snapshot.counts(&query, &model.fields(), &addresses, model.wanted())?;
+        let shown =
+            if request.explain { snapshot.occurring(&query, &model.fields())? } else { AnalyzedQuery::default() };
         let mut hits = Vec::with_capacity(page.len());
         for ((place, scored), document) in page.into_iter().zip(&counts) {
             let Some(card) = snapshot.card(&scored.id)? else { continue };
@@ -178,12 +183,12 @@ impl Searcher {
                 evidence: Vec::new(),
             };
             if request.explain {
-                hit.explanation = Some(model.explain(&query, document, &ranked.collection));
+                hit.explanation = Some(model.explain(&shown, document, &ranked.collection));
                 self.find_evidence(&mut hit, &query, &ranked.collection, analysis);
             }
             hits.push(hit);
         }
-        Ok(SearchResponse { model: model.name(), terms: query.distinct.clone(), total: ranked.total, hits })
+        Ok(SearchResponse { model: model.name(), terms: query.texts(), query, total: ranked.total, hits })
     }
 
     /// Looks up the triples that matched. Where the graph's file is gone meanwhile, the answer is without them and the
@@ -211,12 +216,12 @@ impl Searcher {
         }
     }
 
-    /// Whether a word of a text is one of the query's terms: for highlighting.
+    /// Whether a word of a text is one of the words answered, or a form of one in some language: for highlighting.
     #[must_use]
-    pub fn is_match(&self, word: &str, terms: &[String]) -> bool {
-        self.index
-            .snapshot()
-            .is_ok_and(|snapshot| snapshot.analysis().query_tokens(word).any(|token| terms.contains(&token)))
+    pub fn is_match(&self, word: &str, response: &SearchResponse) -> bool {
+        let Ok(snapshot) = self.index.snapshot() else { return false };
+        let words = snapshot.analysis().query_words(word);
+        words.iter().any(|word| response.query.distinct.iter().any(|term| term.meets(word)))
     }
 
     /// The card of a dataset.
@@ -268,7 +273,7 @@ fn matched_fields(
     let matched = model.weights().fields().filter_map(|field| {
         let held = query.distinct.iter().zip(&document.frequencies);
         let terms: Vec<String> =
-            held.filter(|(_, frequencies)| frequencies[field.index()] > 0).map(|(term, _)| term.clone()).collect();
+            held.filter(|(_, frequencies)| frequencies[field.index()] > 0).map(|(term, _)| term.text.clone()).collect();
         (!terms.is_empty()).then(|| FieldMatch { field, score: shares[field.index()], terms })
     });
     let mut matched: Vec<FieldMatch> = matched.collect();
@@ -279,6 +284,6 @@ fn matched_fields(
 fn mark(triple: &LabelledTriple, query: &AnalyzedQuery, analysis: &Analysis) -> SnippetTriple {
     let tokens = |term: &LabelledTerm| analysis.tokens(&term.label).collect::<Vec<_>>();
     let held: Vec<String> = [&triple.subject, &triple.predicate, &triple.object].into_iter().flat_map(tokens).collect();
-    let matched = query.distinct.iter().filter(|term| held.contains(term)).cloned().collect();
-    SnippetTriple { triple: triple.clone(), matched }
+    let matched = query.distinct.iter().filter(|term| held.iter().any(|token| term.is(token)));
+    SnippetTriple { triple: triple.clone(), matched: matched.map(|term| term.text.clone()).collect() }
 }

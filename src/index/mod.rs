@@ -7,6 +7,7 @@
 
 mod analysis;
 mod columns;
+mod postings;
 mod recorded;
 mod schema;
 mod statistics;
@@ -14,7 +15,7 @@ mod traverse;
 mod windows;
 mod writer;
 
-pub use analysis::{Analysis, AnalysisKind, STOP_WORDS, UnknownAnalysis};
+pub use analysis::{Analysis, AnalysisKind, QueryTerm, STOP_WORDS, UnknownAnalysis};
 pub use statistics::{
     AnalyzedQuery, CollectionStatistics, DocumentStatistics, FieldStatistics, TermStatistics, Wanted,
 };
@@ -25,6 +26,7 @@ pub use writer::{IndexDocument, IndexWriter};
 use crate::catalog::DatasetId;
 use crate::document::Field;
 use columns::SegmentColumns;
+use postings::TermPostings;
 use rustc_hash::FxHashMap;
 use schema::Fields;
 use std::path::{Path, PathBuf};
@@ -73,12 +75,14 @@ pub struct Snapshot {
     segments: Vec<SegmentColumns>,
     collection: [FieldStatistics; 8],
     documents: u64,
-    /// Statistics of terms asked for before, by field and term: counting occurrences reads all postings of a term.
+    /// Statistics of terms asked for before, by field and tokens: counting occurrences reads all postings of a term.
     terms: Mutex<FxHashMap<(Field, String), TermStatistics>>,
 }
 
 /// Terms whose statistics are kept.
 const TERMS_KEPT: usize = 1 << 16;
+/// Stands between tokens where several are a key: no word holds a line break.
+const BETWEEN: &str = "\n";
 
 impl Index {
     /// Opens the index in a folder.
@@ -158,19 +162,21 @@ impl Snapshot {
         Ok(CollectionStatistics { documents: self.documents, fields: self.collection, terms })
     }
 
-    fn term_statistics(&self, field: Field, term: &str, wanted: Wanted) -> Result<TermStatistics, IndexError> {
-        let key = (field, term.to_owned());
-        let full = wanted >= Wanted::Occurrences;
+    /// The statistics of a term. In how many documents any of several tokens is cannot be told from how many each is in:
+    /// their postings are read together, once.
+    fn term_statistics(&self, field: Field, term: &QueryTerm, wanted: Wanted) -> Result<TermStatistics, IndexError> {
+        let key = (field, term.alternatives.join(BETWEEN));
+        let full = wanted >= Wanted::Occurrences || term.alternatives.len() > 1;
         if full && let Some(&known) = self.terms.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return Ok(known);
         }
         let mut statistics = TermStatistics::default();
         let text = self.fields.text(field);
-        let term = Term::from_field_text(text, term);
         for reader in self.searcher.segment_readers() {
             if full || reader.has_deletes() {
-                count_term(reader, text, &term, &mut statistics)?;
-            } else {
+                count_term(reader, text, term, &mut statistics)?;
+            } else if let Some(token) = term.alternatives.first() {
+                let term = Term::from_field_text(text, token);
                 statistics.documents += u64::from(reader.inverted_index(text)?.doc_freq(&term)?);
             }
         }
@@ -182,6 +188,27 @@ impl Snapshot {
             known.insert(key, statistics);
         }
         Ok(statistics)
+    }
+
+    /// The query without what no document has in these fields: of several tokens that a word stands for, those that do
+    /// not occur are left out. All numbers stay the same; it is for showing.
+    pub fn occurring(&self, query: &AnalyzedQuery, fields: &[Field]) -> Result<AnalyzedQuery, IndexError> {
+        let mut query = query.clone();
+        for term in query.distinct.iter_mut().filter(|term| term.alternatives.len() > 1) {
+            let mut occurring = Vec::new();
+            for token in std::mem::take(&mut term.alternatives) {
+                let alone = QueryTerm::from(token);
+                let mut documents = 0;
+                for &field in fields {
+                    documents += self.term_statistics(field, &alone, Wanted::Documents)?.documents;
+                }
+                if documents > 0 {
+                    occurring.extend(alone.alternatives);
+                }
+            }
+            term.alternatives = occurring;
+        }
+        Ok(query)
     }
 
     /// What a model knows of some documents for a query, in their order.
@@ -219,7 +246,7 @@ impl Snapshot {
         query: &AnalyzedQuery,
         field: Field,
         wanted: Wanted,
-    ) -> Result<Vec<Option<TermCursor>>, IndexError> {
+    ) -> Result<Vec<TermCursor>, IndexError> {
         let text = self.fields.text(field);
         let inverted = reader.inverted_index(text)?;
         // Without two terms there are no pairs to count.
@@ -230,9 +257,12 @@ impl Snapshot {
         };
         let mut cursors = Vec::with_capacity(query.distinct.len());
         for term in &query.distinct {
-            let postings = inverted.read_postings(&Term::from_field_text(text, term), option)?;
+            let mut lists = Vec::new();
+            for token in &term.alternatives {
+                lists.extend(inverted.read_postings(&Term::from_field_text(text, token), option)?);
+            }
             let with_positions = option == IndexRecordOption::WithFreqsAndPositions;
-            cursors.push(postings.map(|postings| TermCursor { postings, with_positions, positions: Vec::new() }));
+            cursors.push(TermCursor { lists, with_positions, positions: Vec::new() });
         }
         Ok(cursors)
     }
@@ -293,9 +323,10 @@ impl Snapshot {
 
 /// The postings of a term in a field, read forwards.
 struct TermCursor {
-    postings: SegmentPostings,
+    /// One a token that the term stands for.
+    lists: Vec<SegmentPostings>,
     with_positions: bool,
-    /// In the document last sought.
+    /// In the document last sought, ascending.
     positions: Vec<u32>,
 }
 
@@ -303,35 +334,41 @@ impl TermCursor {
     /// The frequency in a document; reads the positions where they are wanted.
     fn seek(&mut self, document: u32) -> u32 {
         self.positions.clear();
-        if self.postings.doc() < document {
-            self.postings.seek(document);
+        let (mut frequency, mut holding) = (0, 0);
+        for postings in &mut self.lists {
+            if postings.doc() < document {
+                postings.seek(document);
+            }
+            if postings.doc() != document {
+                continue;
+            }
+            if self.with_positions {
+                postings.append_positions_with_offset(0, &mut self.positions);
+            }
+            frequency += postings.term_freq();
+            holding += 1;
         }
-        if self.postings.doc() != document {
-            return 0;
+        if holding > 1 {
+            self.positions.sort_unstable();
         }
-        if self.with_positions {
-            self.postings.positions(&mut self.positions);
-        }
-        self.postings.term_freq()
+        frequency
     }
 }
 
 /// Counts the terms of a query, and their pairs, in a field of a document.
 fn count_field(
-    cursors: &mut [Option<TermCursor>],
+    cursors: &mut [TermCursor],
     query: &AnalyzedQuery,
     field: Field,
     document: u32,
     counts: &mut DocumentStatistics,
 ) {
     for (cursor, frequencies) in cursors.iter_mut().zip(&mut counts.frequencies) {
-        frequencies[field.index()] = cursor.as_mut().map_or(0, |cursor| cursor.seek(document));
+        frequencies[field.index()] = cursor.seek(document);
     }
     let length = counts.lengths[field.index()];
     for ((first, second), pair) in query.pairs().zip(&mut counts.pairs) {
-        if let (Some(first), Some(second)) = (&cursors[first], &cursors[second]) {
-            pair[field.index()] = PairFrequencies::count(&first.positions, &second.positions, length);
-        }
+        pair[field.index()] = PairFrequencies::count(&cursors[first].positions, &cursors[second].positions, length);
     }
 }
 
@@ -339,14 +376,14 @@ fn count_field(
 fn count_term(
     reader: &SegmentReader,
     field: tantivy::schema::Field,
-    term: &Term,
+    term: &QueryTerm,
     statistics: &mut TermStatistics,
 ) -> Result<(), IndexError> {
     let inverted = reader.inverted_index(field)?;
-    let Some(mut postings) = inverted.read_block_postings(term, IndexRecordOption::WithFreqs)? else { return Ok(()) };
+    let Some(mut postings) = TermPostings::open(&inverted, field, &term.alternatives)? else { return Ok(()) };
     let alive = reader.alive_bitset();
-    while !postings.docs().is_empty() {
-        let living = postings.docs().iter().zip(postings.freqs()).filter(|(document, _)| match alive {
+    postings.read(TERMINATED, |documents, frequencies| {
+        let living = documents.iter().zip(frequencies).filter(|(document, _)| match alive {
             Some(alive) => alive.is_alive(**document),
             None => true,
         });
@@ -354,7 +391,6 @@ fn count_term(
             statistics.documents += 1;
             statistics.occurrences += u64::from(frequency);
         }
-        postings.advance();
-    }
+    });
     Ok(())
 }

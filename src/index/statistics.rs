@@ -1,13 +1,16 @@
 //! Plain numbers between index and models.
 
-use super::{Analysis, PairFrequencies};
+use super::{Analysis, PairFrequencies, QueryTerm};
 
-/// A query's tokens: each distinct one once, and their sequence.
+/// A query's words: each distinct one once, and their sequence.
+///
+/// Two words that stand for the same tokens, in whatever order, are one. Such as have some tokens in common, and others
+/// not, stay apart: an occurrence of a common token then counts for both, as it is an occurrence of either.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AnalyzedQuery {
-    /// The distinct tokens, in the order of their first occurrence.
-    pub distinct: Vec<String>,
-    /// Places in `distinct`, one a token of the query: a word said twice counts twice.
+    /// The distinct words, in the order of their first occurrence.
+    pub distinct: Vec<QueryTerm>,
+    /// Places in `distinct`, one a word of the query: a word said twice counts twice.
     pub sequence: Vec<usize>,
 }
 
@@ -16,9 +19,9 @@ impl AnalyzedQuery {
     #[must_use]
     pub fn new(text: &str, analysis: &Analysis) -> Self {
         let mut query = Self::default();
-        for token in analysis.query_tokens(text) {
-            let place = query.distinct.iter().position(|known| *known == token).unwrap_or_else(|| {
-                query.distinct.push(token);
+        for word in analysis.query_words(text) {
+            let place = query.distinct.iter().position(|known| known.stands_for_the_same(&word)).unwrap_or_else(|| {
+                query.distinct.push(word);
                 query.distinct.len() - 1
             });
             query.sequence.push(place);
@@ -26,12 +29,18 @@ impl AnalyzedQuery {
         query
     }
 
-    /// Adjacent tokens, as places in `distinct`.
+    /// The distinct words, as typed.
+    #[must_use]
+    pub fn texts(&self) -> Vec<String> {
+        self.distinct.iter().map(|term| term.text.clone()).collect()
+    }
+
+    /// Adjacent words, as places in `distinct`.
     pub fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
         self.sequence.windows(2).map(|pair| (pair[0], pair[1]))
     }
 
-    /// How often each distinct token is said.
+    /// How often each distinct word is said.
     #[must_use]
     pub fn multiplicities(&self) -> Vec<usize> {
         let mut said = vec![0; self.distinct.len()];
@@ -41,7 +50,7 @@ impl AnalyzedQuery {
         said
     }
 
-    /// Whether no token is left.
+    /// Whether no word is left.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sequence.is_empty()
@@ -68,9 +77,9 @@ impl FieldStatistics {
 /// A term in one field over the whole collection.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TermStatistics {
-    /// Documents with the term in the field.
+    /// Documents with the term in the field: with any of its tokens, each document once.
     pub documents: u64,
-    /// Occurrences of the term in the field; 0 where they were not wanted.
+    /// Occurrences of the term in the field, of all its tokens; 0 where they were not wanted.
     pub occurrences: u64,
 }
 
@@ -90,7 +99,7 @@ pub struct CollectionStatistics {
 pub struct DocumentStatistics {
     /// Term frequencies, by distinct term of the query, then field.
     pub frequencies: Vec<[u32; 8]>,
-    /// By pair of adjacent tokens of the query, then field; all 0 where pairs were not wanted.
+    /// By pair of adjacent words of the query, then field; all 0 where pairs were not wanted.
     pub pairs: Vec<[PairFrequencies; 8]>,
     /// Exact field lengths in tokens.
     pub lengths: [u32; 8],

@@ -3,16 +3,16 @@
 //! A score here is a sum over clauses, each one term in one field. Postings are read clause by clause within windows of
 //! documents, so that the accumulators of a window stay in the first-level cache, whatever the size of the collection;
 //! every matching document is counted, and the best are kept in a bounded buffer. Scores are added in the order of the
-//! clauses: a document's score is the same to the last bit however it was found.
+//! clauses: a document's score is the same to the last bit however it was found. What a term is, one token or several
+//! merged into one list, is left to `postings`.
 
 use super::columns::WindowLengths;
-use super::{IndexError, Snapshot};
+use super::postings::TermPostings;
+use super::{IndexError, QueryTerm, Snapshot};
 use crate::document::Field;
 use std::cmp::Ordering;
+use tantivy::SegmentReader;
 use tantivy::fastfield::AliveBitSet;
-use tantivy::postings::BlockSegmentPostings;
-use tantivy::schema::IndexRecordOption;
-use tantivy::{SegmentReader, Term};
 
 /// Documents scored together: accumulators and lengths of a window fill 40 KiB.
 pub(super) const WINDOW: usize = 4096;
@@ -87,32 +87,20 @@ pub struct Found {
 /// Where a clause's postings have been read to.
 struct Cursor<'q, 'c> {
     clause: &'q Clause<'c>,
-    postings: BlockSegmentPostings,
-    /// The next posting of the block.
-    next: usize,
+    postings: TermPostings,
 }
 
 impl Cursor<'_, '_> {
     fn document(&self) -> Option<u32> {
-        self.postings.docs().get(self.next).copied()
+        self.postings.document()
     }
 
     /// Adds the clause's parts for all documents below `end`.
     fn add(&mut self, end: u32, lengths: WindowLengths<'_>, scores: &mut WindowScores) {
-        while self.document().is_some_and(|document| document < end) {
-            let (documents, frequencies) = (&self.postings.docs()[self.next..], &self.postings.freqs()[self.next..]);
-            let count = match documents.last() {
-                Some(&last) if last < end => documents.len(),
-                _ => documents.partition_point(|&document| document < end),
-            };
-            let slice = PostingsSlice { documents: &documents[..count], frequencies: &frequencies[..count], lengths };
-            self.clause.impact.add(self.clause.factor, &slice, scores);
-            self.next += count;
-            if self.next == self.postings.docs().len() {
-                self.postings.advance();
-                self.next = 0;
-            }
-        }
+        let clause = self.clause;
+        self.postings.read(end, |documents, frequencies| {
+            clause.impact.add(clause.factor, &PostingsSlice { documents, frequencies, lengths }, scores);
+        });
     }
 }
 
@@ -175,7 +163,7 @@ impl Best {
 
 impl Snapshot {
     /// The best `depth` documents by the sum of clauses over the terms of a query.
-    pub fn best(&self, terms: &[String], clauses: &[Clause<'_>], depth: usize) -> Result<Found, IndexError> {
+    pub fn best(&self, terms: &[QueryTerm], clauses: &[Clause<'_>], depth: usize) -> Result<Found, IndexError> {
         let (mut best, mut total, mut scores) = (Best::new(depth), 0, WindowScores::new());
         for (ordinal, reader) in self.searcher.segment_readers().iter().enumerate() {
             let mut cursors = self.cursors(reader, terms, clauses)?;
@@ -194,16 +182,15 @@ impl Snapshot {
     fn cursors<'q, 'c>(
         &self,
         reader: &SegmentReader,
-        terms: &[String],
+        terms: &[QueryTerm],
         clauses: &'q [Clause<'c>],
     ) -> Result<Vec<Cursor<'q, 'c>>, IndexError> {
         let mut cursors = Vec::with_capacity(clauses.len());
         for clause in clauses {
             let field = self.fields.text(clause.field);
-            let term = Term::from_field_text(field, &terms[clause.term]);
             let inverted = reader.inverted_index(field)?;
-            if let Some(postings) = inverted.read_block_postings(&term, IndexRecordOption::WithFreqs)? {
-                cursors.push(Cursor { clause, postings, next: 0 });
+            if let Some(postings) = TermPostings::open(&inverted, field, &terms[clause.term].alternatives)? {
+                cursors.push(Cursor { clause, postings });
             }
         }
         Ok(cursors)

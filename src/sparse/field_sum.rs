@@ -134,14 +134,14 @@ impl<M: FieldSum> SparseModel for M {
         let mut terms: Vec<(usize, Vec<Explanation>)> = Vec::new();
         for (term, field, factor) in pairs(*FieldSum::weights(self), query) {
             let Some(numbers) = Numbers::of(term, field, document, collection) else { continue };
-            let explained = explain_pair(self, factor, field, &query.distinct[term], &numbers);
+            let explained = explain_pair(self, factor, field, &query.distinct[term].text, &numbers);
             match terms.last_mut() {
                 Some((last, fields)) if *last == term => fields.push(explained),
                 _ => terms.push((term, vec![explained])),
             }
         }
         let explained =
-            |(term, fields): (usize, Vec<Explanation>)| Explanation::sum(format!("“{}”", query.distinct[term]), fields);
+            |(term, fields): (usize, Vec<Explanation>)| Explanation::sum(query.distinct[term].quoted(), fields);
         Explanation {
             value: self.score(query, document, collection),
             description: M::TITLE.to_owned(),

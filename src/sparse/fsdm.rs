@@ -74,7 +74,7 @@ impl Fsdm {
         let all = |count: &dyn Fn(usize) -> (u32, u64)| std::array::from_fn(count);
         let token = |&term: &usize| Feature {
             coefficient: self.lambda_terms,
-            name: format!("“{}”", query.distinct[term]),
+            name: query.distinct[term].quoted(),
             counts: all(&|field| (document.frequencies[term][field], occurrences(term, field))),
         };
         let mut features: Vec<Feature> = query.sequence.iter().map(token).collect();
@@ -85,7 +85,7 @@ impl Fsdm {
                 let how = if ordered { "in order".to_owned() } else { format!("within {WINDOW_WIDTH} tokens") };
                 features.push(Feature {
                     coefficient,
-                    name: format!("“{} {}” {how}", query.distinct[first], query.distinct[second]),
+                    name: format!("“{} {}” {how}", query.distinct[first].text, query.distinct[second].text),
                     counts: all(&|field| (here(field), there(field))),
                 });
             }

@@ -3,8 +3,8 @@
 use lodeseek::catalog::DatasetId;
 use lodeseek::document::{Field, FieldedDocument};
 use lodeseek::index::{
-    Analysis, AnalyzedQuery, CollectionStatistics, DocumentStatistics, FieldStatistics, Index, IndexDocument,
-    IndexError, IndexWriter, PairFrequencies, Snapshot, TermStatistics,
+    Analysis, AnalysisKind, AnalyzedQuery, CollectionStatistics, DocumentStatistics, FieldStatistics, Index,
+    IndexDocument, IndexError, IndexWriter, PairFrequencies, QueryTerm, Snapshot, TermStatistics, Wanted,
 };
 use lodeseek::ranking::{Ranking, Scored};
 use lodeseek::sparse::{Bm25, FieldWeights, Fsdm, LengthMode, Lmd, ModelKind, SparseModel, TfIdf, rank};
@@ -120,8 +120,24 @@ fn word(letter: u8) -> String {
     format!("w{letter}")
 }
 
+/// A word of a query, by the letters it stands for.
+type Group = Vec<u8>;
+
+/// A query of words that stand for several letters each.
+fn query_of(groups: &[Group], sequence: &[usize]) -> AnalyzedQuery {
+    let term = |group: &Group| QueryTerm {
+        text: format!("any of {group:?}"),
+        alternatives: group.iter().copied().map(word).collect(),
+    };
+    AnalyzedQuery { distinct: groups.iter().map(term).collect(), sequence: sequence.to_vec() }
+}
+
+fn count(words: &[u8], group: &Group) -> usize {
+    words.iter().filter(|word| group.contains(word)).count()
+}
+
 /// All statistics, counted from the words themselves.
-fn collection_of(documents: &Documents, query: &[u8]) -> CollectionStatistics {
+fn collection_of(documents: &Documents, query: &[Group]) -> CollectionStatistics {
     let mut fields = [FieldStatistics::default(); 8];
     let mut terms = vec![[TermStatistics::default(); 8]; query.len()];
     for document in documents.values() {
@@ -129,7 +145,7 @@ fn collection_of(documents: &Documents, query: &[u8]) -> CollectionStatistics {
             fields[field].documents += u64::from(!words.is_empty());
             fields[field].tokens += words.len() as u64;
             for (term, statistics) in query.iter().zip(&mut terms) {
-                let count = words.iter().filter(|word| *word == term).count() as u64;
+                let count = count(words, term) as u64;
                 statistics[field].documents += u64::from(count > 0);
                 statistics[field].occurrences += count;
             }
@@ -138,26 +154,23 @@ fn collection_of(documents: &Documents, query: &[u8]) -> CollectionStatistics {
     CollectionStatistics { documents: documents.len() as u64, fields, terms }
 }
 
-fn document_of(document: &[Vec<u8>; 8], distinct: &[u8], sequence: &[usize]) -> DocumentStatistics {
-    let pair = |first: u8, second: u8, words: &Vec<u8>| PairFrequencies {
-        ordered: words.windows(2).filter(|two| two == &[first, second]).count() as u32,
-        unordered: words.windows(8).filter(|eight| eight.contains(&first) && eight.contains(&second)).count() as u32,
+fn document_of(document: &[Vec<u8>; 8], distinct: &[Group], sequence: &[usize]) -> DocumentStatistics {
+    let pair = |first: &Group, second: &Group, words: &[u8]| PairFrequencies {
+        ordered: words.windows(2).filter(|two| first.contains(&two[0]) && second.contains(&two[1])).count() as u32,
+        unordered: words.windows(8).filter(|eight| count(eight, first) > 0 && count(eight, second) > 0).count() as u32,
     };
     let of_pair = |pair_of: &[usize]| {
-        std::array::from_fn(|field| pair(distinct[pair_of[0]], distinct[pair_of[1]], &document[field]))
+        std::array::from_fn(|field| pair(&distinct[pair_of[0]], &distinct[pair_of[1]], &document[field]))
     };
     DocumentStatistics {
-        frequencies: distinct
-            .iter()
-            .map(|term| std::array::from_fn(|f| document[f].iter().filter(|word| *word == term).count() as u32))
-            .collect(),
+        frequencies: distinct.iter().map(|term| std::array::from_fn(|f| count(&document[f], term) as u32)).collect(),
         pairs: sequence.windows(2).map(of_pair).collect(),
         lengths: std::array::from_fn(|field| document[field].len() as u32),
     }
 }
 
 /// The ranking by the definitions: every document that matches, scored one by one.
-fn by_definition(model: &dyn SparseModel, documents: &Documents, distinct: &[u8], query: &AnalyzedQuery) -> Ranking {
+fn by_definition(model: &dyn SparseModel, documents: &Documents, distinct: &[Group], query: &AnalyzedQuery) -> Ranking {
     let collection = collection_of(documents, distinct);
     let matches = |document: &DocumentStatistics| {
         document.frequencies.iter().any(|term| model.fields().iter().any(|field| term[field.index()] > 0))
@@ -220,13 +233,91 @@ proptest! {
         documents.retain(|name, _| !gone.contains(name));
         let text = said.iter().copied().map(word).collect::<Vec<_>>().join(" ");
         let query = AnalyzedQuery::new(&text, &Analysis::default());
-        let distinct: Vec<u8> = query.distinct.iter().map(|word| word.as_bytes()[1] - b'0').collect();
+        let distinct: Vec<Group> = query.distinct.iter().map(|word| vec![word.text.as_bytes()[1] - b'0']).collect();
         let model = ModelKind::ALL[kind].model(if lucene { LengthMode::LuceneByte } else { LengthMode::Exact });
         let expected = by_definition(model.as_ref(), &documents, &distinct, &query);
         let ranked = rank(model.as_ref(), &query, &snapshot(&folder), depth).expect("ranked");
         prop_assert_eq!(ranked.total, expected.len());
         prop_assert_eq!(ranked.ranking, expected.cut(depth));
     }
+
+    /// Words that stand for several tokens each, some in common, some of them in no document: statistics and counts are
+    /// those of the definitions, and so is what is found. Asked twice, for what is kept of the first time.
+    #[test]
+    fn words_of_several_tokens_rank_by_the_definitions(
+        all in proptest::collection::vec(fields(), 1..25),
+        groups in proptest::collection::vec(proptest::collection::btree_set(0u8..8, 1..5), 1..4),
+        said in proptest::collection::vec(0usize..3, 1..5),
+        commits in 1usize..4,
+        removed in proptest::collection::vec(0usize..25, 0..4),
+        kind in 0usize..4,
+        depth in 1usize..30,
+    ) {
+        let mut documents: Documents = all.into_iter().enumerate().map(|(n, fields)| (format!("d{n}"), fields)).collect();
+        let folder = write(&documents, commits, &removed);
+        let gone: Vec<String> = removed.iter().filter_map(|&place| documents.keys().nth(place).cloned()).collect();
+        documents.retain(|name, _| !gone.contains(name));
+        let groups: Vec<Group> = groups.into_iter().map(|group| group.into_iter().collect()).collect();
+        let said: Vec<usize> = said.into_iter().map(|place| place % groups.len()).collect();
+        let query = query_of(&groups, &said);
+        let model = ModelKind::ALL[kind].model(LengthMode::Exact);
+        let expected = by_definition(model.as_ref(), &documents, &groups, &query);
+        let snapshot = snapshot(&folder);
+        for _ in 0..2 {
+            let ranked = rank(model.as_ref(), &query, &snapshot, depth).expect("ranked");
+            prop_assert_eq!(ranked.total, expected.len());
+            prop_assert_eq!(ranked.ranking, expected.clone().cut(depth));
+        }
+        let held = snapshot.statistics(&query, &Field::ALL, Wanted::Occurrences).expect("counted");
+        prop_assert_eq!(&held, &collection_of(&documents, &groups));
+        let occurring = snapshot.occurring(&query, &Field::ALL).expect("looked up");
+        let seen: Vec<Vec<usize>> = groups.iter().map(|group| seen_of(&documents, group)).collect();
+        for ((term, group), seen) in occurring.distinct.iter().zip(&groups).zip(seen) {
+            prop_assert_eq!(term.alternatives.len(), if group.len() == 1 { 1 } else { seen.len() });
+        }
+        prop_assert_eq!(snapshot.statistics(&occurring, &Field::ALL, Wanted::Occurrences).expect("counted"), held);
+    }
+}
+
+/// Places of the letters of a group that are in some document.
+fn seen_of(documents: &Documents, group: &Group) -> Vec<usize> {
+    let is_seen = |letter: u8| documents.values().flatten().any(|words| words.contains(&letter));
+    (0..group.len()).filter(|&place| is_seen(group[place])).collect()
+}
+
+/// Words of several tokens in more documents than are decoded or scored together, alone in some windows and not in others.
+#[test]
+fn words_of_several_tokens_beyond_blocks_and_windows() {
+    let letter = |n: usize| if n < 5_000 { u8::from(n.is_multiple_of(3)) } else { (n % 5) as u8 };
+    let words = |n: usize| {
+        let words = [letter(n), 9, letter(n / 2), letter(n * 7919 % 9_001)];
+        std::array::from_fn(|field| if field < 2 { words[..1 + n % 4].to_vec() } else { Vec::new() })
+    };
+    let mut documents: Documents = (0..9_000).map(|n| (format!("d{n:04}"), words(n))).collect();
+    let folder = write(&documents, 2, &[0, 70, 8_999]);
+    for gone in ["d0000", "d0070", "d8999"] {
+        documents.remove(gone);
+    }
+    let groups = [vec![1, 3, 4], vec![2, 4, 8]];
+    let query = query_of(&groups, &[0, 1]);
+    let sums = [ModelKind::TfIdf, ModelKind::Bm25, ModelKind::Lmd].map(|kind| kind.model(LengthMode::Exact));
+    let rescored: Box<dyn SparseModel> = Box::new(Fsdm { candidates: documents.len(), ..Fsdm::default() });
+    for model in sums.into_iter().chain([rescored]) {
+        let expected = by_definition(model.as_ref(), &documents, &groups, &query);
+        let ranked = rank(model.as_ref(), &query, &snapshot(&folder), 50).expect("ranked");
+        assert_eq!((ranked.total, &ranked.ranking), (expected.len(), &expected.cut(50)), "{}", model.name());
+    }
+}
+
+#[test]
+fn words_that_stand_for_the_same_are_one() {
+    let analysis = Analysis::new(AnalysisKind::Multilingual);
+    let query = AnalyzedQuery::new("Malaga nitrogen málaga of Malaga", &analysis);
+    assert_eq!(query.texts()[..2], ["malaga", "nitrogen"]);
+    assert_eq!(query.sequence.len(), 4);
+    assert_eq!((query.sequence[0], query.sequence[3]), (0, 0));
+    let query = AnalyzedQuery::new("Nitrogen in the bay nitrogen", &Analysis::default());
+    assert_eq!((query.texts(), query.sequence), (vec!["nitrogen".to_owned(), "bay".to_owned()], vec![0, 1, 0]));
 }
 
 /// More documents than are scored together, most of them tied, some deleted, in two segments: ids decide at the floor.
@@ -241,7 +332,7 @@ fn ties_beyond_a_window_are_in_the_order_of_ids() {
     let sums = [ModelKind::TfIdf, ModelKind::Bm25, ModelKind::Lmd].map(|kind| kind.model(LengthMode::Exact));
     let rescored: Box<dyn SparseModel> = Box::new(Fsdm { candidates: documents.len(), ..Fsdm::default() });
     for model in sums.into_iter().chain([rescored]) {
-        let expected = by_definition(model.as_ref(), &documents, &[0, 1], &query);
+        let expected = by_definition(model.as_ref(), &documents, &[vec![0], vec![1]], &query);
         let ranked = rank(model.as_ref(), &query, &snapshot(&folder), 10).expect("ranked");
         assert_eq!((ranked.total, &ranked.ranking), (expected.len(), &expected.cut(10)), "{}", model.name());
     }

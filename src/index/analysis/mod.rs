@@ -62,6 +62,57 @@ impl FromStr for AnalysisKind {
     }
 }
 
+/// A word of a query, and the tokens it stands for in documents: synonyms, any of which is an occurrence of the word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueryTerm {
+    /// As typed, in lower case.
+    pub text: String,
+    /// The tokens, each once.
+    pub alternatives: Vec<String>,
+}
+
+impl QueryTerm {
+    /// Whether a token of a document is an occurrence of the word.
+    #[must_use]
+    pub fn is(&self, token: &str) -> bool {
+        self.alternatives.iter().any(|alternative| alternative == token)
+    }
+
+    /// Whether two words have the same occurrences.
+    #[must_use]
+    pub fn stands_for_the_same(&self, other: &Self) -> bool {
+        self.alternatives.len() == other.alternatives.len() && self.alternatives.iter().all(|token| other.is(token))
+    }
+
+    /// Whether two words have a token in common.
+    #[must_use]
+    pub fn meets(&self, other: &Self) -> bool {
+        self.alternatives.iter().any(|token| other.is(token))
+    }
+
+    /// The word in quotation marks, and its tokens where they are several.
+    #[must_use]
+    pub fn quoted(&self) -> String {
+        match self.alternatives.as_slice() {
+            [_, _, ..] => format!("“{}” (as {})", self.text, self.alternatives.join(", ")),
+            _ => format!("“{}”", self.text),
+        }
+    }
+}
+
+impl From<String> for QueryTerm {
+    /// The word that stands for itself alone.
+    fn from(word: String) -> Self {
+        Self { text: word.clone(), alternatives: vec![word] }
+    }
+}
+
+impl From<&str> for QueryTerm {
+    fn from(word: &str) -> Self {
+        word.to_owned().into()
+    }
+}
+
 /// The analysis of documents and queries.
 ///
 /// ```
@@ -121,11 +172,20 @@ impl Analysis {
         }
     }
 
-    /// The tokens of a query.
-    pub fn query_tokens<'t>(&'t self, text: &'t str) -> impl Iterator<Item = String> + 't {
+    /// The words of a query, in their order, with the tokens they stand for.
+    ///
+    /// ```
+    /// use lodeseek::index::{Analysis, AnalysisKind};
+    /// let words = Analysis::new(AnalysisKind::Multilingual).query_words("the alojamientos");
+    /// assert_eq!(words.len(), 1);
+    /// assert_eq!(words[0].text, "alojamientos");
+    /// assert!(words[0].is("aloj"), "{:?}", words[0].alternatives);
+    /// ```
+    #[must_use]
+    pub fn query_words(&self, text: &str) -> Vec<QueryTerm> {
         match &self.0 {
-            Way::Acordar(stop_words) => Tokens::Acordar(Words::of(text), stop_words),
-            Way::Multilingual(multilingual) => Tokens::Made(multilingual.query_tokens(text).into_iter()),
+            Way::Acordar(_) => self.tokens(text).map(QueryTerm::from).collect(),
+            Way::Multilingual(multilingual) => multilingual.query_words(text),
         }
     }
 }
@@ -169,7 +229,7 @@ mod tests {
         let text = "Don't you THINK the hasPhoneNumber of Müller’s café isn't 3.14?";
         let expected = ["think", "hasphonenumber", "müller’s", "café", "3.14"];
         assert_eq!(analysis.tokens(text).collect::<Vec<_>>(), expected);
-        assert_eq!(analysis.query_tokens(text).collect::<Vec<_>>(), expected);
+        assert_eq!(analysis.query_words(text), expected.map(QueryTerm::from));
     }
 
     #[test]

@@ -13,10 +13,14 @@
 //! # Queries
 //!
 //! The language of two or three words cannot be told, and what they should match is in several. So a query's word stands
-//! for its stems in *all* languages. Whatever language a text was taken for, rightly or not, a word of it is then found
-//! by the same word; and by another form of it wherever the text's stemmer says so. The stems of a word are mostly one
-//! to three, and in a text of one language mostly one of them occurs.
+//! for its stems in *all* languages, as synonyms: an occurrence of any is one of the word, and the word is as rare as all
+//! of them together. Whatever language a text was taken for, rightly or not, a word of it is then found by the same word;
+//! and by another form of it wherever the text's stemmer says so. The stems of a word are mostly one to three, and in a
+//! text of one language mostly one of them occurs.
+//!
+//! A local name that is split in documents is split in queries too: its parts are words one after another, not synonyms.
 
+use super::QueryTerm;
 use super::language::{ENGLISH, LANGUAGES, Languages};
 use super::stop_words::STOP_WORDS;
 use super::words::{Words, lower_into};
@@ -47,21 +51,26 @@ impl Multilingual {
         self.tokens_in(self.languages.of(text).unwrap_or(ENGLISH), text)
     }
 
-    /// The stems of a query's words in every language. Stop words of English and of the query's language, where that is
-    /// certain, are left out: not those of all, `war` is a stop word in German.
-    pub(super) fn query_tokens(&self, text: &str) -> Vec<String> {
+    /// A query's words with their stems in every language. Stop words of English and of the query's language, where that
+    /// is certain, are left out: not those of all, `war` is a stop word in German.
+    pub(super) fn query_words(&self, text: &str) -> Vec<QueryTerm> {
         let own = self.languages.of(text).unwrap_or(ENGLISH);
-        let is_stop_word = |word: &&str| [ENGLISH, own].iter().any(|&of| self.tokens_in(of, word).is_empty());
-        let mut tokens = Vec::new();
-        for word in Words::of(text).filter(|word| !is_stop_word(word)) {
-            let first = tokens.len();
-            for stem in (0..LANGUAGES.len()).flat_map(|language| self.tokens_in(language, word)) {
-                if !tokens[first..].contains(&stem) {
-                    tokens.push(stem);
+        let mut words = whole_words(text);
+        let mut kept_in = vec![0; words.len()];
+        for language in 0..LANGUAGES.len() {
+            let mut chain = self.chains[language].clone();
+            // A left out word leaves its number out: numbers are places in `words`, whatever the language.
+            chain.token_stream(text).process(&mut |token| {
+                let stems = &mut words[token.position].alternatives;
+                if !stems.contains(&token.text) {
+                    stems.push(token.text.clone());
                 }
-            }
+                kept_in[token.position] += u32::from(language == ENGLISH) + u32::from(language == own);
+            });
         }
-        tokens
+        let mut kept_in = kept_in.into_iter();
+        words.retain(|_| kept_in.next() == Some(2));
+        words
     }
 
     fn tokens_in(&self, language: usize, text: &str) -> Vec<String> {
@@ -73,6 +82,15 @@ impl Multilingual {
         }
         tokens
     }
+}
+
+/// The words that every language's chain makes its tokens of, without any.
+fn whole_words(text: &str) -> Vec<QueryTerm> {
+    let mut words = Vec::new();
+    LabelWords.token_stream(text).process(&mut |token| {
+        words.push(QueryTerm { text: token.text.clone(), alternatives: Vec::new() });
+    });
+    words
 }
 
 fn chain(language: Language) -> TextAnalyzer {
@@ -193,7 +211,7 @@ mod tests {
 
     fn matches(analysis: &Multilingual, query: &str, text: &str) -> bool {
         let held = analysis.tokens(text);
-        analysis.query_tokens(query).iter().any(|token| held.contains(token))
+        analysis.query_words(query).iter().any(|word| held.iter().any(|token| word.is(token)))
     }
 
     #[test]
@@ -218,6 +236,18 @@ mod tests {
     }
 
     #[test]
+    fn a_query_is_its_words_in_their_order() {
+        let analysis = Multilingual::new();
+        let texts = |query: &str| analysis.query_words(query).into_iter().map(|word| word.text).collect::<Vec<_>>();
+        assert_eq!(texts("Cities of the hasPhoneNumber"), ["cities", "phone", "number", "hasphonenumber"]);
+        assert_eq!(texts("air_quality Air"), ["air", "quality", "air"]);
+        assert_eq!(texts("Maryland’s dell'acqua"), ["maryland's", "acqua"]);
+        let words = analysis.query_words("alojamientos");
+        assert!(words[0].alternatives.len() > 1 && words[0].is("aloj"), "{words:?}");
+        assert!(analysis.query_words("").is_empty());
+    }
+
+    #[test]
     fn other_forms_match_in_the_language_of_the_text() {
         let analysis = Multilingual::new();
         for (query, text) in [
@@ -237,10 +267,11 @@ mod tests {
         let analysis = Multilingual::new();
         for word in ["organisations", "universities", "Málaga", "Straße", "années", "città", "Österreich", "ruoli"]
         {
-            let asked = analysis.query_tokens(word);
+            let asked = analysis.query_words(word);
             for language in 0..LANGUAGES.len() {
                 let held = analysis.tokens_in(language, word);
-                assert!(held.iter().all(|token| asked.contains(token)), "{word}: {held:?} {asked:?}");
+                assert_eq!((asked.len(), asked[0].text.as_str()), (1, word.to_lowercase().as_str()));
+                assert!(held.iter().all(|token| asked[0].is(token)), "{word}: {held:?} {asked:?}");
             }
         }
     }
@@ -258,8 +289,8 @@ mod tests {
     #[test]
     fn stop_words_of_the_language() {
         let analysis = Multilingual::new();
-        assert!(analysis.query_tokens("of the").is_empty());
-        assert!(!analysis.query_tokens("war").is_empty());
+        assert!(analysis.query_words("of the").is_empty());
+        assert!(!analysis.query_words("war").is_empty());
         let tokens = analysis.tokens("Die Liste der Bibliotheken in der Stadt und auf dem Land");
         assert!(
             !tokens.iter().any(|token| ["die", "der", "und", "auf", "dem"].contains(&token.as_str())),

@@ -175,14 +175,14 @@ fn search_page(state: &AppState, query: String, datasets: u64, skip: usize, resp
         datasets,
         searched: true,
         total: response.total,
-        hits: response.hits.iter().map(|hit| hit_view(&state.searcher, &response.terms, hit)).collect(),
+        hits: response.hits.iter().map(|hit| hit_view(&state.searcher, response, hit)).collect(),
         previous: (page > 0).then(|| link(page - 1)),
         next: (skip + PAGE < response.total).then(|| link(page + 1)),
         query,
     }
 }
 
-fn hit_view(searcher: &Searcher, terms: &[String], hit: &Hit) -> HitView {
+fn hit_view(searcher: &Searcher, response: &SearchResponse, hit: &Hit) -> HitView {
     let metadata = &hit.card.metadata;
     let mut facts: Vec<String> = metadata.creators.iter().take(1).map(|agent| agent.name.clone()).collect();
     facts.push(format!("{} triples", hit.card.profile.triples));
@@ -192,12 +192,12 @@ fn hit_view(searcher: &Searcher, terms: &[String], hit: &Hit) -> HitView {
     HitView {
         rank: hit.rank,
         href: href(&metadata.id),
-        title: pieces(searcher, terms, metadata.title()),
-        description: pieces(searcher, terms, &shorten(metadata.description().unwrap_or_default(), 300)),
+        title: pieces(searcher, response, metadata.title()),
+        description: pieces(searcher, response, &shorten(metadata.description().unwrap_or_default(), 300)),
         facts,
         score: format!("{:.2}", hit.score),
         fields: hit.fields.clone(),
-        triples: shown.map(|triple| triple_view(&triple.triple, |text| pieces(searcher, terms, text))).collect(),
+        triples: shown.map(|triple| triple_view(&triple.triple, |text| pieces(searcher, response, text))).collect(),
     }
 }
 
@@ -215,7 +215,7 @@ fn shorten(text: &str, length: usize) -> String {
 }
 
 /// The text in pieces: the query's words by themselves, without the punctuation around them.
-fn pieces(searcher: &Searcher, terms: &[String], text: &str) -> Vec<Piece> {
+fn pieces(searcher: &Searcher, response: &SearchResponse, text: &str) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     let mut add = |text: &str, matched: bool| match pieces.last_mut() {
         Some(last) if !matched && !last.matched => last.text.push_str(text),
@@ -225,7 +225,7 @@ fn pieces(searcher: &Searcher, terms: &[String], text: &str) -> Vec<Piece> {
     for word in text.split_inclusive(char::is_whitespace) {
         let start = word.find(char::is_alphanumeric).unwrap_or(0);
         let end = word.trim_end_matches(|character: char| !character.is_alphanumeric()).len().max(start);
-        if searcher.is_match(word, terms) {
+        if searcher.is_match(word, response) {
             add(&word[..start], false);
             add(&word[start..end], true);
             add(&word[end..], false);
