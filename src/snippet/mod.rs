@@ -1,6 +1,8 @@
 //! Snippets: a few triples that say what a dataset is.
 
 mod illusnip;
+pub mod keyword;
+pub mod metrics;
 
 pub use illusnip::{IlluSnip, Starts};
 
