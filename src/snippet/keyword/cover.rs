@@ -95,8 +95,7 @@ pub(super) fn cover(sets: &[KeywordSet], weights: &[f64], limit: usize) -> Vec<K
         sets.iter().copied().filter(|set| !sets.iter().any(|other| contains(*other, *set))).collect();
     let by_weight = |a: &KeywordSet, b: &KeywordSet| weight(weights, *b).total_cmp(&weight(weights, *a)).then(a.cmp(b));
     sets.sort_by(by_weight);
-    let mut cover =
-        if all.len() <= EXACT { fewest(&sets, all, weights, limit) } else { greedy(&sets, weights, limit) };
+    let mut cover = if all.len() <= EXACT { fewest(&sets, all, weights, limit) } else { greedy(&sets, weights, limit) };
     cover.sort_by(by_weight);
     cover
 }
@@ -244,8 +243,7 @@ impl Chooser<'_> {
             }
             let mut further: Vec<u32> = group.iter().copied().filter(|place| !chosen.contains(place)).collect();
             let wanted = (limit - chosen.len()).min(further.len());
-            let order =
-                |a: &u32, b: &u32| self.said(*b).total_cmp(&self.said(*a)).then_with(|| a.cmp(b));
+            let order = |a: &u32, b: &u32| self.said(*b).total_cmp(&self.said(*a)).then_with(|| a.cmp(b));
             if wanted < further.len() {
                 further.select_nth_unstable_by(wanted, order);
                 further.truncate(wanted);

@@ -164,7 +164,8 @@ struct LinksTo {
 
 impl LinksTo {
     fn of(roles: &Roles<'_>) -> Self {
-        let links = || (0..roles.graph.len() as u32).filter_map(|place| Some((roles.target(roles.triple(place))?, place)));
+        let links =
+            || (0..roles.graph.len() as u32).filter_map(|place| Some((roles.target(roles.triple(place))?, place)));
         let mut starts = vec![0u32; roles.graph.term_count() + 1];
         for (target, _) in links() {
             starts[target.index() + 1] += 1;
@@ -216,8 +217,11 @@ impl<'w> Objective<'w> {
     /// What a triple would add now.
     pub(super) fn gain(&self, place: u32) -> f64 {
         let triple = self.weights.roles.triple(place);
-        let property =
-            if self.has_property.contains(&triple.predicate) { 0.0 } else { self.weights.property[triple.predicate.index()] };
+        let property = if self.has_property.contains(&triple.predicate) {
+            0.0
+        } else {
+            self.weights.property[triple.predicate.index()]
+        };
         let new = self.weights.roles.ends(triple).filter(|end| !self.piece_of.contains_key(end));
         let entities: f64 = new.map(|end| self.weights.entity[end.index()]).sum();
         property + entities + self.pattern_gain(triple) + self.piece_gain(triple)
@@ -343,7 +347,8 @@ impl Greedy<'_, '_> {
         while !uncovered.is_empty() && self.chosen.len() < self.budget {
             let new = |set: KeywordSet| set.shared_with(uncovered).len();
             let most = groups.iter().map(|(set, _)| new(*set)).max().unwrap_or(0);
-            let places = groups.iter().filter(|(set, _)| new(*set) == most).flat_map(|(_, group)| group.iter().copied());
+            let places =
+                groups.iter().filter(|(set, _)| new(*set) == most).flat_map(|(_, group)| group.iter().copied());
             let Some(best) = self.best(places) else { return };
             uncovered = uncovered.without(matches.triple(self.objective.weights.roles.triple(best.triple)));
             self.choose(best);
