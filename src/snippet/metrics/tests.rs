@@ -93,6 +93,7 @@ proptest! {
         near(report.skm_rep, 1.0);
         prop_assert!(report.kw_rel.is_none_or(|value| value == 1.0) && report.qry_rel.is_none_or(|value| value == 1.0));
         // An entity whose only triples have literals for types has an empty pattern, shown by nothing.
-        prop_assert!(report.link_rep == if patterns.total_links() > 0 { 1.0 } else { 0.0 });
+        let whole = if patterns.total_links() > 0 { 1.0 } else { 0.0 };
+        prop_assert_eq!(report.link_rep, whole);
     }
 }
