@@ -57,7 +57,7 @@ fn a_need_by_hand() {
     // their property, which is a node.
     let need = Need::of(&graph, &matches, &[0, 1, 2]);
     let report = reference.report(&names, Some(&need));
-    assert_eq!((report.kw_rel, report.qry_rel), (Some(3.0 / 5.0), Some(1.0)));
+    assert_eq!((report.kw_rel, report.qry_rel), (Some(4.0 / 5.0), Some(1.0)));
     let green = snippet(&graph, |_, object| object == "green bay");
     assert_eq!(reference.report(&green, Some(&need)).qry_rel, Some(0.5));
     // One word, no pair.
