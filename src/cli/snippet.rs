@@ -8,7 +8,7 @@ use crate::engine::Searcher;
 use crate::profile::Profile;
 use crate::rdf::intake::{Intake, Outcome};
 use crate::rdf::{Labels, RdfSyntax, TripleGraph, TripleGraphBuilder};
-use crate::snippet::{IlluSnip, SnippetExtractor, TripleBudget, labelled};
+use crate::snippet::{Deadline, IlluSnip, SnippetExtractor, TripleBudget, labelled};
 use crate::store;
 use anyhow::Context;
 use std::io::{self, Write};
@@ -36,7 +36,7 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let started = Instant::now();
     let profile = Profile::of(&graph);
     let passed = || arguments.deadline.is_some_and(|limit| started.elapsed() >= Duration::from_millis(limit));
-    let mut extractor = IlluSnip::default().with_interrupt(&passed);
+    let mut extractor = IlluSnip::default().with_deadline(Deadline::when(&passed));
     if arguments.deadline.is_some() {
         extractor = extractor.with_work(u64::MAX);
     }
