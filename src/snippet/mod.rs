@@ -3,8 +3,12 @@
 #[cfg(test)]
 mod conformance;
 mod illusnip;
+pub mod pcsg;
 
 pub use illusnip::{IlluSnip, Starts};
+pub use pcsg::{
+    KeywordMatcher, LoneEntities, PatternRepresentatives, PatternShares, Pcsg, PcsgOptions, RepresentativeOptions,
+};
 
 use crate::profile::Profile;
 use crate::rdf::vocab::{lodeseek, rdf};
