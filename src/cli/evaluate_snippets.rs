@@ -14,7 +14,7 @@ use crate::profile::{Patterns, Profile};
 use crate::rdf::TripleGraph;
 use crate::snippet::keyword::{KeywordCover, Ksd, OptimalSnippet};
 use crate::snippet::metrics::{Need, Reference, Report};
-use crate::snippet::{IlluSnip, SnippetExtractor, Starts, TripleBudget};
+use crate::snippet::{IlluSnip, PatternRepresentatives, Pcsg, SnippetExtractor, Starts, TripleBudget};
 use crate::store::{Access, Entry, Store};
 use anyhow::Context;
 use serde::Serialize;
@@ -59,6 +59,10 @@ enum Method {
     Illusnip,
     /// IlluSnip from the heaviest triple alone.
     IllusnipMax,
+    /// An entity for each frequent description pattern.
+    Patterns,
+    /// Pattern-covering trees, PCSG-τ.
+    PcsgTau,
     /// Keywords, frequent schema and central entities in one cover.
     Ksd,
     /// The keywords, then the objective of the optimal data snippet.
@@ -168,6 +172,8 @@ impl Method {
         match self {
             Self::Illusnip => Box::new(IlluSnip::default()),
             Self::IllusnipMax => Box::new(IlluSnip::default().with_starts(Starts::Heaviest)),
+            Self::Patterns => Box::new(PatternRepresentatives::default()),
+            Self::PcsgTau => Box::new(Pcsg::tau()),
             Self::Ksd => Box::new(Ksd::new(terms)),
             Self::Optimal => Box::new(OptimalSnippet::new(terms)),
             Self::Cover => Box::new(KeywordCover::new(terms)),

@@ -5,9 +5,10 @@ use super::syntax::Syntax;
 use super::terminal::safe;
 use crate::catalog::DatasetId;
 use crate::engine::Searcher;
-use crate::profile::Profile;
+use crate::profile::{Patterns, Profile};
 use crate::rdf::intake::{Intake, Outcome};
 use crate::rdf::{Labels, RdfSyntax, TripleGraph, TripleGraphBuilder};
+use crate::snippet::metrics::Report;
 use crate::snippet::{Deadline, IlluSnip, SnippetExtractor, TripleBudget, labelled};
 use crate::store;
 use anyhow::Context;
@@ -29,6 +30,9 @@ pub(super) struct Arguments {
     /// Write RDF instead of labels.
     #[arg(long, value_enum, value_name = "SYNTAX")]
     rdf: Option<Syntax>,
+    /// Tell how well the snippet stands for the whole.
+    #[arg(long)]
+    metrics: bool,
 }
 
 pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
@@ -57,6 +61,9 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
                 safe(&shown.object.label)
             )?;
         }
+    }
+    if arguments.metrics {
+        writeln!(io::stderr(), "{}", Report::of(&graph, &profile, &Patterns::of(&graph), &snippet))?;
     }
     let note = if snippet.interrupted { "; not every start was tried" } else { "" };
     writeln!(

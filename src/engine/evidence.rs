@@ -2,7 +2,7 @@
 
 use crate::profile::Profile;
 use crate::rdf::{Labels, TripleGraph};
-use crate::snippet::keyword::{KeywordCover, Ksd, Matches};
+use crate::snippet::keyword::{KeywordCover, Matches, OptimalSnippet};
 use crate::snippet::{LabelledTriple, SnippetExtractor, TripleBudget, labelled};
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +42,6 @@ pub(super) fn snippet(
     matches: &Matches,
     budget: TripleBudget,
 ) -> Vec<LabelledTriple> {
-    let snippet = Ksd::new(matches).extract(graph, &Profile::of(graph), budget);
+    let snippet = OptimalSnippet::new(matches).extract(graph, &Profile::of(graph), budget);
     snippet.triples.iter().map(|&triple| labelled(graph, labels, triple)).collect()
 }

@@ -15,6 +15,8 @@
 //! *Cost.* With *T* triples: O(T log d) time for entities with up to *d* distinct elements, and memory of about twelve
 //! bytes a triple and eight a term.
 
+mod description;
+
 use crate::rdf::vocab::rdf;
 use crate::rdf::{TermId, Triple, TripleGraph};
 use rustc_hash::FxHashMap;

@@ -5,8 +5,12 @@ mod conformance;
 mod illusnip;
 pub mod keyword;
 pub mod metrics;
+pub mod pcsg;
 
 pub use illusnip::{IlluSnip, Starts};
+pub use pcsg::{
+    KeywordMatcher, LoneEntities, PatternRepresentatives, PatternShares, Pcsg, PcsgOptions, RepresentativeOptions,
+};
 
 use crate::profile::Profile;
 use crate::rdf::vocab::{lodeseek, rdf};

@@ -124,3 +124,29 @@ fn nothing_has_no_patterns() {
     let patterns = Patterns::of(&graph_of(&[]));
     assert!(patterns.is_empty() && patterns.entities().is_empty() && patterns.link_patterns().is_empty());
 }
+
+#[test]
+fn patterns_as_triples() {
+    let iri = |name: &str| NamedNode::new_unchecked(name);
+    let graph = graph_of(&[
+        OxTriple::new(iri("ex:s"), iri(rdf::TYPE), iri("ex:C")),
+        OxTriple::new(iri("ex:s"), iri("ex:p"), iri("ex:o")),
+        OxTriple::new(iri("ex:o"), iri("ex:q"), Literal::from("x")),
+    ]);
+    let patterns = Patterns::of(&graph);
+    let lines = |most| -> Vec<String> {
+        let triples = patterns.to_triples(&graph, &iri("ex:d"), most);
+        triples.iter().map(|triple| triple.to_string().replace("https://w3id.org/lodeseek/ns#", "")).collect()
+    };
+    assert_eq!(lines(0).len(), 2);
+    assert_eq!(lines(1).len(), 2 + 5); // the link pattern's other end is not described
+    let all = lines(9);
+    for line in [
+        "<ex:d#entity-pattern-1> <outgoingProperty> <ex:p>",
+        "<ex:d#entity-pattern-2> <incomingProperty> <ex:p>",
+        "<ex:d#link-pattern-1> <subjectPattern> <ex:d#entity-pattern-1>",
+        "<ex:d#link-pattern-1> <objectPattern> <ex:d#entity-pattern-2>",
+    ] {
+        assert!(all.iter().any(|found| found == line), "{line} is not in {all:#?}");
+    }
+}
