@@ -344,6 +344,8 @@ struct Part {
     goals: FxHashSet<u32>,
     connected: bool,
     interrupted: bool,
+    /// The bound on steps of taking triples out again.
+    work: u64,
 }
 
 /// Makes the chosen components one after another, in the order of the set cover.
@@ -393,7 +395,7 @@ impl Iterator for Parts<'_, '_> {
         let entities = &self.members[place];
         let goals: FxHashSet<u32> = new.into_iter().collect();
         if let &[lone] = &entities[..] {
-            return Some(Part { entities: vec![lone], goals, connected: true, interrupted: false });
+            return Some(Part { entities: vec![lone], goals, connected: true, interrupted: false, work: self.work });
         }
         let groups = self.selection.groups(entities, &goals);
         if self.labels.is_some() && self.deadline.has_passed() {
@@ -406,7 +408,7 @@ impl Iterator for Parts<'_, '_> {
         if connected {
             self.selection.take_out(&mut entities, &goals, &self.weights, self.work);
         }
-        Some(Part { entities, goals, connected, interrupted: !connected })
+        Some(Part { entities, goals, connected, interrupted: !connected, work: self.work })
     }
 }
 

@@ -144,11 +144,14 @@ impl<'s, 'g> Assembly<'s, 'g> {
         }
     }
 
-    /// Takes out what others show too, the last first.
+    /// Takes out what others show too, the last first, as long as the part's work allows.
     fn take_out(&mut self) {
+        let mut left = self.part.work;
         for at in (0..self.chosen.len()).rev() {
             let place = self.chosen[at];
             if !self.is_needed(place) {
+                let Some(after) = left.checked_sub(self.chosen.len() as u64) else { break };
+                left = after;
                 let rest: Vec<u32> = self.chosen.iter().copied().filter(|&other| other != place).collect();
                 if !self.part.connected || self.connects(&rest) {
                     self.drop(place);

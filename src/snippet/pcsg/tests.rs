@@ -143,7 +143,7 @@ fn data() -> PathBuf {
 fn read(path: &Path) -> Option<TripleGraph> {
     let mut builder = TripleGraphBuilder::new();
     let bytes = fs::read(path).ok()?;
-    crate::rdf::intake::Intake::default().read(&bytes, "t.nt", "http://e.org/", &mut builder);
+    crate::rdf::intake::Intake::default().read(bytes.as_slice(), "t.nt", "http://e.org/", &mut builder);
     Some(builder.finish())
 }
 
