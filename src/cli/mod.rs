@@ -5,6 +5,7 @@
 //! the one expected), 2 an error.
 
 mod evaluate;
+mod evaluate_snippets;
 mod fuse;
 mod index;
 mod load;
@@ -59,6 +60,8 @@ enum Command {
     Tune(tune::Arguments),
     /// Measure rankings against relevance judgements.
     Evaluate(evaluate::Arguments),
+    /// Measure snippet methods over the datasets of the collection.
+    EvaluateSnippets(evaluate_snippets::Arguments),
     /// Make one ranking of several, with weights given or learned by folds.
     Fuse(fuse::Arguments),
     /// Compute the scores of a condition and hold them against those expected.
@@ -101,6 +104,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<Done> {
         Command::Run(arguments) => run::run(home, arguments),
         Command::Tune(arguments) => tune::run(home, arguments),
         Command::Evaluate(arguments) => evaluate::run(home, arguments),
+        Command::EvaluateSnippets(arguments) => evaluate_snippets::run(home, arguments),
         Command::Fuse(arguments) => fuse::run(arguments),
         Command::Reproduce(arguments) => reproduce::run(home, arguments),
     }

@@ -3,7 +3,7 @@
 use super::Done;
 use super::model::ModelArguments;
 use super::terminal::{Style, cut, grouped, safe};
-use crate::engine::{Hit, SearchRequest, SearchResponse, Searcher, SnippetTriple};
+use crate::engine::{Hit, SearchRequest, SearchResponse, Searcher, SnippetKind, SnippetTriple};
 use crate::server::hit_json;
 use crate::snippet::LabelledTriple;
 use std::io::{self, Write};
@@ -24,8 +24,27 @@ pub(super) struct Arguments {
     /// Show what each score is made of, and the triples that matched.
     #[arg(long)]
     explain: bool,
+    /// The snippet shown of a dataset: the one stored with it, or one made for the query.
+    #[arg(long, value_enum, value_name = "KIND", default_value_t)]
+    snippet: SnippetChoice,
     #[command(flatten)]
     ranking: ModelArguments,
+}
+
+#[derive(clap::ValueEnum, Clone, Copy, Debug, Default)]
+enum SnippetChoice {
+    #[default]
+    Stored,
+    Query,
+}
+
+impl From<SnippetChoice> for SnippetKind {
+    fn from(choice: SnippetChoice) -> Self {
+        match choice {
+            SnippetChoice::Stored => Self::Stored,
+            SnippetChoice::Query => Self::Query,
+        }
+    }
 }
 
 /// Triples of a snippet shown in the terminal: those that match first.
@@ -34,8 +53,12 @@ const SHOWN: usize = 5;
 pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let searcher = Searcher::open(home)?.with_model(arguments.ranking.model()?);
     let query = arguments.query.join(" ");
-    let request =
-        SearchRequest { depth: arguments.depth.get(), explain: arguments.explain, ..SearchRequest::new(query.clone()) };
+    let request = SearchRequest {
+        depth: arguments.depth.get(),
+        explain: arguments.explain,
+        snippet: arguments.snippet.into(),
+        ..SearchRequest::new(query.clone())
+    };
     let response = searcher.search(&request)?;
     let mut out = io::stdout().lock();
     if arguments.json {

@@ -5,10 +5,11 @@ use super::syntax::Syntax;
 use super::terminal::safe;
 use crate::catalog::DatasetId;
 use crate::engine::Searcher;
-use crate::profile::Profile;
+use crate::profile::{Patterns, Profile};
 use crate::rdf::intake::{Intake, Outcome};
 use crate::rdf::{Labels, RdfSyntax, TripleGraph, TripleGraphBuilder};
-use crate::snippet::{IlluSnip, SnippetExtractor, TripleBudget, labelled};
+use crate::snippet::metrics::Report;
+use crate::snippet::{Deadline, IlluSnip, SnippetExtractor, TripleBudget, labelled};
 use crate::store;
 use anyhow::Context;
 use std::io::{self, Write};
@@ -29,6 +30,9 @@ pub(super) struct Arguments {
     /// Write RDF instead of labels.
     #[arg(long, value_enum, value_name = "SYNTAX")]
     rdf: Option<Syntax>,
+    /// Tell how well the snippet stands for the whole.
+    #[arg(long)]
+    metrics: bool,
 }
 
 pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
@@ -36,7 +40,7 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let started = Instant::now();
     let profile = Profile::of(&graph);
     let passed = || arguments.deadline.is_some_and(|limit| started.elapsed() >= Duration::from_millis(limit));
-    let mut extractor = IlluSnip::default().with_interrupt(&passed);
+    let mut extractor = IlluSnip::default().with_deadline(Deadline::when(&passed));
     if arguments.deadline.is_some() {
         extractor = extractor.with_work(u64::MAX);
     }
@@ -57,6 +61,9 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
                 safe(&shown.object.label)
             )?;
         }
+    }
+    if arguments.metrics {
+        writeln!(io::stderr(), "{}", Report::of(&graph, &profile, &Patterns::of(&graph), &snippet))?;
     }
     let note = if snippet.interrupted { "; not every start was tried" } else { "" };
     writeln!(

@@ -4,7 +4,7 @@ use super::{Card, EngineError, index_folder};
 use crate::catalog::DatasetId;
 use crate::document::{CompactDocument, FieldedDocument};
 use crate::index::{Analysis, AnalysisKind, IndexDocument, IndexWriter};
-use crate::profile::Profile;
+use crate::profile::{Patterns, Profile};
 use crate::rdf::{Labels, TripleGraph};
 use crate::snippet::{IlluSnip, SnippetExtractor, Starts, TripleBudget, labelled};
 use crate::store::{Entry, Store};
@@ -19,6 +19,8 @@ use std::time::{Duration, Instant};
 const COMPACT_BUDGET: TripleBudget = TripleBudget(171);
 /// Entries of a profile's lists kept in a card.
 const CARD_LIST: usize = 50;
+/// Patterns of either kind written with a profile.
+const PROFILE_PATTERNS: usize = 50;
 
 /// How datasets are indexed.
 #[derive(Clone, Copy, Debug)]
@@ -217,7 +219,13 @@ impl<'s> Indexer<'s> {
     fn make(&self, entry: &Entry, version: &str, analysis: &Analysis) -> Result<Made, EngineError> {
         let mut times = StageTimes::default();
         let graph = timed(&mut times.read, || self.store.content(entry))?;
-        let profile = timed(&mut times.profile, || Profile::of(&graph));
+        let node = self.store.iris().dataset(&entry.dataset.metadata.id);
+        let (profile, described) = timed(&mut times.profile, || {
+            let profile = Profile::of(&graph);
+            let mut described = profile.to_void(&graph, &node);
+            described.extend(Patterns::of(&graph).to_triples(&graph, &node, PROFILE_PATTERNS));
+            (profile, described)
+        });
         let metadata = &entry.dataset.metadata;
         let extractor = IlluSnip::default();
         let budget = self.options.snippet_budget;
@@ -239,10 +247,9 @@ impl<'s> Indexer<'s> {
             let (card, compact) = (serde_json::to_vec(&card)?, serde_json::to_vec(&compact)?);
             Ok(IndexDocument::new(metadata.id.clone(), version.to_owned(), &fielded, analysis, card, compact))
         })?;
-        let node = self.store.iris().dataset(&metadata.id);
         Ok(Made {
             document,
-            profile: profile.to_void(&graph, &node),
+            profile: described,
             snippet: snippet.to_triples(&graph, &node, extractor.name(), budget),
             triples: graph.len() as u64,
             times,

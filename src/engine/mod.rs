@@ -5,11 +5,13 @@ mod card;
 mod evidence;
 mod indexer;
 mod searcher;
+mod terms;
 
 pub use card::Card;
 pub use evidence::Evidence;
 pub use indexer::{IndexOptions, IndexProgress, IndexReport, Indexer, StageTimes};
-pub use searcher::{FieldMatch, Hit, SearchRequest, SearchResponse, Searcher, SnippetTriple};
+pub use searcher::{FieldMatch, Hit, SearchRequest, SearchResponse, Searcher, SnippetKind, SnippetTriple};
+pub use terms::QueryTerms;
 
 use crate::index::IndexError;
 use crate::store::StoreError;

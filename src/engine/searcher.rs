@@ -1,17 +1,30 @@
 //! A need in words to ranked, explained datasets.
 
-use super::{Card, EngineError, Evidence, evidence, index_folder};
+use super::{Card, EngineError, Evidence, QueryTerms, evidence, index_folder};
 use crate::catalog::DatasetId;
 use crate::document::Field;
 use crate::index::{
-    Analysis, AnalysisKind, AnalyzedQuery, CollectionStatistics, DocumentStatistics, Index, IndexError, Wanted,
+    Analysis, AnalysisKind, AnalyzedQuery, CollectionStatistics, DocumentStatistics, Index, IndexError, TermStatistics,
+    Wanted,
 };
 use crate::ranking::Ranking;
-use crate::snippet::{LabelledTerm, LabelledTriple};
+use crate::rdf::Labels;
+use crate::snippet::{LabelledTerm, LabelledTriple, TripleBudget};
 use crate::sparse::{Explanation, FieldWeights, LengthMode, ModelKind, Parts, SparseModel, rank};
 use crate::store::{self, StoreError};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+
+/// Which snippet a hit shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SnippetKind {
+    /// The one made when the dataset was indexed.
+    #[default]
+    Stored,
+    /// One made for the query: it reads the dataset's graph.
+    Query,
+}
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -26,13 +39,15 @@ pub struct SearchRequest {
     pub explain: bool,
     /// The model, where not the searcher's own.
     pub model: Option<ModelKind>,
+    /// Which snippet is shown.
+    pub snippet: SnippetKind,
 }
 
 impl SearchRequest {
     /// The ten best for a query.
     #[must_use]
     pub fn new(query: impl Into<String>) -> Self {
-        Self { query: query.into(), depth: 10, skip: 0, explain: false, model: None }
+        Self { query: query.into(), depth: 10, skip: 0, explain: false, model: None, snippet: SnippetKind::default() }
     }
 }
 
@@ -184,35 +199,42 @@ impl Searcher {
             };
             if request.explain {
                 hit.explanation = Some(model.explain(&shown, document, &ranked.collection));
-                self.find_evidence(&mut hit, &query, &ranked.collection, analysis);
             }
+            self.read_graph(&mut hit, request, &query, &ranked.collection, analysis);
             hits.push(hit);
         }
         Ok(SearchResponse { model: model.name(), terms: query.texts(), query, total: ranked.total, hits })
     }
 
-    /// Looks up the triples that matched. Where the graph's file is gone meanwhile, the answer is without them and the
-    /// log says why.
-    fn find_evidence(
+    /// Looks up what the request wants of the graph itself. Where the graph's file is gone meanwhile, the answer is
+    /// without it and the log says why.
+    fn read_graph(
         &self,
         hit: &mut Hit,
+        request: &SearchRequest,
         query: &AnalyzedQuery,
         collection: &CollectionStatistics,
         analysis: &Analysis,
     ) {
-        let weights: Vec<f64> = collection
-            .terms
-            .iter()
-            .map(|term| {
-                let documents = term.iter().map(|field| field.documents).max().unwrap_or(0) as f64;
-                (1.0 + collection.documents as f64 / (documents + 1.0)).ln()
-            })
-            .collect();
-        match store::read_content(&self.home, &hit.card.version) {
-            Ok(graph) => hit.evidence = evidence::find(&graph, query, &weights, analysis, EVIDENCE),
+        let for_query = request.snippet == SnippetKind::Query;
+        if !(request.explain || for_query) {
+            return;
+        }
+        let graph = match store::read_content(&self.home, &hit.card.version) {
+            Ok(graph) => graph,
             Err(error) => {
-                tracing::warn!(dataset = %hit.card.metadata.id, %error, "no evidence: the graph cannot be read")
+                tracing::warn!(dataset = %hit.card.metadata.id, %error, "no evidence: the graph cannot be read");
+                return;
             }
+        };
+        let matches = QueryTerms::new(&query.distinct, analysis).matches(&graph);
+        let labels = Labels::for_display(&graph, &["en"]);
+        if request.explain {
+            hit.evidence = evidence::find(&graph, &labels, &matches, &query.texts(), &telling(collection), EVIDENCE);
+        }
+        if for_query {
+            let triples = evidence::snippet(&graph, &labels, &matches, TripleBudget::default());
+            hit.snippet = triples.iter().map(|triple| mark(triple, query, analysis)).collect();
         }
     }
 
@@ -260,6 +282,13 @@ impl Searcher {
     pub fn is_empty(&self) -> Result<bool, EngineError> {
         Ok(self.index.snapshot()?.is_empty())
     }
+}
+
+/// How telling each distinct term of the query is: the rarer among the datasets, the more.
+fn telling(collection: &CollectionStatistics) -> Vec<f64> {
+    let weight = |documents: u64| (1.0 + collection.documents as f64 / (documents as f64 + 1.0)).ln();
+    let documents = |term: &[TermStatistics; 8]| term.iter().map(|field| field.documents).max().unwrap_or(0);
+    collection.terms.iter().map(|term| weight(documents(term))).collect()
 }
 
 /// The fields that hold a term of the query, the most telling first.

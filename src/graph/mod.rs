@@ -1,5 +1,11 @@
 //! Graph algorithms over numbered nodes, on petgraph. Nothing here knows RDF or SPARQL.
 
+mod hub_labeling;
+mod steiner;
+
+pub use hub_labeling::{HubDistance, HubLabels};
+pub use steiner::{GroupSteiner, Member, Tree, components, set_cover};
+
 use petgraph::csr::Csr;
 
 /// An undirected multigraph: parallel links count as often as they occur.

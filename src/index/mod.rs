@@ -15,7 +15,7 @@ mod traverse;
 mod windows;
 mod writer;
 
-pub use analysis::{Analysis, AnalysisKind, QueryTerm, STOP_WORDS, UnknownAnalysis};
+pub use analysis::{Analysis, AnalysisKind, QueryTerm, STOP_WORDS, TermFinder, UnknownAnalysis};
 pub use statistics::{
     AnalyzedQuery, CollectionStatistics, DocumentStatistics, FieldStatistics, TermStatistics, Wanted,
 };

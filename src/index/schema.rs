@@ -8,7 +8,7 @@ pub(super) const VERSION: &str = "version";
 const CARD: &str = "card";
 const COMPACT: &str = "compact";
 /// Rises whenever what is written changes; part of every dataset's version, so that old documents are made anew.
-pub(super) const FORMAT: u32 = 2;
+pub(super) const FORMAT: u32 = 3;
 
 const LENGTHS: [&str; 8] = [
     "title_length",

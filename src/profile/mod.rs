@@ -1,6 +1,9 @@
 //! What a dataset contains, in numbers, and those numbers as VoID. <https://www.w3.org/TR/void/>
 
+pub mod pattern;
 mod void;
+
+pub use pattern::{Element, EntityPattern, LinkPattern, LinkPatternId, PatternId, Patterns};
 
 use crate::rdf::vocab::rdf;
 use crate::rdf::{LiteralKind, TermId, TermRef, TripleGraph, namespace};

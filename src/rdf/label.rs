@@ -136,6 +136,12 @@ impl<'g> Labels<'g> {
         Self { graph, chosen: choose(graph, LABEL_PROPERTIES, languages), as_words: true }
     }
 
+    /// The literal that names a term; `None` where its label is its own text or a part of it.
+    #[must_use]
+    pub fn naming(&self, id: TermId) -> Option<TermId> {
+        self.chosen.get(&id).copied()
+    }
+
     /// The label of an IRI or the lexical form of a literal; `None` for a blank node without a label.
     #[must_use]
     pub fn label(&self, id: TermId) -> Option<String> {

@@ -142,6 +142,16 @@ vocabulary! {
         LANGUAGE_TAG = "languageTag",
         LITERALS = "literals",
         SKIPPED_STATEMENTS = "skippedStatements",
+        ENTITY_PATTERN = "EntityPattern",
+        LINK_PATTERN = "LinkPattern",
+        HAS_ENTITY_PATTERN = "entityPattern",
+        HAS_LINK_PATTERN = "linkPattern",
+        ENTITY_PATTERNS = "entityPatterns",
+        LINK_PATTERNS = "linkPatterns",
+        OUTGOING_PROPERTY = "outgoingProperty",
+        INCOMING_PROPERTY = "incomingProperty",
+        SUBJECT_PATTERN = "subjectPattern",
+        OBJECT_PATTERN = "objectPattern",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::AppState;
 use super::error::ApiError;
-use crate::engine::{Hit, SearchRequest, SearchResponse};
+use crate::engine::{Hit, SearchRequest, SearchResponse, SnippetKind};
 use crate::sparse::ModelKind;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 /// Hits of one answer at most.
 pub(super) const MOST: usize = 100;
-/// Hits with explanations at most: each reads a whole graph.
+/// Hits with explanations or snippets for the query at most: each reads a whole graph.
 const MOST_EXPLAINED: usize = 10;
 /// Characters of a query at most.
 pub(super) const LONGEST: usize = 2000;
@@ -26,6 +26,7 @@ pub(super) struct Parameters {
     skip: Option<usize>,
     explain: Option<bool>,
     model: Option<ModelKind>,
+    snippet: Option<SnippetKind>,
 }
 
 pub(super) async fn search(
@@ -63,7 +64,11 @@ fn request(parameters: Parameters) -> Result<SearchRequest, ApiError> {
     if explain && depth > MOST_EXPLAINED {
         return Err(ApiError::bad_request(format!("with explain, k must be at most {MOST_EXPLAINED}")));
     }
-    Ok(SearchRequest { depth, skip: parameters.skip.unwrap_or(0), explain, query, model: parameters.model })
+    let snippet = parameters.snippet.unwrap_or_default();
+    if snippet == SnippetKind::Query && depth > MOST_EXPLAINED {
+        return Err(ApiError::bad_request(format!("with snippet=query, k must be at most {MOST_EXPLAINED}")));
+    }
+    Ok(SearchRequest { depth, skip: parameters.skip.unwrap_or(0), explain, query, model: parameters.model, snippet })
 }
 
 /// Refuses what is no query: nothing, or a book.

@@ -24,9 +24,9 @@
 //! triples in the frontier, instead of the O(k F log F) of sorting it again at every step.
 //!
 //! *Deterministic and anytime.* The starts are tried by decreasing weight and the best snippet so far is kept, until the
-//! work bound, a count of heap operations and not a clock, is reached; an interrupt hook serves callers with deadlines.
+//! work bound, a count of heap operations and not a clock, is reached; a [`Deadline`] serves callers with clocks.
 
-use super::{Snippet, SnippetExtractor, TripleBudget};
+use super::{Deadline, Snippet, SnippetExtractor, TripleBudget};
 use crate::graph::{LinkGraph, PageRank};
 use crate::profile::Profile;
 use crate::rdf::vocab::rdf;
@@ -55,12 +55,12 @@ pub enum Starts {
 pub struct IlluSnip<'h> {
     starts: Starts,
     work: u64,
-    interrupt: Option<&'h (dyn Fn() -> bool + Sync)>,
+    deadline: Deadline<'h>,
 }
 
 impl Default for IlluSnip<'_> {
     fn default() -> Self {
-        Self { starts: Starts::Ranked, work: DEFAULT_WORK, interrupt: None }
+        Self { starts: Starts::Ranked, work: DEFAULT_WORK, deadline: Deadline::never() }
     }
 }
 
@@ -77,10 +77,10 @@ impl<'h> IlluSnip<'h> {
         Self { work, ..self }
     }
 
-    /// Ends the search, with the best snippet so far, when the hook says so.
+    /// Ends the search, with the best snippet so far, when the deadline has passed.
     #[must_use]
-    pub fn with_interrupt(self, interrupt: &'h (dyn Fn() -> bool + Sync)) -> Self {
-        Self { interrupt: Some(interrupt), ..self }
+    pub fn with_deadline(self, deadline: Deadline<'h>) -> Self {
+        Self { deadline, ..self }
     }
 }
 
@@ -111,8 +111,7 @@ impl SnippetExtractor for IlluSnip<'_> {
             if self.starts == Starts::Heaviest {
                 break;
             }
-            let interrupted = growth.work >= self.work || self.interrupt.is_some_and(|interrupt| interrupt());
-            if interrupted && !starts.is_empty() {
+            if !starts.is_empty() && (growth.work >= self.work || self.deadline.has_passed()) {
                 best.interrupted = true;
                 break;
             }

@@ -1,10 +1,18 @@
 //! Snippets: a few triples that say what a dataset is.
 
+#[cfg(test)]
+mod conformance;
 mod drawing;
 mod illusnip;
+pub mod keyword;
+pub mod metrics;
+pub mod pcsg;
 
 pub use drawing::draw;
 pub use illusnip::{IlluSnip, Starts};
+pub use pcsg::{
+    KeywordMatcher, LoneEntities, PatternRepresentatives, PatternShares, Pcsg, PcsgOptions, RepresentativeOptions,
+};
 
 use crate::profile::Profile;
 use crate::rdf::vocab::{lodeseek, rdf};
@@ -32,6 +40,38 @@ pub struct Snippet {
     pub gain: f64,
     /// Whether the search ended before every possibility was tried.
     pub interrupted: bool,
+}
+
+/// When a search must end. Stages read no clock: the caller does, in a hook.
+///
+/// ```
+/// use lodeseek::snippet::Deadline;
+/// use std::time::{Duration, Instant};
+/// let started = Instant::now();
+/// let passed = || started.elapsed() >= Duration::from_secs(3600);
+/// assert!(!Deadline::when(&passed).has_passed() && !Deadline::never().has_passed());
+/// ```
+#[derive(Clone, Copy, Default)]
+pub struct Deadline<'h>(Option<&'h (dyn Fn() -> bool + Sync)>);
+
+impl<'h> Deadline<'h> {
+    /// No deadline.
+    #[must_use]
+    pub const fn never() -> Self {
+        Self(None)
+    }
+
+    /// Passed as soon as the hook says so.
+    #[must_use]
+    pub const fn when(passed: &'h (dyn Fn() -> bool + Sync)) -> Self {
+        Self(Some(passed))
+    }
+
+    /// Asks the hook.
+    #[must_use]
+    pub fn has_passed(&self) -> bool {
+        self.0.is_some_and(|passed| passed())
+    }
 }
 
 /// A way to choose the triples.

@@ -61,7 +61,7 @@ const ROOMS_OF_DEPENDENCIES: &[(&[&str], &[&str])] = &[
     (&["tantivy", "unicode_segmentation", "whatlang"], &["index"]),
     (&["statrs", "rand_chacha"], &["eval"]),
     (&["axum", "tower_http", "askama", "tokio", "form_urlencoded"], &["server"]),
-    (&["clap", "indicatif", "tracing_subscriber"], &["cli"]),
+    (&["clap", "indicatif", "plotters", "tracing_subscriber"], &["cli"]),
     (&["anyhow"], &["cli", "reproduce"]),
 ];
 

@@ -1,11 +1,13 @@
 //! Text to tokens, in one of two ways: [`AnalysisKind::Acordar`], comparable with what is published, and
 //! [`AnalysisKind::Multilingual`], for people. Documents and queries need the same; the index remembers which it was.
 
+mod finder;
 mod language;
 mod multilingual;
 mod stop_words;
 mod words;
 
+pub use finder::TermFinder;
 pub use stop_words::STOP_WORDS;
 
 use multilingual::Multilingual;

@@ -1,14 +1,7 @@
 use super::*;
-use crate::rdf::TripleGraphBuilder;
-use crate::rdf::intake::Intake;
+use crate::snippet::conformance::{Claims, check, check_deadline, graph_of, random_statements};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-
-fn graph_of(turtle: &str) -> TripleGraph {
-    let mut builder = TripleGraphBuilder::new();
-    Intake::default().read(turtle.as_bytes(), "t.ttl", "http://e.org/", &mut builder);
-    builder.finish()
-}
 
 fn extract(graph: &TripleGraph, budget: usize, starts: Starts) -> Snippet {
     let profile = Profile::of(graph);
@@ -63,18 +56,17 @@ impl Naive<'_> {
 }
 
 fn random_graph() -> impl Strategy<Value = TripleGraph> {
-    let triple = (0..6u8, 0..4u8, 0..9u8);
-    proptest::collection::vec(triple, 1..40).prop_map(|triples| {
-        let mut turtle = String::from("@prefix e: <http://e.org/> .\n");
-        for (s, p, o) in triples {
-            turtle += &match (p, o) {
-                (0, o) => format!("e:n{s} a e:{}{o} .\n", if o < 2 { "n" } else { "C" }),
-                (p, 0..6) => format!("e:n{s} e:p{p} e:n{o} .\n"),
-                (p, o) => format!("e:n{s} e:p{p} \"{o}\" .\n"),
-            };
-        }
-        graph_of(&turtle)
-    })
+    random_statements().prop_map(|statements| graph_of(&statements.concat()))
+}
+
+#[test]
+fn every_variant_does_what_all_extractors_must() {
+    let claims = Claims { connected: true, anytime: true, ..Claims::default() };
+    for starts in [Starts::Heaviest, Starts::Ranked] {
+        let extractor = IlluSnip::default().with_starts(starts);
+        check(&extractor, claims);
+        check_deadline(|deadline| Box::new(extractor.with_work(u64::MAX).with_deadline(deadline)), claims);
+    }
 }
 
 proptest! {
@@ -90,33 +82,9 @@ proptest! {
     }
 
     #[test]
-    fn snippets_are_subsets_within_budget_connected_and_repeatable(graph in random_graph(), budget in 0usize..12) {
-        for starts in [Starts::Heaviest, Starts::Ranked] {
-            let snippet = extract(&graph, budget, starts);
-            prop_assert!(snippet.triples.len() <= budget);
-            let distinct: BTreeSet<_> = snippet.triples.iter().collect();
-            prop_assert_eq!(distinct.len(), snippet.triples.len());
-            prop_assert!(snippet.triples.iter().all(|triple| graph.triples().binary_search(triple).is_ok()));
-            prop_assert!(is_connected(&graph, &snippet.triples));
-            prop_assert_eq!(&extract(&graph, budget, starts), &snippet);
-        }
-    }
-
-    #[test]
     fn more_starts_never_give_less(graph in random_graph()) {
         prop_assert!(extract(&graph, 5, Starts::Ranked).gain >= extract(&graph, 5, Starts::Heaviest).gain - 1e-12);
     }
-}
-
-/// Every triple shares a subject or object that is no literal with one before it.
-fn is_connected(graph: &TripleGraph, triples: &[Triple]) -> bool {
-    (1..triples.len()).all(|place| {
-        let ends = |triple: &Triple| {
-            [triple.subject, triple.object].into_iter().filter(|&end| !graph.is_literal(end)).collect::<Vec<_>>()
-        };
-        let before: Vec<TermId> = triples[..place].iter().flat_map(ends).collect();
-        ends(&triples[place]).iter().any(|end| before.contains(end))
-    })
 }
 
 #[test]
@@ -144,7 +112,9 @@ fn a_work_bound_ends_the_search_and_says_so() {
     let snippet = IlluSnip::default().with_work(1).extract(&graph, &profile, TripleBudget(5));
     assert!(snippet.interrupted && !snippet.triples.is_empty());
     let hook = || true;
-    assert!(IlluSnip::default().with_interrupt(&hook).extract(&graph, &profile, TripleBudget(5)).interrupted);
+    assert!(
+        IlluSnip::default().with_deadline(Deadline::when(&hook)).extract(&graph, &profile, TripleBudget(5)).interrupted
+    );
 }
 
 #[test]
