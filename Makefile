@@ -7,7 +7,7 @@ COMMIT = LODESEEK_COMMIT=$$(git describe --always --dirty --abbrev=12 --exclude=
 DATA ?= $(or $(LODESEEK_DATA),../shared/data)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release demo test lint clients trec crash bombs bench-load bench-search clean
+.PHONY: help setup build release demo test lint clients trec crash bombs bench-load bench-search bench-snippet clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -47,6 +47,9 @@ bench-load: release ## the whole chain against Oxigraph's own bulk load of the s
 
 bench-search: ## search times beside tantivy's BM25; SIZES="476 31589 1000000" for all, KEEP=FOLDER to keep what is made up
 	@$(ENV) $(COMMIT) cargo bench $$LODESEEK_FEATURES --bench search -- $(DATA)/lod $(KEEP:%=--keep=%) $(SIZES)
+
+bench-snippet: release ## snippets beside the times of the published Java code, and generated graphs; TRIPLES="1000000 10000000" for both
+	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench snippet -- $(DATA) $(or $(TRIPLES),1000000)
 
 clean: ## what the build made (the RocksDB in the cache stays)
 	@cargo clean && rm -rf $(HOME_DIR)

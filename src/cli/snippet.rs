@@ -9,7 +9,7 @@ use crate::profile::{Patterns, Profile};
 use crate::rdf::intake::{Intake, Outcome};
 use crate::rdf::{Labels, RdfSyntax, TripleGraph, TripleGraphBuilder};
 use crate::snippet::metrics::Report;
-use crate::snippet::{Deadline, IlluSnip, SnippetExtractor, TripleBudget, labelled};
+use crate::snippet::{Deadline, IlluSnip, SnippetExtractor, Starts, TripleBudget, labelled};
 use crate::store;
 use anyhow::Context;
 use std::io::{self, Write};
@@ -27,6 +27,12 @@ pub(super) struct Arguments {
     /// Give the best found after this many milliseconds. Without it the search is bounded by work, and always the same.
     #[arg(long, value_name = "MS")]
     deadline: Option<u64>,
+    /// Stop after this many heap operations: deterministic, unlike a deadline.
+    #[arg(long, value_name = "N", conflicts_with = "deadline")]
+    work: Option<u64>,
+    /// How to choose.
+    #[arg(long, value_enum, default_value_t = Method::OptRank)]
+    method: Method,
     /// Write RDF instead of labels.
     #[arg(long, value_enum, value_name = "SYNTAX")]
     rdf: Option<Syntax>,
@@ -35,14 +41,35 @@ pub(super) struct Arguments {
     metrics: bool,
 }
 
+/// The variants of IlluSnip.
+#[derive(clap::ValueEnum, Clone, Copy, Debug)]
+enum Method {
+    /// IlluSnip from every triple: slow.
+    Basic,
+    /// IlluSnip from the heaviest triple: fastest.
+    OptMax,
+    /// IlluSnip from the heaviest triples within the bounds.
+    OptRank,
+}
+
+impl From<Method> for Starts {
+    fn from(method: Method) -> Self {
+        match method {
+            Method::Basic => Self::All,
+            Method::OptMax => Self::Heaviest,
+            Method::OptRank => Self::Ranked,
+        }
+    }
+}
+
 pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let graph = graph_of(home, &arguments.target)?;
     let started = Instant::now();
     let profile = Profile::of(&graph);
     let passed = || arguments.deadline.is_some_and(|limit| started.elapsed() >= Duration::from_millis(limit));
-    let mut extractor = IlluSnip::default().with_deadline(Deadline::when(&passed));
-    if arguments.deadline.is_some() {
-        extractor = extractor.with_work(u64::MAX);
+    let mut extractor = IlluSnip::default().with_starts(arguments.method.into()).with_deadline(Deadline::when(&passed));
+    if let Some(work) = arguments.work.or(arguments.deadline.map(|_| u64::MAX)) {
+        extractor = extractor.with_work(work);
     }
     let snippet = extractor.extract(&graph, &profile, TripleBudget(arguments.budget));
     let mut out = io::stdout().lock();

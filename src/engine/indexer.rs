@@ -100,6 +100,9 @@ pub struct IndexReport {
     pub times: StageTimes,
 }
 
+/// Work bound of the snippets made at index time: a few milliseconds a dataset.
+const SNIPPET_WORK: u64 = 50_000;
+
 /// One dataset's way through the stages, done by a worker.
 struct Made {
     document: IndexDocument,
@@ -227,7 +230,7 @@ impl<'s> Indexer<'s> {
             (profile, described)
         });
         let metadata = &entry.dataset.metadata;
-        let extractor = IlluSnip::default();
+        let extractor = IlluSnip::default().with_work(SNIPPET_WORK);
         let budget = self.options.snippet_budget;
         let (snippet, ranking) = timed(&mut times.snippet, || {
             let snippet = extractor.extract(&graph, &profile, budget);

@@ -252,7 +252,7 @@ pub fn set_cover(sets: &[Vec<u32>]) -> Vec<(usize, Vec<u32>)> {
 pub fn components(graph: &LinkGraph) -> Vec<u32> {
     let mut sets = petgraph::unionfind::UnionFind::<u32>::new(graph.node_count());
     for node in 0..graph.node_count() {
-        for (neighbour, _) in graph.row(node) {
+        for neighbour in graph.neighbours(node as u32).iter().map(|&node| node as usize) {
             sets.union(node as u32, neighbour as u32);
         }
     }

@@ -83,11 +83,11 @@ fn search_in_words_and_in_json() {
         Parks Department · 105 triples · https://creativecommons.org/publicdomain/zero/1.0/
         Trees in the care of the parks department, with year of planting and girth.
         matched in literal (ginkgo, biloba); entity (ginkgo)
-        │ T0012 — a — Street Tree
-        │ T0012 — has Species — pedunculate oak
-        │ pedunculate oak — a — Species
-        │ T0012 — planted Year — “1840”
-        │ T0012 — street Name — “Botanical Garden”
+        │ T0011 — a — Street Tree
+        │ T0011 — has Species — coast redwood
+        │ coast redwood — a — Species
+        │ T0011 — planted Year — “1954”
+        │ T0011 — street Name — “Botanical Garden”
     "#);
     let reference = Home::of(&testdata("catalog.ttl"));
     for (_, text) in queries() {
@@ -128,11 +128,11 @@ fn an_explanation_shows_the_score_and_the_triples() {
           T0001 — has Species — ginkgo
           T0009 — has Species — ginkgo
           T0010 — has Species — ginkgo
-        │ T0012 — a — Street Tree
-        │ T0012 — has Species — pedunculate oak
-        │ pedunculate oak — a — Species
-        │ T0012 — planted Year — “1840”
-        │ T0012 — street Name — “Botanical Garden”
+        │ T0011 — a — Street Tree
+        │ T0011 — has Species — coast redwood
+        │ coast redwood — a — Species
+        │ T0011 — planted Year — “1954”
+        │ T0011 — street Name — “Botanical Garden”
     "#);
 }
 

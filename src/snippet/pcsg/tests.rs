@@ -155,7 +155,7 @@ fn no_more_triples_than_the_published_implementation() {
         let input = read(&data().join(format!("inputs/{name}.nt")));
         let peer = read(&data().join(format!("peers/pcsg-{name}-pcsg-snippet.nt")));
         let (Some(graph), Some(peer)) = (input, peer) else {
-            eprintln!("SKIPPED {name}: no such files in {}, set LODESEEK_DATA", data().display());
+            note(format!("SKIPPED {name}: no such files in {}, set LODESEEK_DATA", data().display()));
             continue;
         };
         let ids: FxHashMap<TermRef<'_>, TermId> =
@@ -167,10 +167,16 @@ fn no_more_triples_than_the_published_implementation() {
         let published = covered(&graph, &patterns, &theirs);
         let ours = extract(&Pcsg::new(PcsgOptions { lone: LoneEntities::LeaveOut, ..PcsgOptions::default() }), &graph);
         let found = covered(&graph, &patterns, &ours.triples);
-        eprintln!("{name}: {} triples, published {}", ours.triples.len(), theirs.len());
+        note(format!("{name}: {} triples, published {}", ours.triples.len(), theirs.len()));
         assert!(found.entities.is_superset(&published.entities) && found.links.is_superset(&published.links), "{name}");
         assert!(ours.triples.len() <= theirs.len(), "{name}: {} for {}", ours.triples.len(), theirs.len());
         let whole = extract(&Pcsg::default(), &graph);
         assert_eq!(covered(&graph, &patterns, &whole.triples), all(&patterns), "{name}");
     }
+}
+
+/// Says something beside the results of the tests.
+fn note(text: String) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
