@@ -58,7 +58,7 @@ fn joins(weights: &Weights<'_>, joined: &[u32], place: u32) -> bool {
 #[test]
 fn gain_and_coverage_are_at_least_those_of_the_published_code() {
     let Some(folder) = data() else {
-        note(format!("SKIPPED: no snippets to compare with (LODESEEK_DATA, or ../shared/data)"));
+        note("SKIPPED: no snippets to compare with (LODESEEK_DATA, or ../shared/data)");
         return;
     };
     let mut short = Vec::new();
@@ -71,7 +71,7 @@ fn gain_and_coverage_are_at_least_those_of_the_published_code() {
         let peer = most(&mut Growth::new(&weights), &places);
         let snippet = IlluSnip::default().extract(&graph, &profile, TripleBudget(20));
         let (ours, other) = (elements(&weights, &snippet.triples), elements(&weights, &theirs_in(&graph, &places)));
-        note(format!("{name}: gain {:.4} to {peer:.4}, classes and properties {ours} to {other}", snippet.gain));
+        note(&format!("{name}: gain {:.4} to {peer:.4}, classes and properties {ours} to {other}", snippet.gain));
         if snippet.gain < peer - 1e-9 || ours < other {
             short.push(name);
         }
@@ -84,7 +84,7 @@ fn theirs_in(graph: &TripleGraph, places: &[u32]) -> Vec<Triple> {
 }
 
 /// Says something beside the results of the tests.
-fn note(text: String) {
+fn note(text: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
