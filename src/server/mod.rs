@@ -3,7 +3,7 @@
 //! | route | answer |
 //! |---|---|
 //! | `GET /` | search page; `?q=` and `?page=` |
-//! | `GET /api/search?q=&k=&skip=&explain=` | JSON |
+//! | `GET /api/search?q=&k=&skip=&model=&explain=&snippet=` | JSON |
 //! | `GET /dataset/{id}` | HTML, Turtle, JSON-LD, N-Triples or RDF/XML, by `Accept` or `?format=` |
 //! | `GET`, `POST /sparql` | SPARQL 1.1 Protocol, queries only |
 //! | `GET /healthz` | 200 once the index can be read |

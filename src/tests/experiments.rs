@@ -126,3 +126,18 @@ fn tuning_ranks_every_topic_once_and_goes_on_where_it_was() {
     assert_eq!(tune(home.path(), path).code, Some(0));
     assert_eq!(json(&out.path().join("t.run.json"))["weights_of_folds"].as_array(), Some(&folds));
 }
+
+/// An index written by another version of the program is said to be one, and `--rebuild` replaces it.
+#[test]
+fn an_index_of_another_version_is_rebuilt() {
+    let home = home();
+    let meta = home.path().join("index/meta.json");
+    let text = fs::read_to_string(&meta).expect("the schema");
+    fs::write(&meta, text.replacen("\"fieldnorms\": true", "\"fieldnorms\": false", 1)).expect("written");
+    for arguments in [&["search", "ginkgo"][..], &["index"]] {
+        let refused = run(home.path(), arguments);
+        assert!(refused.code == Some(2) && refused.err.contains("lodeseek index --rebuild"), "{refused:?}");
+    }
+    well(home.path(), &["index", "--rebuild"]);
+    assert!(well(home.path(), &["search", "ginkgo"]).out.contains("street-trees"));
+}

@@ -134,6 +134,11 @@ async fn search_pages_and_explains() {
     let modelled = site.get("/api/search?q=ginkgo&k=1&model=fsdm").await.json();
     assert!(modelled["model"] == "fsdm" && modelled["hits"][0]["score"].as_f64() < Some(0.0), "{modelled}");
     assert_eq!(site.get("/api/search?q=ginkgo&model=bm26").await.status, 400);
+    let explaining = site.get("/api/search?q=ginkgo+biloba&k=1&snippet=query").await.json();
+    let snippet = explaining["hits"][0]["snippet"].as_array().expect("a snippet");
+    let marked = snippet.iter().filter(|triple| triple["matched"].as_array().is_some_and(|words| !words.is_empty()));
+    assert!(snippet.len() <= 20 && marked.count() > 0, "{explaining}");
+    assert_eq!(site.get("/api/search?q=ginkgo&snippet=any").await.status, 400);
     let explained = site.get("/api/search?q=ginkgo&k=1&explain=true").await.json();
     let hit = &explained["hits"][0];
     assert_eq!(hit["explanation"]["value"], hit["score"]);
