@@ -45,7 +45,7 @@ pub(super) struct Arguments {
     objective: Vec<Metric>,
     /// What weights are learned from.
     #[arg(long, value_name = "PARTS", default_value = "train+valid")]
-    on: Parts,
+    on: LearnOn,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -54,13 +54,6 @@ enum Name {
     Combsum,
     Combmnz,
     Mixed,
-}
-
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Parts {
-    #[value(name = "train+valid")]
-    TrainAndValid,
-    Valid,
 }
 
 impl Arguments {
@@ -72,13 +65,6 @@ impl Arguments {
             Name::Mixed => Method::Mixed(self.normalize),
         };
         self.method.iter().map(method).collect()
-    }
-
-    fn learn_on(&self) -> LearnOn {
-        match self.on {
-            Parts::TrainAndValid => LearnOn::TrainAndValid,
-            Parts::Valid => LearnOn::Valid,
-        }
     }
 }
 
@@ -126,7 +112,7 @@ fn by_folds(arguments: &Arguments, runs: Vec<Run>, qrels: &Path, parts: &str) ->
     let tuning = FusionTuning::default()
         .with_methods(arguments.methods())
         .with_objective(arguments.objective.clone())
-        .with_learn_on(arguments.learn_on())
+        .with_learn_on(arguments.on)
         .with_depth(arguments.depth);
     let bar = terminal::bar(0, "{spinner} {msg}");
     let tuned = tuning.run(&runs, &folds, &|step| {
@@ -141,7 +127,7 @@ fn by_folds(arguments: &Arguments, runs: Vec<Run>, qrels: &Path, parts: &str) ->
         "qrels": Input::of(qrels)?,
         "folds": source.record(Path::new(""))?,
         "objective": names(&arguments.objective),
-        "learned_from": arguments.learn_on(),
+        "learned_from": arguments.on,
         "by_fold": tuned.folds.iter().map(fold_json).collect::<Vec<_>>(),
         "documents_fused_for_a_topic": tuned.pool,
     });

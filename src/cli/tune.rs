@@ -36,7 +36,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "MEASURE", default_value = "nDCG@10")]
     objective: Metric,
     /// The part of a fold that is learned from.
-    #[arg(long, value_name = "PART", value_parser = learn_on, default_value = "train+valid")]
+    #[arg(long, value_name = "PART", default_value = "train+valid")]
     on: LearnOn,
     /// Datasets a topic that weights may choose from: the best with every field weighted 1, and for fsdm no more than the
     /// 100 of its first stage.
@@ -48,10 +48,6 @@ pub(super) struct Arguments {
     /// The run of all test topics; its record, with the weights of every fold, goes to FILE.json.
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
-}
-
-fn learn_on(text: &str) -> Result<LearnOn, String> {
-    serde_json::from_value(json!(text)).map_err(|_| format!("{text:?} is neither train+valid nor valid"))
 }
 
 pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {

@@ -22,5 +22,7 @@ pub use field_weights::{FieldPools, TunedWeights, WeightProgress, WeightTuning};
 pub use folds::FoldSource;
 pub use provenance::{Input, Provenance, digest};
 pub use report::{Against, Cell, Outcome, Report, RowReport, TableReport, quoted};
-pub use tuning::{FusionTuning, LearnOn, TuneError, TunedFold, TunedFusion, TuningProgress, distinct};
+pub use tuning::{
+    FusionTuning, LearnOn, ParseLearnOnError, TuneError, TunedFold, TunedFusion, TuningProgress, distinct,
+};
 pub use verify::{Collection, HomeFacts};

@@ -7,6 +7,7 @@ use crate::rerank::{Method, Normalization, Pool};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
+use std::str::FromStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -20,6 +21,23 @@ pub enum LearnOn {
     /// The validation part alone.
     #[serde(rename = "valid")]
     Valid,
+}
+
+/// A name that is no part of a fold to learn from.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("{0:?} is neither train+valid nor valid")]
+pub struct ParseLearnOnError(String);
+
+impl FromStr for LearnOn {
+    type Err = ParseLearnOnError;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        match name {
+            "train+valid" => Ok(Self::TrainAndValid),
+            "valid" => Ok(Self::Valid),
+            _ => Err(ParseLearnOnError(name.to_owned())),
+        }
+    }
 }
 
 /// Why nothing was learned.

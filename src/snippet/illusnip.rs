@@ -30,8 +30,8 @@
 //! rest is grown again, until no such exchange adds anything. So fewer starts are needed for the same gain.
 //!
 //! *Deterministic and anytime.* The starts are tried by decreasing weight and the best snippet so far is kept, until the
-//! work bound, a count of heap operations and not a clock, is reached; a [`Deadline`] serves callers with clocks. Memory:
-//! about 40 bytes a term and 12 a triple beside the graph, and 4 a triple of the entities reached.
+//! work bound, a count of heap operations and not a clock, is reached; a [`Deadline`] serves callers with clocks. Memory
+//! is linear in the terms and triples of the graph.
 
 use super::{Deadline, Snippet, SnippetExtractor, TripleBudget};
 use crate::graph::{LinkGraph, PageRank};

@@ -10,9 +10,7 @@ pub mod pcsg;
 
 pub use drawing::draw;
 pub use illusnip::{IlluSnip, Starts};
-pub use pcsg::{
-    KeywordMatcher, LoneEntities, PatternRepresentatives, PatternShares, Pcsg, PcsgOptions, RepresentativeOptions,
-};
+pub use pcsg::{LoneEntities, PatternRepresentatives, PatternShares, Pcsg, PcsgOptions, RepresentativeOptions};
 
 use crate::profile::Profile;
 use crate::rdf::vocab::{lodeseek, rdf};

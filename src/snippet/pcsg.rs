@@ -28,6 +28,7 @@ mod selection;
 
 pub use representatives::{PatternRepresentatives, RepresentativeOptions};
 
+use super::keyword::{KeywordMatcher, Matches};
 use super::{Deadline, Snippet, SnippetExtractor, TripleBudget};
 use crate::graph::{GroupSteiner, HubLabels, LinkGraph, components, set_cover};
 use crate::profile::{Element, LinkPatternId, PatternId, Patterns, Profile};
@@ -66,15 +67,6 @@ pub enum LoneEntities {
     Cover,
     /// They are left out, as by the published implementation.
     LeaveOut,
-}
-
-/// What a query asks for, as far as terms can match it.
-pub trait KeywordMatcher: Sync {
-    /// The number of keywords.
-    fn keywords(&self) -> usize;
-
-    /// Whether a term matches a keyword.
-    fn matches(&self, keyword: usize, graph: &TripleGraph, term: TermId) -> bool;
 }
 
 /// How PCSG works.
@@ -142,7 +134,7 @@ impl<'h> Pcsg<'h> {
 
 impl SnippetExtractor for Pcsg<'_> {
     fn name(&self) -> &'static str {
-        if self.options.keywords.is_some_and(|keywords| keywords.keywords() > 0) {
+        if self.options.keywords.is_some() {
             "qpcsg"
         } else if self.options.shares == PatternShares::default() {
             "pcsg"
@@ -307,14 +299,13 @@ impl Goals {
         goals
     }
 
+    /// Keywords that no term holds are no goals.
     fn find_keywords(&mut self, graph: &TripleGraph, matcher: &dyn KeywordMatcher) {
-        for keyword in 0..matcher.keywords() {
-            let marks: Vec<bool> =
-                (0..graph.term_count() as u32).map(|term| matcher.matches(keyword, graph, TermId(term))).collect();
-            let hit =
-                |triple: &Triple| [triple.subject, triple.predicate, triple.object].iter().any(|t| marks[t.index()]);
+        let matches = Matches::of(matcher, graph);
+        for (number, keyword) in matches.present().places().enumerate() {
+            let hit = |triple: &Triple| matches.triple(*triple).0 >> keyword & 1 == 1;
             for (place, _) in graph.triples().iter().enumerate().filter(|(_, triple)| hit(triple)) {
-                self.keywords.entry(place as u32).or_default().push(self.first_keyword + keyword as u32);
+                self.keywords.entry(place as u32).or_default().push(self.first_keyword + number as u32);
             }
             self.wanted.push(true);
         }

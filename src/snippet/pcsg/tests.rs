@@ -3,6 +3,7 @@
 use super::*;
 use crate::rdf::{TermRef, TripleGraphBuilder};
 use crate::snippet::conformance::{self, Claims};
+use crate::snippet::keyword::KeywordSet;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -52,14 +53,18 @@ fn extract(extractor: &dyn SnippetExtractor, graph: &TripleGraph) -> Snippet {
 /// All letters, as keywords: terms match by containing them.
 struct Letters(&'static str);
 
-impl KeywordMatcher for Letters {
-    fn keywords(&self) -> usize {
-        self.0.len()
-    }
-
+impl Letters {
     fn matches(&self, keyword: usize, graph: &TripleGraph, term: TermId) -> bool {
         let text = graph.term(term).text();
         text.rsplit('/').next().is_some_and(|name| name.contains(&self.0[keyword..=keyword]))
+    }
+}
+
+impl KeywordMatcher for Letters {
+    fn held(&self, graph: &TripleGraph) -> Vec<KeywordSet> {
+        let held = |term: u32| (0..self.0.len()).filter(move |&keyword| self.matches(keyword, graph, TermId(term)));
+        let set = |term| KeywordSet(held(term).fold(0, |set, keyword| set | 1 << keyword));
+        (0..graph.term_count() as u32).map(set).collect()
     }
 }
 
@@ -113,7 +118,7 @@ proptest! {
         let letters = Letters("678");
         let asked = extract(&Pcsg::new(PcsgOptions { keywords: Some(&letters), ..PcsgOptions::default() }), &graph);
         prop_assert_eq!(covered(&graph, &patterns, &asked.triples), all(&patterns));
-        for keyword in 0..letters.keywords() {
+        for keyword in 0..letters.0.len() {
             let hit = |t: &Triple| [t.subject, t.predicate, t.object].iter().any(|&term| letters.matches(keyword, &graph, term));
             prop_assert_eq!(asked.triples.iter().any(hit), graph.triples().iter().any(hit));
         }
