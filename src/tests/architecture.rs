@@ -21,7 +21,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("index", &["document", "catalog"]), // catalog for `DatasetId` alone
     ("sparse", &["index", "document", "ranking", "catalog"]), // catalog for `DatasetId` alone
     ("rerank", &["ranking", "catalog"]), // catalog for `DatasetId` alone
-    ("engine", &["rdf", "catalog", "ranking", "store", "profile", "graph", "snippet", "document", "index", "sparse"]),
+    ("engine", &["rdf", "catalog", "ranking", "store", "profile", "graph", "snippet", "document", "index", "sparse", "rerank"]),
     ("eval", &["ranking", "catalog"]),
     ("reproduce", &["engine", "eval", "catalog", "document", "ranking", "rerank", "sparse"]),
     ("server", &["engine", "sparse", "store", "snippet", "catalog", "rdf"]),
@@ -59,6 +59,7 @@ const ROOMS_OF_DEPENDENCIES: &[(&[&str], &[&str])] = &[
     (&["oxigraph", "spargebra", "lz4_flex"], &["store"]),
     (&["toml"], &["store", "reproduce"]),
     (&["tantivy", "unicode_segmentation", "whatlang"], &["index"]),
+    (&["ort", "tokenizers"], &["rerank/encoder"]),
     (&["statrs", "rand_chacha"], &["eval"]),
     (&["axum", "tower_http", "askama", "tokio", "form_urlencoded"], &["server"]),
     (&["clap", "indicatif", "plotters", "tracing_subscriber"], &["cli"]),
