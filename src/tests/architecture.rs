@@ -21,7 +21,10 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("index", &["document", "catalog"]), // catalog for `DatasetId` alone
     ("sparse", &["index", "document", "ranking", "catalog"]), // catalog for `DatasetId` alone
     ("rerank", &["ranking", "catalog"]), // catalog for `DatasetId` alone
-    ("engine", &["rdf", "catalog", "ranking", "store", "profile", "graph", "snippet", "document", "index", "sparse", "rerank"]),
+    (
+        "engine",
+        &["rdf", "catalog", "ranking", "store", "profile", "graph", "snippet", "document", "index", "sparse", "rerank"],
+    ),
     ("eval", &["ranking", "catalog"]),
     ("reproduce", &["engine", "eval", "catalog", "document", "ranking", "rerank", "sparse"]),
     ("server", &["engine", "sparse", "store", "snippet", "catalog", "rdf"]),
