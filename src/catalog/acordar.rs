@@ -6,19 +6,14 @@
 use super::{Agent, Catalog, CatalogError, Dataset, DatasetId, Distribution, Location, Metadata, Text};
 use serde_json::{Map, Value};
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::BufReader;
 use std::path::Path;
 
-/// Whether a file begins as a list of plain objects does, and not as JSON-LD.
-pub(super) fn looks_like(path: &Path) -> io::Result<bool> {
-    let mut head = String::new();
-    let mut bytes = Vec::new();
-    File::open(path)?.take(4096).read_to_end(&mut bytes)?;
-    head.push_str(&String::from_utf8_lossy(&bytes));
-    let head = head.trim_start_matches('\u{feff}').trim_start();
+/// Whether the beginning of a file is that of a list of plain objects, and not of JSON-LD.
+pub(super) fn looks_like(head: &str) -> bool {
     let json = head.starts_with('[') && head[1..].trim_start().starts_with(['{', ']']) || head.starts_with('{');
     let linked = ["\"@context\"", "\"@graph\"", "\"@id\"", "\"@type\""].iter().any(|key| head.contains(key));
-    Ok(json && !linked && (head.contains("\"dataset_id\"") || head.contains("\"datasets\"") || head.starts_with("[")))
+    json && !linked && (head.contains("\"dataset_id\"") || head.contains("\"datasets\"") || head.starts_with("["))
 }
 
 /// Reads the file.
@@ -58,8 +53,7 @@ fn dataset(entry: &Value) -> Result<Dataset, String> {
         issued: text(entry, &["created", "issued"]),
         modified: text(entry, &["modified", "updated"]),
         landing_page: text(entry, &["url", "landing_page", "source_repo"]),
-        source: None,
-        id,
+        ..Metadata::new(id)
     };
     let distributions = list(entry, &["download", "dump", "dumps"], '\n')
         .into_iter()
@@ -73,7 +67,7 @@ fn text(entry: &Map<String, Value>, keys: &[&str]) -> Option<String> {
     keys.iter().find_map(|key| scalar(entry.get(*key)?))
 }
 
-fn scalar(value: &Value) -> Option<String> {
+pub(super) fn scalar(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text.trim().to_owned(),
         Value::Number(number) => number.to_string(),

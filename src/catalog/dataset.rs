@@ -124,6 +124,58 @@ pub struct Distribution {
     pub media_type: Option<String>,
 }
 
+/// The lists of concepts that themes are taken from, as Papers with Code has them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scheme {
+    /// What is done with the data: image classification.
+    Task,
+    /// What the data are: images, texts.
+    Modality,
+    /// The languages that texts and speech are in.
+    Language,
+}
+
+impl Scheme {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Task, Self::Modality, Self::Language];
+
+    /// The name, in lower case.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Task => "task",
+            Self::Modality => "modality",
+            Self::Language => "language",
+        }
+    }
+}
+
+/// A concept that says what a dataset is about.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct Theme {
+    /// Its name.
+    pub label: String,
+    /// The list it is from.
+    pub scheme: Scheme,
+    /// Its IRI, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iri: Option<String>,
+}
+
+/// A publication.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct Work {
+    /// Its title.
+    pub title: String,
+    /// Its IRI, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iri: Option<String>,
+    /// When it was published, as written: a year or a date.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issued: Option<String>,
+}
+
 /// What a catalogue says of a dataset.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Metadata {
@@ -132,12 +184,24 @@ pub struct Metadata {
     /// The titles, in all languages given.
     #[serde(default)]
     pub titles: Vec<Text>,
+    /// Other names it goes by.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub alternatives: Vec<Text>,
     /// The descriptions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub descriptions: Vec<Text>,
     /// The keywords.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keywords: Vec<Text>,
+    /// What it is about, by concepts of a list.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub themes: Vec<Theme>,
+    /// The works that introduced it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub introduced_by: Vec<Work>,
+    /// How many works are known to use it. Counted when the catalogue was made: a query from earlier could not know it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uses: Option<u64>,
     /// Authors and publishers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub creators: Vec<Agent>,
@@ -165,8 +229,12 @@ impl Metadata {
         Self {
             id,
             titles: Vec::new(),
+            alternatives: Vec::new(),
             descriptions: Vec::new(),
             keywords: Vec::new(),
+            themes: Vec::new(),
+            introduced_by: Vec::new(),
+            uses: None,
             creators: Vec::new(),
             license: None,
             issued: None,
@@ -182,11 +250,25 @@ impl Metadata {
         preferred(&self.titles, &["en"]).map_or(self.id.as_str(), |text| &text.value)
     }
 
+    /// The year since when it has been known: that of the earliest work that introduced it, else that of its issue.
+    #[must_use]
+    pub fn first_year(&self) -> Option<i32> {
+        let works = self.introduced_by.iter().filter_map(|work| year(work.issued.as_deref()?));
+        works.min().or_else(|| year(self.issued.as_deref()?))
+    }
+
     /// The description for an English reader.
     #[must_use]
     pub fn description(&self) -> Option<&str> {
         preferred(&self.descriptions, &["en"]).map(|text| text.value.as_str())
     }
+}
+
+/// The year that a date begins with.
+fn year(date: &str) -> Option<i32> {
+    let digits = date.trim().get(..4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
+    let ends = date.trim()[4..].chars().next().is_none_or(|next| !next.is_ascii_digit());
+    ends.then(|| digits.parse().ok()).flatten()
 }
 
 /// Metadata and where the content lies.

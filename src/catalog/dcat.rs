@@ -1,9 +1,9 @@
 //! DCAT: datasets out of a description in RDF, and datasets into the catalogue graph.
 //! <https://www.w3.org/TR/vocab-dcat-3/>
 
-use super::{Agent, Catalog, Dataset, DatasetId, Distribution, Iris, Location, Metadata, Text};
+use super::{Agent, Catalog, Dataset, DatasetId, Distribution, Iris, Location, Metadata, Scheme, Text, Theme, Work};
 use crate::rdf::intake::{Intake, Outcome};
-use crate::rdf::vocab::{dc11, dcat, dcterms, foaf, owl, rdf, rdfs, sd, skos, vcard, void};
+use crate::rdf::vocab::{dc11, dcat, dcterms, foaf, lodeseek, owl, rdf, rdfs, sd, skos, vcard, void};
 use crate::rdf::{LiteralKind, TermId, TermRef, TripleGraph, TripleGraphBuilder, local_name, words};
 use oxrdf::{Literal, NamedNode, Term, Triple};
 use std::io;
@@ -12,6 +12,7 @@ use std::path::Path;
 /// Stands for the catalogue's folder while IRIs are resolved; what leaves it leaves the folder.
 const FOLDER: &str = "file:///catalog-folder/";
 const XSD_DATE: &str = "http://www.w3.org/2001/XMLSchema#date";
+const XSD_YEAR: &str = "http://www.w3.org/2001/XMLSchema#gYear";
 
 /// Reads a catalogue in any RDF syntax; a file without any `dcat:Dataset` is a dump, a catalogue of one.
 pub fn read(path: &Path) -> io::Result<Catalog> {
@@ -160,7 +161,11 @@ impl<'g> Reader<'g> {
         Metadata {
             titles: self.texts(&[dcterms::TITLE, dc11::TITLE, rdfs::LABEL, skos::PREF_LABEL]),
             descriptions: self.texts(&[dcterms::DESCRIPTION, dc11::DESCRIPTION, rdfs::COMMENT]),
+            alternatives: self.texts(&[dcterms::ALTERNATIVE]),
             keywords: self.keywords(),
+            themes: self.themes(),
+            introduced_by: self.works(),
+            uses: self.value(&[lodeseek::USES]).and_then(|count| count.parse().ok()),
             creators: self.agents(&[dcterms::CREATOR, dcterms::PUBLISHER, dc11::CREATOR]),
             license: self.value(&[dcterms::LICENSE, dcterms::RIGHTS]),
             issued: self.value(&[dcterms::ISSUED, dcterms::CREATED]),
@@ -175,10 +180,47 @@ impl<'g> Reader<'g> {
     /// Keywords, and the names of themes where this description gives them.
     fn keywords(&self) -> Vec<Text> {
         let mut keywords = self.texts(&[dcat::KEYWORD]);
-        for theme in self.objects(dcat::THEME) {
-            keywords.extend(Reader { graph: self.graph, node: theme }.texts(&[skos::PREF_LABEL, rdfs::LABEL]));
+        for theme in self.parts(dcat::THEME).filter(|theme| theme.scheme().is_none()) {
+            keywords.extend(theme.texts(&[skos::PREF_LABEL, rdfs::LABEL]));
         }
         keywords
+    }
+
+    fn parts<'a>(&'a self, property: &str) -> impl Iterator<Item = Reader<'g>> + use<'a, 'g> {
+        self.objects(property).map(|node| Reader { graph: self.graph, node })
+    }
+
+    fn web_iri(&self) -> Option<String> {
+        match self.graph.term(self.node) {
+            TermRef::Iri(iri) => Some(iri.to_owned()),
+            _ => None,
+        }
+    }
+
+    fn scheme(&self) -> Option<Scheme> {
+        let schemes: Vec<&str> = self.objects(skos::IN_SCHEME).map(|scheme| self.graph.term(scheme).text()).collect();
+        Scheme::ALL.into_iter().find(|scheme| schemes.contains(&scheme_iri(*scheme)))
+    }
+
+    /// Themes of the lists that are known here; of others the names are keywords.
+    fn themes(&self) -> Vec<Theme> {
+        let theme = |reader: Reader<'_>| {
+            let label = reader.value(&[skos::PREF_LABEL, rdfs::LABEL])?;
+            Some(Theme { label, scheme: reader.scheme()?, iri: reader.web_iri() })
+        };
+        let mut themes: Vec<Theme> = self.parts(dcat::THEME).filter_map(theme).collect();
+        themes.sort();
+        themes
+    }
+
+    fn works(&self) -> Vec<Work> {
+        let work = |reader: Reader<'_>| {
+            let (title, issued) = (reader.value(&[dcterms::TITLE])?, reader.value(&[dcterms::ISSUED]));
+            Some(Work { title, iri: reader.web_iri(), issued })
+        };
+        let mut works: Vec<Work> = self.parts(lodeseek::INTRODUCED_BY).filter_map(work).collect();
+        works.sort();
+        works
     }
 
     fn dataset(&self) -> Option<Dataset> {
@@ -229,6 +271,7 @@ pub fn to_triples(dataset: &Dataset, iris: &Iris) -> Vec<Triple> {
     out.add(&node, dcterms::IDENTIFIER, Literal::from(metadata.id.as_str()));
     for (property, texts) in [
         (dcterms::TITLE, &metadata.titles),
+        (dcterms::ALTERNATIVE, &metadata.alternatives),
         (dcterms::DESCRIPTION, &metadata.descriptions),
         (dcat::KEYWORD, &metadata.keywords),
     ] {
@@ -236,9 +279,13 @@ pub fn to_triples(dataset: &Dataset, iris: &Iris) -> Vec<Triple> {
             out.add(&node, property, literal(text));
         }
     }
+    out.themes(metadata, &node, iris);
+    out.works(metadata, &node, iris);
+    if let Some(uses) = metadata.uses {
+        out.add(&node, lodeseek::USES, Literal::from(uses));
+    }
     for (place, agent) in metadata.creators.iter().enumerate() {
-        let known = agent.iri.as_deref().and_then(|iri| NamedNode::new(iri).ok());
-        let creator = known.unwrap_or_else(|| iris.part(&metadata.id, &format!("creator-{}", place + 1)));
+        let creator = known_or(agent.iri.as_deref(), || iris.part(&metadata.id, &format!("creator-{}", place + 1)));
         out.iri(&node, dcterms::CREATOR, creator.as_str());
         out.iri(&creator, rdf::TYPE, foaf::AGENT);
         out.add(&creator, foaf::NAME, Literal::from(agent.name.as_str()));
@@ -306,6 +353,42 @@ impl Writer {
     }
 }
 
+impl Writer {
+    fn themes(&mut self, metadata: &Metadata, node: &NamedNode, iris: &Iris) {
+        for (place, theme) in metadata.themes.iter().enumerate() {
+            let concept = known_or(theme.iri.as_deref(), || iris.part(&metadata.id, &format!("theme-{}", place + 1)));
+            self.iri(node, dcat::THEME, concept.as_str());
+            self.iri(&concept, rdf::TYPE, skos::CONCEPT);
+            self.add(&concept, skos::PREF_LABEL, Literal::from(theme.label.as_str()));
+            self.iri(&concept, skos::IN_SCHEME, scheme_iri(theme.scheme));
+        }
+    }
+
+    fn works(&mut self, metadata: &Metadata, node: &NamedNode, iris: &Iris) {
+        for (place, work) in metadata.introduced_by.iter().enumerate() {
+            let paper = known_or(work.iri.as_deref(), || iris.part(&metadata.id, &format!("work-{}", place + 1)));
+            self.iri(node, lodeseek::INTRODUCED_BY, paper.as_str());
+            self.add(&paper, dcterms::TITLE, Literal::from(work.title.as_str()));
+            if let Some(issued) = &work.issued {
+                self.add(&paper, dcterms::ISSUED, date(issued));
+            }
+        }
+    }
+}
+
+/// The node that a catalogue names, or one of ours.
+fn known_or(iri: Option<&str>, own: impl FnOnce() -> NamedNode) -> NamedNode {
+    iri.and_then(|iri| NamedNode::new(iri).ok()).unwrap_or_else(own)
+}
+
+fn scheme_iri(scheme: Scheme) -> &'static str {
+    match scheme {
+        Scheme::Task => lodeseek::TASK,
+        Scheme::Modality => lodeseek::MODALITY,
+        Scheme::Language => lodeseek::LANGUAGE,
+    }
+}
+
 fn literal(text: &Text) -> Literal {
     let tagged =
         text.language.as_deref().and_then(|tag| Literal::new_language_tagged_literal(text.value.as_str(), tag).ok());
@@ -319,7 +402,7 @@ fn iri_or_literal(value: &str) -> Term {
     }
 }
 
-/// `xsd:date` for what looks like one; anything else stays as it was written.
+/// `xsd:date` or `xsd:gYear` for what looks like one; anything else stays as it was written.
 fn date(value: &str) -> Literal {
     let bytes = value.as_bytes();
     let is_date = bytes.len() == 10
@@ -327,7 +410,12 @@ fn date(value: &str) -> Literal {
             .iter()
             .enumerate()
             .all(|(place, byte)| if matches!(place, 4 | 7) { *byte == b'-' } else { byte.is_ascii_digit() });
-    if is_date { Literal::new_typed_literal(value, NamedNode::new_unchecked(XSD_DATE)) } else { Literal::from(value) }
+    let is_year = bytes.len() == 4 && bytes.iter().all(u8::is_ascii_digit);
+    match (is_date, is_year) {
+        (true, _) => Literal::new_typed_literal(value, NamedNode::new_unchecked(XSD_DATE)),
+        (_, true) => Literal::new_typed_literal(value, NamedNode::new_unchecked(XSD_YEAR)),
+        _ => Literal::from(value),
+    }
 }
 
 #[cfg(test)]
@@ -367,6 +455,17 @@ mod tests {
                 modified: Some("last year".into()),
                 landing_page: Some("http://e.org/trees".into()),
                 source: Some("http://e.org/set/1".into()),
+                alternatives: vec![Text::plain("Bäume 2024")],
+                themes: vec![
+                    Theme { label: "Counting".into(), scheme: Scheme::Task, iri: Some("http://e.org/count".into()) },
+                    Theme { label: "Images".into(), scheme: Scheme::Modality, iri: None },
+                ],
+                introduced_by: vec![Work {
+                    title: "On trees".into(),
+                    iri: Some("http://e.org/paper".into()),
+                    issued: Some("2023".into()),
+                }],
+                uses: Some(7),
                 ..Metadata::new(DatasetId::new("1").expect("an id"))
             },
             distributions: vec![
@@ -380,6 +479,9 @@ mod tests {
         read.metadata.creators.sort();
         for agent in &mut read.metadata.creators {
             agent.iri = agent.iri.take().filter(|iri| !iri.starts_with(Iris::DEFAULT_BASE));
+        }
+        for theme in &mut read.metadata.themes {
+            theme.iri = theme.iri.take().filter(|iri| !iri.starts_with(Iris::DEFAULT_BASE));
         }
         assert_eq!(read, dataset);
     }

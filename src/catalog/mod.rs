@@ -1,16 +1,22 @@
 //! Catalogues: what datasets there are and what people say of them.
 //!
-//! Two forms are read, ACORDAR's `datasets.json` ([`acordar`]) and DCAT in any RDF syntax ([`dcat`]); both become
-//! [`Dataset`]s, and every dataset is written as a `dcat:Dataset` into the catalogue graph.
+//! Three forms are read: ACORDAR's `datasets.json` ([`acordar`]), Papers with Code's lists ([`papers_with_code`]) and DCAT
+//! in any RDF syntax ([`dcat`]). All become [`Dataset`]s, and every dataset is written as a `dcat:Dataset` into the
+//! catalogue graph.
 
 pub mod acordar;
 mod dataset;
 pub mod dcat;
 mod iris;
+pub mod papers_with_code;
 
-pub use dataset::{Agent, Dataset, DatasetId, Distribution, InvalidDatasetId, Location, Metadata, Text, preferred};
+pub use dataset::{
+    Agent, Dataset, DatasetId, Distribution, InvalidDatasetId, Location, Metadata, Scheme, Text, Theme, Work, preferred,
+};
 pub use iris::{InvalidBase, Iris};
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// A catalogue as read: its datasets, and what was wrong with it.
@@ -53,12 +59,15 @@ pub enum CatalogError {
 }
 
 impl Catalog {
-    /// Reads a catalogue file of either form; an RDF file that describes no dataset is taken for a dump and becomes a
+    /// Reads a catalogue file of any form; an RDF file that describes no dataset is taken for a dump and becomes a
     /// catalogue of one dataset.
     pub fn read(path: &Path) -> Result<Self, CatalogError> {
         let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
         let io_error = |cause| CatalogError::Io { path: path.to_owned(), cause };
-        let mut catalog = if acordar::looks_like(path).map_err(io_error)? {
+        let head = head(path).map_err(io_error)?;
+        let mut catalog = if papers_with_code::looks_like(&head) {
+            papers_with_code::read(path)?
+        } else if acordar::looks_like(&head) {
             acordar::read(path)?
         } else {
             dcat::read(path).map_err(io_error)?
@@ -81,4 +90,11 @@ impl Catalog {
             new
         });
     }
+}
+
+/// The first characters of a file, without byte order mark and leading white space.
+fn head(path: &Path) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(4096).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').trim_start().to_owned())
 }

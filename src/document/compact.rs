@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 /// A dataset as two texts, in parts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompactDocument {
-    /// Title, description, tags, author; what is missing is left out.
+    /// Title, description, tags, author, then what only some catalogues have: the titles of the works that introduced the
+    /// dataset, and its other names. What is missing is left out.
     pub metadata: Vec<String>,
     /// One line a triple, `subject property object` by their labels, in the snippet's order.
     pub triples: Vec<String>,
@@ -32,7 +33,16 @@ impl CompactDocument {
         let joined =
             |texts: &[crate::catalog::Text]| texts.iter().map(|t| t.value.as_str()).collect::<Vec<_>>().join(" ");
         let authors = metadata.creators.iter().map(|agent| agent.name.as_str()).collect::<Vec<_>>().join(" ");
-        let parts = [joined(&metadata.titles), joined(&metadata.descriptions), joined(&metadata.keywords), authors];
+        let works = metadata.introduced_by.iter().map(|work| work.title.as_str()).collect::<Vec<_>>().join(" ");
+        let themes = metadata.themes.iter().map(|theme| theme.label.as_str()).collect::<Vec<_>>().join(" ");
+        let parts = [
+            joined(&metadata.titles),
+            joined(&metadata.descriptions),
+            format!("{} {themes}", joined(&metadata.keywords)),
+            authors,
+            works,
+            joined(&metadata.alternatives),
+        ];
         Self { metadata: parts.iter().map(|part| one_line(part)).filter(|part| !part.is_empty()).collect(), triples }
     }
 }

@@ -15,13 +15,13 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Field {
-    /// All titles.
+    /// All titles, and other names.
     Title,
-    /// All descriptions.
+    /// All descriptions, and the titles of the works that introduced the dataset.
     Description,
     /// Names of authors and publishers.
     Author,
-    /// Keywords.
+    /// Keywords and themes.
     Tags,
     /// Labels of subjects, and of objects that are no classes.
     Entity,
@@ -110,10 +110,15 @@ impl FieldedDocument {
     #[must_use]
     pub fn of(metadata: &Metadata, graph: &TripleGraph) -> Self {
         let mut document = Self::default();
-        let texts = |texts: &[crate::catalog::Text]| FieldText::of(texts.iter().map(|text| text.value.as_str()));
-        document.fields[Field::Title.index()] = texts(&metadata.titles);
-        document.fields[Field::Description.index()] = texts(&metadata.descriptions);
-        document.fields[Field::Tags.index()] = texts(&metadata.keywords);
+        fn values(texts: &[crate::catalog::Text]) -> impl Iterator<Item = &str> {
+            texts.iter().map(|text| text.value.as_str())
+        }
+        let works = metadata.introduced_by.iter().map(|work| work.title.as_str());
+        let themes = metadata.themes.iter().map(|theme| theme.label.as_str());
+        document.fields[Field::Title.index()] =
+            FieldText::of(values(&metadata.titles).chain(values(&metadata.alternatives)));
+        document.fields[Field::Description.index()] = FieldText::of(values(&metadata.descriptions).chain(works));
+        document.fields[Field::Tags.index()] = FieldText::of(values(&metadata.keywords).chain(themes));
         document.fields[Field::Author.index()] =
             FieldText::of(metadata.creators.iter().map(|agent| agent.name.as_str()));
         document.content(graph);

@@ -41,6 +41,8 @@ vocabulary! {
     /// SKOS: <https://www.w3.org/TR/skos-reference/>.
     skos = "http://www.w3.org/2004/02/skos/core#" {
         PREF_LABEL = "prefLabel",
+        CONCEPT = "Concept",
+        IN_SCHEME = "inScheme",
     }
 }
 vocabulary! {
@@ -63,6 +65,7 @@ vocabulary! {
     /// DCMI Metadata Terms: <https://www.dublincore.org/specifications/dublin-core/dcmi-terms/>.
     dcterms = "http://purl.org/dc/terms/" {
         TITLE = "title",
+        ALTERNATIVE = "alternative",
         DESCRIPTION = "description",
         IDENTIFIER = "identifier",
         CREATOR = "creator",
@@ -138,6 +141,11 @@ vocabulary! {
         STATEMENT = "statement",
         RANK = "rank",
         GRAPH = "graph",
+        INTRODUCED_BY = "introducedBy",
+        USES = "uses",
+        TASK = "Task",
+        MODALITY = "Modality",
+        LANGUAGE = "Language",
         LANGUAGE_PARTITION = "languagePartition",
         LANGUAGE_TAG = "languageTag",
         LITERALS = "literals",

@@ -28,7 +28,7 @@ pub use load::{DatasetOutcome, DatasetReport, LoadOptions, LoadProgress, LoadRep
 pub use sparql::{Answer, QueryRequest, SparqlError, SparqlLimits, evaluate};
 
 use crate::catalog::{Dataset, DatasetId, InvalidBase, Iris, dcat};
-use crate::rdf::vocab::{dcat as dcat_terms, foaf, lodeseek};
+use crate::rdf::vocab::{dcat as dcat_terms, dcterms, foaf, lodeseek};
 use crate::rdf::{TripleGraph, TripleGraphBuilder};
 use oxigraph::store::{StorageError, Store as Oxigraph};
 use oxrdf::{GraphNameRef, NamedNode, NamedNodeRef, NamedOrBlankNode, NamedOrBlankNodeRef, Quad, Term, Triple};
@@ -232,19 +232,21 @@ impl Store {
         }
     }
 
-    /// What the catalogue graph says of a dataset: its node, its parts, and the agents it names.
+    /// What the catalogue graph says of a dataset: its node, its parts, and the agents, themes and works it names.
     pub fn description(&self, id: &DatasetId) -> Result<Vec<Triple>, StoreError> {
         let mut triples = self.node_and_parts(&self.iris.catalog(), &self.iris.dataset(id))?;
-        let agents: Vec<NamedNode> = triples
+        let others: Vec<NamedNode> = triples
             .iter()
-            .filter(|triple| triple.predicate.as_str() == crate::rdf::vocab::dcterms::CREATOR)
+            .filter(|triple| {
+                [dcterms::CREATOR, dcat_terms::THEME, lodeseek::INTRODUCED_BY].contains(&triple.predicate.as_str())
+            })
             .filter_map(|triple| match &triple.object {
-                Term::NamedNode(agent) if !is_part(agent, &self.iris.dataset(id)) => Some(agent.clone()),
+                Term::NamedNode(other) if !is_part(other, &self.iris.dataset(id)) => Some(other.clone()),
                 _ => None,
             })
             .collect();
-        for agent in agents {
-            triples.extend(self.subject_triples(&self.iris.catalog(), &agent)?);
+        for other in others {
+            triples.extend(self.subject_triples(&self.iris.catalog(), &other)?);
         }
         Ok(triples)
     }

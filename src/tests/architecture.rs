@@ -58,6 +58,7 @@ const ROOMS_OF_DEPENDENCIES: &[(&[&str], &[&str])] = &[
     (&["flate2", "bzip2", "lzma_rust2", "ruzstd", "zip", "tar"], &["rdf/intake"]),
     (&["encoding_rs", "encoding_rs_io"], &["rdf/intake"]),
     (&["sophia"], &["rdf"]),
+    (&["pulldown_cmark"], &["catalog"]),
     (&["petgraph"], &["graph"]),
     (&["oxigraph", "spargebra", "lz4_flex"], &["store"]),
     (&["toml"], &["store", "reproduce"]),
