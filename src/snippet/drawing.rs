@@ -60,6 +60,19 @@ pub fn draw(triples: &[LabelledTriple], title: &str) -> String {
     drawing.svg(title)
 }
 
+/// The colours of a drawing that stands alone.
+const STYLE: &str = include_str!("drawing.css");
+
+/// Draws triples as a file that stands alone, light or dark as its reader likes.
+#[must_use]
+pub fn draw_file(triples: &[LabelledTriple], title: &str) -> String {
+    let svg = draw(triples, title);
+    match svg.split_once("</title>") {
+        Some((head, rest)) => format!("{head}</title><style>{STYLE}</style>{rest}"),
+        None => svg,
+    }
+}
+
 fn is_type(triple: &LabelledTriple) -> bool {
     triple.predicate.value == rdf::TYPE
 }
