@@ -71,20 +71,20 @@ impl Arguments {
 
 /// What the snippet is made of.
 enum Source {
-    File(Content),
+    File(Box<Content>),
     Dataset(Box<Searcher>, DatasetId),
 }
 
 /// The snippet with what it was made of.
 enum Made {
-    File(Content, MadeSnippet),
+    File(Box<Content>, Box<MadeSnippet>),
     Dataset(Box<DatasetSnippet>),
 }
 
 impl Source {
     fn of(home: &Path, target: &str) -> anyhow::Result<Self> {
         if Path::new(target).is_file() {
-            return Ok(Self::File(Content::new(read_file(target)?)));
+            return Ok(Self::File(Box::new(Content::new(read_file(target)?))));
         }
         Ok(Self::Dataset(Box::new(Searcher::open(home)?), DatasetId::new(target)?))
     }
@@ -93,7 +93,7 @@ impl Source {
         match self {
             Self::File(content) => {
                 let made = make_snippet(&content, &Analysis::default(), request, deadline)?;
-                Ok(Made::File(content, made))
+                Ok(Made::File(content, Box::new(made)))
             }
             Self::Dataset(searcher, id) => {
                 let made = searcher.snippet(&id, request, deadline)?;

@@ -9,7 +9,7 @@ use lodeseek::rdf::intake::Outcome;
 use lodeseek::sparse::{LengthMode, ModelKind};
 use lodeseek::store::{Answer, DatasetOutcome, LoadReport, QueryRequest, SparqlError, SparqlLimits, evaluate};
 use oxrdf::{NamedNode, Term};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
