@@ -25,6 +25,8 @@ const COLUMN_GAP: f64 = 125.0;
 const ROW_GAP: f64 = 16.0;
 /// Pixels from which a further piece goes below the others.
 const SHELF: f64 = 1000.0;
+/// Pixels beyond which a drawing is too wide to be shown smaller.
+const LARGE: f64 = 1300.0;
 /// Pixels of the name of a property from line to line.
 const ARROW_LINE: f64 = 13.0;
 /// Half the distance between the arrows of two boxes that are linked both ways.
@@ -192,7 +194,7 @@ impl<'t> Drawing<'t> {
         for root in order {
             if !seen[root] {
                 let columns = self.columns(root, &mut seen);
-                let (width, height) = self.stack(&columns);
+                let (width, height) = self.stack(&columns, root);
                 let (x, y) = shelves.place(width, height);
                 for &place in columns.iter().flatten() {
                     self.entities[place].x += x;
@@ -241,19 +243,21 @@ impl<'t> Drawing<'t> {
         levels
     }
 
-    /// Puts columns side by side, each centred; returns the room they take.
-    fn stack(&mut self, columns: &[Vec<usize>]) -> (f64, f64) {
+    /// Puts columns side by side, each centred, the boxes on the side of the root; returns the room they take.
+    fn stack(&mut self, columns: &[Vec<usize>], root: usize) -> (f64, f64) {
         let height_of = |drawing: &Self, column: &[usize]| {
             column.iter().map(|&place| drawing.entities[place].height() + ROW_GAP).sum::<f64>() - ROW_GAP
         };
         let height = columns.iter().map(|column| height_of(self, column)).fold(0.0, f64::max);
+        let middle = columns.iter().position(|column| column.contains(&root)).unwrap_or_default();
         let mut x = 0.0;
         for (number, column) in columns.iter().enumerate() {
             let mut y = (height - height_of(self, column)) / 2.0;
             let width = column.iter().map(|&place| self.entities[place].width()).fold(0.0, f64::max);
             for &place in column {
                 let entity = &mut self.entities[place];
-                (entity.column, entity.x, entity.y) = (number, x, y);
+                let indent = if number < middle { width - entity.width() } else { 0.0 };
+                (entity.column, entity.x, entity.y) = (number, x + indent, y);
                 y += entity.height() + ROW_GAP;
             }
             x += width + COLUMN_GAP;
@@ -274,8 +278,9 @@ impl<'t> Drawing<'t> {
         let right = taken.iter().map(|area| area.x + area.width).fold(0.0, f64::max);
         let bottom = taken.iter().map(|area| area.y + area.height).fold(0.0, f64::max);
         let (width, height) = (right + PADDING, bottom + PADDING);
+        let class = if width > LARGE { "drawing large" } else { "drawing" };
         let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"drawing\" role=\"img\" viewBox=\"0 0 {width:.0} {height:.0}\" \
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"{class}\" role=\"img\" viewBox=\"0 0 {width:.0} {height:.0}\" \
              width=\"{width:.0}\" height=\"{height:.0}\" font-family=\"system-ui, sans-serif\" font-size=\"12\"><title>{}</title>\
              <desc>{} entities in boxes, arrows for the links between them.</desc>\
              <defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" \
@@ -392,7 +397,7 @@ impl Entity<'_> {
         let line = |(name, text, _): (String, String, bool)| width_of(&format!("{name} “{text}”"));
         let lines = self.lines().into_iter().map(line);
         // Titles are bold: a little wider.
-        let title = width_of(&self.title()) * 1.1;
+        let title = width_of(&self.title()) * 1.2;
         let class = self.class_line().map_or(0.0, |line| width_of(&line));
         lines.chain([title, class]).fold(0.0, f64::max) + 2.0 * PADDING
     }

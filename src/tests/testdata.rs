@@ -327,14 +327,16 @@ fn stored_snippets_tell_how_they_came_to_be() {
     let rows = stored_snippets(&home);
     assert_eq!(rows.len(), 12);
     let entries = home.store.entries().expect("entries");
-    let graph = |title: &str| {
-        let entry = entries.iter().find(|entry| entry.dataset.metadata.title() == title).expect("a dataset");
-        home.store.iris().graph(&entry.dataset.metadata.id, &entry.version).to_string()
+    let graph = |dataset: &str| {
+        let iris = home.store.iris();
+        let of = |id| iris.dataset(id).to_string() == dataset;
+        let entry = entries.iter().find(|entry| of(&entry.dataset.metadata.id)).expect("a dataset");
+        iris.graph(&entry.dataset.metadata.id, &entry.version).to_string()
     };
     for row in &rows {
         let expected =
             ["IlluSnip OPT-RANK", "7", "50000", &graph(&row[0]), noon, "Lodeseek", env!("CARGO_PKG_VERSION"), "7"];
-        assert_eq!(row[1..], expected, "{row:?}");
+        assert_eq!(row[2..], expected, "{row:?}");
     }
 
     let later = home.index_with(dated("2026-01-03T12:00:00Z", Method::IlluSnip));
@@ -342,10 +344,10 @@ fn stored_snippets_tell_how_they_came_to_be() {
     assert_eq!(stored_snippets(&home), rows);
     let changed = home.index_with(dated(noon, Method::Patterns));
     assert_eq!(changed.indexed, 12, "another method makes every snippet anew");
-    assert!(stored_snippets(&home).iter().all(|row| row[1] == "patterns" && row[3].is_empty()), "and no old one stays");
+    assert!(stored_snippets(&home).iter().all(|row| row[2] == "patterns" && row[4].is_empty()), "and no old one stays");
     let undated = IndexOptions { snippet_work: Some(1), ..IndexOptions::default() };
     assert_eq!(home.index_with(undated).indexed, 12);
-    assert!(stored_snippets(&home).iter().all(|row| row[3] == "1" && row[5].is_empty()), "no clock, no date");
+    assert!(stored_snippets(&home).iter().all(|row| row[4] == "1" && row[6].is_empty()), "no clock, no date");
 }
 
 #[test]
