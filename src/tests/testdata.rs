@@ -329,7 +329,7 @@ fn stored_snippets_tell_how_they_came_to_be() {
     let entries = home.store.entries().expect("entries");
     let graph = |dataset: &str| {
         let iris = home.store.iris();
-        let of = |id| iris.dataset(id).to_string() == dataset;
+        let of = |id| iris.dataset(id).as_str() == dataset.trim_matches(['<', '>']);
         let entry = entries.iter().find(|entry| of(&entry.dataset.metadata.id)).expect("a dataset");
         iris.graph(&entry.dataset.metadata.id, &entry.version).to_string()
     };
