@@ -12,9 +12,8 @@ use crate::eval::{MinimumGrade, Qrels, Topics};
 use crate::index::{Analysis, AnalyzedQuery, Index};
 use crate::profile::{Patterns, Profile};
 use crate::rdf::TripleGraph;
-use crate::snippet::keyword::{KeywordCover, Ksd, OptimalSnippet};
 use crate::snippet::metrics::{Need, Reference, Report};
-use crate::snippet::{IlluSnip, PatternRepresentatives, Pcsg, SnippetExtractor, Starts, TripleBudget};
+use crate::snippet::{Method, MethodOptions, SnippetExtractor, TripleBudget};
 use crate::store::{Access, Entry, Store};
 use anyhow::Context;
 use serde::Serialize;
@@ -26,8 +25,8 @@ use std::time::{Duration, Instant};
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Arguments {
-    /// The methods; all by default.
-    #[arg(long = "method", value_enum, value_name = "METHOD")]
+    /// The methods; by default all but illusnip-basic, which nothing bounds.
+    #[arg(long = "method", value_parser = super::method::any(), value_name = "METHOD")]
     methods: Vec<Method>,
     /// The most triples of a snippet.
     #[arg(short = 'k', long, value_name = "N", default_value_t = TripleBudget::default().0)]
@@ -53,22 +52,11 @@ pub(super) struct Arguments {
     plot: Option<PathBuf>,
 }
 
-#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-enum Method {
-    /// IlluSnip from as many starts as its work bound allows.
-    Illusnip,
-    /// IlluSnip from the heaviest triple alone.
-    IllusnipMax,
-    /// An entity for each frequent description pattern.
-    Patterns,
-    /// Pattern-covering trees, PCSG-τ.
-    PcsgTau,
-    /// Keywords, frequent schema and central entities in one cover.
-    Ksd,
-    /// The keywords, then the objective of the optimal data snippet.
-    Optimal,
-    /// The keywords in the fewest triples.
-    Cover,
+impl Arguments {
+    fn methods(&self) -> Vec<Method> {
+        let bounded = || Method::ALL.into_iter().filter(|method| method.is_bounded()).collect();
+        if self.methods.is_empty() { bounded() } else { self.methods.clone() }
+    }
 }
 
 /// What one method's snippets were worth over all datasets.
@@ -102,16 +90,14 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let analysis = index.snapshot()?.analysis().clone();
     let queries = Queries::read(arguments)?;
     let entries = queries.entries(store.entries()?, arguments);
-    let methods =
-        if arguments.methods.is_empty() { <Method as clap::ValueEnum>::value_variants() } else { &arguments.methods };
-    let mut measured: Vec<Measured> = methods.iter().map(|&method| Measured::new(method)).collect();
+    let mut measured = arguments.methods().into_iter().map(Measured::new).collect::<anyhow::Result<Vec<_>>>()?;
     let progress = bar(entries.len() as u64, "measuring {bar:30} {pos} of {len} datasets · {eta} left");
     let mut unread = 0;
     for entry in &entries {
         match store.content(entry) {
             Ok(graph) => {
                 let texts = queries.of(&entry.dataset.metadata);
-                measure(&graph, &texts, &analysis, TripleBudget(arguments.budget), &mut measured);
+                measure(&graph, &texts, &analysis, TripleBudget(arguments.budget), &mut measured)?;
             }
             Err(error) => {
                 unread += 1;
@@ -132,9 +118,15 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
 }
 
 /// Every method on one dataset.
-fn measure(graph: &TripleGraph, texts: &[&str], analysis: &Analysis, budget: TripleBudget, measured: &mut [Measured]) {
+fn measure(
+    graph: &TripleGraph,
+    texts: &[&str],
+    analysis: &Analysis,
+    budget: TripleBudget,
+    measured: &mut [Measured],
+) -> anyhow::Result<()> {
     if graph.is_empty() {
-        return;
+        return Ok(());
     }
     let (profile, patterns) = (Profile::of(graph), Patterns::of(graph));
     let reference = Reference::new(graph, &profile, &patterns);
@@ -147,10 +139,10 @@ fn measure(graph: &TripleGraph, texts: &[&str], analysis: &Analysis, budget: Tri
         let (mut reports, mut empty) = (Vec::new(), false);
         let mut snippet = None;
         for (query, need) in queries.iter().zip(&needs) {
-            if snippet.is_none() || one.method.takes_queries() {
+            if snippet.is_none() || one.method.takes_query() {
                 let terms = QueryTerms::new(&query.distinct, analysis);
                 let started = Instant::now();
-                let made = one.method.extractor(&terms).extract(graph, &profile, budget);
+                let made = extractor(one.method, &terms)?.extract(graph, &profile, budget);
                 one.times.push(started.elapsed());
                 one.triples.push(made.triples.len() as f64);
                 empty |= made.triples.is_empty();
@@ -161,30 +153,18 @@ fn measure(graph: &TripleGraph, texts: &[&str], analysis: &Analysis, budget: Tri
         one.failures += usize::from(empty);
         one.reports.push(std::array::from_fn(|place| mean(reports.iter().filter_map(|report| report[place]))));
     }
+    Ok(())
 }
 
-impl Method {
-    fn takes_queries(self) -> bool {
-        matches!(self, Self::Ksd | Self::Optimal | Self::Cover)
-    }
-
-    fn extractor<'t>(self, terms: &'t QueryTerms<'_>) -> Box<dyn SnippetExtractor + 't> {
-        match self {
-            Self::Illusnip => Box::new(IlluSnip::default()),
-            Self::IllusnipMax => Box::new(IlluSnip::default().with_starts(Starts::Heaviest)),
-            Self::Patterns => Box::new(PatternRepresentatives::default()),
-            Self::PcsgTau => Box::new(Pcsg::tau()),
-            Self::Ksd => Box::new(Ksd::new(terms)),
-            Self::Optimal => Box::new(OptimalSnippet::new(terms)),
-            Self::Cover => Box::new(KeywordCover::new(terms)),
-        }
-    }
+/// The extractor of a method, for the terms of a query where it takes one.
+fn extractor<'t>(method: Method, terms: &'t QueryTerms<'_>) -> anyhow::Result<Box<dyn SnippetExtractor + 't>> {
+    Ok(method.extractor(&MethodOptions { keywords: Some(terms), ..MethodOptions::default() })?)
 }
 
 impl Measured {
-    fn new(method: Method) -> Self {
-        let name = method.extractor(&QueryTerms::new(&[], &Analysis::default())).name();
-        Self { method, name, reports: Vec::new(), triples: Vec::new(), times: Vec::new(), failures: 0 }
+    fn new(method: Method) -> anyhow::Result<Self> {
+        let name = extractor(method, &QueryTerms::new(&[], &Analysis::default()))?.name();
+        Ok(Self { method, name, reports: Vec::new(), triples: Vec::new(), times: Vec::new(), failures: 0 })
     }
 
     fn row(&self) -> Row {
@@ -278,10 +258,10 @@ mod tests {
 
     #[test]
     fn a_plot_has_a_panel_for_each_measure() {
-        let mut measured = Measured::new(Method::Ksd);
+        let mut measured = Measured::new(Method::Ksd).expect("made");
         measured.reports.push([Some(0.5); 6]);
         measured.times.push(Duration::from_millis(3));
-        let svg = plot::draw(&[measured.row(), Measured::new(Method::Cover).row()]).expect("drawn");
+        let svg = plot::draw(&[measured.row(), Measured::new(Method::Cover).expect("made").row()]).expect("drawn");
         assert!(svg.starts_with("<svg") && svg.contains("SkmRep") && svg.contains("keyword cover"), "{svg}");
     }
 }

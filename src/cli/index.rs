@@ -4,8 +4,9 @@ use super::Done;
 use super::terminal::{bar, grouped, memory_note, rate};
 use crate::engine::{IndexOptions, IndexProgress, IndexReport, Indexer, index_folder};
 use crate::index::{AnalysisKind, Index, IndexError};
-use crate::snippet::TripleBudget;
+use crate::snippet::{Method, TripleBudget};
 use crate::store::{Access, Store, StoreError, is_home};
+use oxsdatatypes::DateTime;
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -18,6 +19,12 @@ pub(super) struct Arguments {
     /// Triples of the snippet shown for a dataset.
     #[arg(long, value_name = "N", default_value_t = TripleBudget::default().0)]
     snippet_budget: usize,
+    /// How the snippet shown for a dataset is chosen; another than before makes every dataset anew.
+    #[arg(long, value_name = "METHOD", value_parser = super::method::without_query(), default_value = Method::default().name())]
+    snippet_method: Method,
+    /// The bound on the steps of one snippet, where its method has one. Default: few milliseconds a dataset.
+    #[arg(long, value_name = "N")]
+    snippet_work: Option<u64>,
     /// Working threads.
     #[arg(long, value_name = "N", default_value_t = IndexOptions::default().threads)]
     threads: usize,
@@ -41,6 +48,9 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let options = IndexOptions {
         threads: arguments.threads.max(1),
         snippet_budget: TripleBudget(arguments.snippet_budget),
+        snippet_method: arguments.snippet_method,
+        snippet_work: arguments.snippet_work,
+        now: Some(DateTime::now()),
         rebuild: arguments.rebuild,
         analysis: arguments.analysis,
         ..IndexOptions::default()

@@ -9,6 +9,7 @@ mod evaluate_snippets;
 mod fuse;
 mod index;
 mod load;
+mod method;
 mod model;
 mod provenance;
 mod query;

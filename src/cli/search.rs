@@ -24,27 +24,15 @@ pub(super) struct Arguments {
     /// Show what each score is made of, and the triples that matched.
     #[arg(long)]
     explain: bool,
-    /// The snippet shown of a dataset: the one stored with it, or one made for the query.
-    #[arg(long, value_enum, value_name = "KIND", default_value_t)]
-    snippet: SnippetChoice,
+    /// The snippet shown of a dataset: `stored` with it, made for the `query`, or made by a method: illusnip, patterns,
+    /// ksd, optimal, cover, qpcsg and others, as `lodeseek snippet --help` lists them.
+    #[arg(long, value_name = "KIND", default_value = "stored")]
+    snippet: SnippetKind,
+    /// The languages of labels, best first: `de,en`.
+    #[arg(long, value_name = "TAG", value_delimiter = ',', default_value = "en")]
+    lang: Vec<String>,
     #[command(flatten)]
     ranking: ModelArguments,
-}
-
-#[derive(clap::ValueEnum, Clone, Copy, Debug, Default)]
-enum SnippetChoice {
-    #[default]
-    Stored,
-    Query,
-}
-
-impl From<SnippetChoice> for SnippetKind {
-    fn from(choice: SnippetChoice) -> Self {
-        match choice {
-            SnippetChoice::Stored => Self::Stored,
-            SnippetChoice::Query => Self::Query,
-        }
-    }
 }
 
 /// Triples of a snippet shown in the terminal: those that match first.
@@ -56,7 +44,8 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let request = SearchRequest {
         depth: arguments.depth.get(),
         explain: arguments.explain,
-        snippet: arguments.snippet.into(),
+        snippet: arguments.snippet,
+        languages: arguments.lang.clone(),
         ..SearchRequest::new(query.clone())
     };
     let response = searcher.search(&request)?;
@@ -151,9 +140,6 @@ impl View<'_> {
 
     /// The text with the query's words emphasised.
     fn marked(&self, text: &str) -> String {
-        let mark = |word: &str| {
-            if self.searcher.is_match(word, self.response) { self.style.matched(word) } else { word.to_owned() }
-        };
-        text.split(' ').map(mark).collect::<Vec<_>>().join(" ")
+        self.style.marked(text, |word| self.searcher.is_match(word, self.response))
     }
 }

@@ -1,7 +1,7 @@
 //! `lodeseek serve`: the HTTP face.
 
 use super::Done;
-use crate::server::{ServeOptions, serve};
+use crate::server::{ServeOptions, SnippetLimits, serve};
 use crate::store::SparqlLimits;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -18,6 +18,12 @@ pub(super) struct Arguments {
     /// Rows of a SPARQL answer at most.
     #[arg(long, value_name = "N", default_value_t = SparqlLimits::default().rows)]
     sparql_rows: usize,
+    /// Milliseconds after which a snippet made on demand is given as far as it has come.
+    #[arg(long, value_name = "MS", default_value_t = 2000)]
+    snippet_deadline: u64,
+    /// Memory for the graphs that snippets made on demand read, kept for the next.
+    #[arg(long, value_name = "MB", default_value_t = 256)]
+    graph_cache: usize,
 }
 
 pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
@@ -26,6 +32,11 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         rows: arguments.sparql_rows,
         ..SparqlLimits::default()
     };
-    serve(home, &ServeOptions { bind: arguments.bind, sparql })?;
+    let snippets = SnippetLimits {
+        deadline: Duration::from_millis(arguments.snippet_deadline),
+        kept_bytes: arguments.graph_cache << 20,
+        ..SnippetLimits::default()
+    };
+    serve(home, &ServeOptions { bind: arguments.bind, sparql, snippets })?;
     Ok(Done::Something)
 }

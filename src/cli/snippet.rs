@@ -1,19 +1,22 @@
 //! `lodeseek snippet`: of a dataset in the home, or of any RDF file.
 
 use super::Done;
+use super::provenance::write_whole;
 use super::syntax::Syntax;
-use super::terminal::safe;
+use super::terminal::{Style, safe};
 use crate::catalog::DatasetId;
-use crate::engine::Searcher;
-use crate::profile::{Patterns, Profile};
+use crate::engine::{Content, DatasetSnippet, MadeSnippet, Searcher, SnippetRequest, make_snippet};
+use crate::index::Analysis;
+use crate::profile::Patterns;
 use crate::rdf::intake::{Intake, Outcome};
-use crate::rdf::{Labels, RdfSyntax, TripleGraph, TripleGraphBuilder};
+use crate::rdf::{RdfSyntax, TripleGraph, TripleGraphBuilder};
 use crate::snippet::metrics::Report;
-use crate::snippet::{Deadline, IlluSnip, SnippetExtractor, Starts, TripleBudget, labelled};
-use crate::store;
+use crate::snippet::{Deadline, LabelledTerm, LabelledTriple, Method, TripleBudget, draw_file};
+use crate::store::{Access, Store};
 use anyhow::Context;
+use oxsdatatypes::DateTime;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 #[derive(clap::Args, Debug)]
@@ -27,100 +30,179 @@ pub(super) struct Arguments {
     /// Give the best found after this many milliseconds. Without it the search is bounded by work, and always the same.
     #[arg(long, value_name = "MS")]
     deadline: Option<u64>,
-    /// Stop after this many heap operations: deterministic, unlike a deadline.
+    /// Stop after this many steps: deterministic, unlike a deadline.
     #[arg(long, value_name = "N", conflicts_with = "deadline")]
     work: Option<u64>,
-    /// How to choose.
-    #[arg(long, value_enum, default_value_t = Method::OptRank)]
-    method: Method,
+    /// How to choose: `illusnip` by default, for a query `optimal`.
+    #[arg(long, value_parser = super::method::any())]
+    method: Option<Method>,
+    /// Choose for these words, or mark them where the method takes no query.
+    #[arg(long, value_name = "WORDS")]
+    query: Option<String>,
+    /// The languages of labels, best first: `de,en`.
+    #[arg(long, value_name = "TAG", value_delimiter = ',', default_value = "en")]
+    lang: Vec<String>,
     /// Write RDF instead of labels.
     #[arg(long, value_enum, value_name = "SYNTAX")]
     rdf: Option<Syntax>,
+    /// Tell in the RDF what made the snippet, of which content, and when; for datasets of the home.
+    #[arg(long, requires = "rdf")]
+    provenance: bool,
+    /// Draw it: to a file with `--svg=FILE`.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, conflicts_with = "rdf")]
+    svg: Option<Option<PathBuf>>,
     /// Tell how well the snippet stands for the whole.
     #[arg(long)]
     metrics: bool,
 }
 
-/// The variants of IlluSnip.
-#[derive(clap::ValueEnum, Clone, Copy, Debug)]
-enum Method {
-    /// IlluSnip from every triple: slow.
-    Basic,
-    /// IlluSnip from the heaviest triple: fastest.
-    OptMax,
-    /// IlluSnip from the heaviest triples within the bounds.
-    OptRank,
+impl Arguments {
+    fn request(&self) -> SnippetRequest {
+        let default = if self.query.is_some() { Method::Optimal } else { Method::IlluSnip };
+        SnippetRequest {
+            method: self.method.unwrap_or(default),
+            budget: TripleBudget(self.budget),
+            work: self.work.or(self.deadline.map(|_| u64::MAX)),
+            query: self.query.clone(),
+            languages: self.lang.clone(),
+        }
+    }
 }
 
-impl From<Method> for Starts {
-    fn from(method: Method) -> Self {
-        match method {
-            Method::Basic => Self::All,
-            Method::OptMax => Self::Heaviest,
-            Method::OptRank => Self::Ranked,
+/// What the snippet is made of.
+enum Source {
+    File(Box<Content>),
+    Dataset(Box<Searcher>, DatasetId),
+}
+
+/// The snippet with what it was made of.
+enum Made {
+    File(Box<Content>, Box<MadeSnippet>),
+    Dataset(Box<DatasetSnippet>),
+}
+
+impl Source {
+    fn of(home: &Path, target: &str) -> anyhow::Result<Self> {
+        if Path::new(target).is_file() {
+            return Ok(Self::File(Box::new(Content::new(read_file(target)?))));
+        }
+        Ok(Self::Dataset(Box::new(Searcher::open(home)?), DatasetId::new(target)?))
+    }
+
+    fn make(self, request: &SnippetRequest, deadline: Deadline<'_>) -> anyhow::Result<Made> {
+        match self {
+            Self::File(content) => {
+                let made = make_snippet(&content, &Analysis::default(), request, deadline)?;
+                Ok(Made::File(content, Box::new(made)))
+            }
+            Self::Dataset(searcher, id) => {
+                let made = searcher.snippet(&id, request, deadline)?;
+                let missing = || format!("{id} is neither a file nor a dataset of the index");
+                Ok(Made::Dataset(Box::new(made.with_context(missing)?)))
+            }
+        }
+    }
+}
+
+impl Made {
+    fn parts(&self) -> (&Content, &MadeSnippet) {
+        match self {
+            Self::File(content, made) => (content, made),
+            Self::Dataset(snippet) => (&snippet.content, &snippet.made),
+        }
+    }
+
+    fn title<'t>(&'t self, target: &'t str) -> &'t str {
+        match self {
+            Self::File(..) => target,
+            Self::Dataset(snippet) => snippet.card.metadata.title(),
         }
     }
 }
 
 pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
-    let graph = graph_of(home, &arguments.target)?;
+    let (source, request) = (Source::of(home, &arguments.target)?, arguments.request());
     let started = Instant::now();
-    let profile = Profile::of(&graph);
     let passed = || arguments.deadline.is_some_and(|limit| started.elapsed() >= Duration::from_millis(limit));
-    let mut extractor = IlluSnip::default().with_starts(arguments.method.into()).with_deadline(Deadline::when(&passed));
-    if let Some(work) = arguments.work.or(arguments.deadline.map(|_| u64::MAX)) {
-        extractor = extractor.with_work(work);
-    }
-    let snippet = extractor.extract(&graph, &profile, TripleBudget(arguments.budget));
-    let mut out = io::stdout().lock();
+    let made = source.make(&request, Deadline::when(&passed))?;
+    let time = started.elapsed();
+    let (content, snippet) = made.parts();
     if let Some(syntax) = arguments.rdf {
-        let triples: Vec<_> = snippet.triples.iter().map(|&triple| graph.to_triple(triple)).collect();
-        out.write_all(&RdfSyntax::from(syntax).write(&triples)?)?;
+        io::stdout().lock().write_all(&rdf(home, arguments, &request, &made, syntax.into())?)?;
+    } else if let Some(file) = &arguments.svg {
+        let triples: Vec<LabelledTriple> = snippet.triples.iter().map(|shown| shown.triple.clone()).collect();
+        write_drawing(file.as_deref(), &draw_file(&triples, made.title(&arguments.target)))?;
     } else {
-        let labels = Labels::for_display(&graph, &["en"]);
-        for &triple in &snippet.triples {
-            let shown = labelled(&graph, &labels, triple);
-            writeln!(
-                out,
-                "{} — {} — {}",
-                safe(&shown.subject.label),
-                safe(&shown.predicate.label),
-                safe(&shown.object.label)
-            )?;
-        }
+        write_triples(&mut io::stdout().lock(), snippet)?;
     }
     if arguments.metrics {
-        writeln!(io::stderr(), "{}", Report::of(&graph, &profile, &Patterns::of(&graph), &snippet))?;
+        let report = Report::of(content.graph(), content.profile(), &Patterns::of(content.graph()), &snippet.snippet);
+        writeln!(io::stderr(), "{report}")?;
     }
-    let note = if snippet.interrupted { "; not every start was tried" } else { "" };
-    writeln!(
-        io::stderr(),
-        "{}: {} of {} triples, gain {:.4}, {:.0} ms{note}",
-        extractor.name(),
-        snippet.triples.len(),
-        graph.len(),
-        snippet.gain,
-        started.elapsed().as_secs_f64() * 1000.0
-    )?;
+    write_note(&mut io::stderr().lock(), content.graph(), snippet, time)?;
     Ok(if snippet.triples.is_empty() { Done::Nothing } else { Done::Something })
 }
 
-fn graph_of(home: &Path, target: &str) -> anyhow::Result<TripleGraph> {
-    let path = Path::new(target);
-    if path.is_file() {
-        let mut builder = TripleGraphBuilder::new();
-        for report in Intake::default().read_file(path, target, "file:///", &mut builder) {
-            for problem in &report.problems {
-                writeln!(io::stderr(), "{}: {}", safe(&report.file), safe(&problem.to_string()))?;
-            }
-            let failed = matches!(report.outcome, Outcome::Refused | Outcome::Unreadable);
-            anyhow::ensure!(!failed || !builder.is_empty(), "{target} was not read");
+fn rdf(
+    home: &Path,
+    arguments: &Arguments,
+    request: &SnippetRequest,
+    made: &Made,
+    syntax: RdfSyntax,
+) -> anyhow::Result<Vec<u8>> {
+    let triples = match made {
+        Made::Dataset(snippet) if arguments.provenance => {
+            let store = Store::open(home, Access::Read, None)?;
+            snippet.to_triples(store.iris(), request, Some(DateTime::now()))
         }
-        return Ok(builder.finish());
+        Made::File(..) if arguments.provenance => {
+            anyhow::bail!("{} is no dataset of the home: a file's snippet has no provenance", arguments.target)
+        }
+        made => {
+            let (content, snippet) = made.parts();
+            snippet.snippet.triples.iter().map(|&triple| content.graph().to_triple(triple)).collect()
+        }
+    };
+    Ok(syntax.write(&triples)?)
+}
+
+fn write_drawing(file: Option<&Path>, svg: &str) -> anyhow::Result<()> {
+    match file {
+        Some(file) => write_whole(file, svg.as_bytes()).with_context(|| format!("{} was not written", file.display())),
+        None => Ok(writeln!(io::stdout().lock(), "{svg}")?),
     }
-    let id = DatasetId::new(target)?;
-    let card = Searcher::open(home)?
-        .card(&id)?
-        .with_context(|| format!("{target} is neither a file nor a dataset of the index"))?;
-    Ok(store::read_content(home, &card.version)?)
+}
+
+fn write_triples(out: &mut impl Write, snippet: &MadeSnippet) -> io::Result<()> {
+    let style = Style::of_stdout();
+    let shown = |term: &LabelledTerm| style.marked(&safe(&term.label), |word| snippet.words.is_match(word));
+    for LabelledTriple { subject, predicate, object } in snippet.triples.iter().map(|shown| &shown.triple) {
+        writeln!(out, "{} — {} — {}", shown(subject), shown(predicate), shown(object))?;
+    }
+    Ok(())
+}
+
+fn write_note(out: &mut impl Write, graph: &TripleGraph, made: &MadeSnippet, time: Duration) -> io::Result<()> {
+    let note = if made.snippet.interrupted { "; not every possibility was tried" } else { "" };
+    writeln!(
+        out,
+        "{}: {} of {} triples, gain {:.4}, {:.0} ms{note}",
+        made.method,
+        made.triples.len(),
+        graph.len(),
+        made.snippet.gain,
+        time.as_secs_f64() * 1000.0
+    )
+}
+
+fn read_file(target: &str) -> anyhow::Result<TripleGraph> {
+    let mut builder = TripleGraphBuilder::new();
+    for report in Intake::default().read_file(Path::new(target), target, "file:///", &mut builder) {
+        for problem in &report.problems {
+            writeln!(io::stderr(), "{}: {}", safe(&report.file), safe(&problem.to_string()))?;
+        }
+        let failed = matches!(report.outcome, Outcome::Refused | Outcome::Unreadable);
+        anyhow::ensure!(!failed || !builder.is_empty(), "{target} was not read");
+    }
+    Ok(builder.finish())
 }

@@ -30,7 +30,16 @@ impl Style {
     }
 
     pub(super) fn matched(self, text: &str) -> String {
-        self.wrap("1;33", text)
+        self.wrap("1;4;33", text)
+    }
+
+    /// The text with those of its words emphasised that match.
+    pub(super) fn marked(self, text: &str, is_match: impl Fn(&str) -> bool) -> String {
+        if !self.colours {
+            return text.to_owned();
+        }
+        let mark = |word: &str| if is_match(word) { self.matched(word) } else { word.to_owned() };
+        text.split(' ').map(mark).collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -101,5 +110,12 @@ mod tests {
         assert_eq!((grouped(7).as_str(), grouped(1_234_567).as_str()), ("7", "1,234,567"));
         assert_eq!(cut("a\u{1b}[31mb", 4), "a […");
         assert_eq!(rate(100, Duration::from_secs(2)), "50");
+    }
+
+    #[test]
+    fn words_are_marked_where_it_shows() {
+        let marked = |colours: bool| Style { colours }.marked("a red oak", |word| word == "red");
+        assert_eq!(marked(false), "a red oak");
+        assert_eq!(marked(true), "a \u{1b}[1;4;33mred\u{1b}[0m oak");
     }
 }

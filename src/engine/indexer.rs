@@ -1,15 +1,20 @@
 //! From the store to the index: profile, snippet, documents, for every dataset that changed.
 
-use super::{Card, EngineError, index_folder};
+use super::snippets::label_all;
+use super::{CARD_LANGUAGES, Card, EngineError, index_folder};
 use crate::catalog::DatasetId;
 use crate::document::{CompactDocument, FieldedDocument};
 use crate::index::{Analysis, AnalysisKind, IndexDocument, IndexWriter};
 use crate::profile::{Patterns, Profile};
-use crate::rdf::{Labels, TripleGraph};
-use crate::snippet::{IlluSnip, SnippetExtractor, Starts, TripleBudget, labelled};
+use crate::rdf::{Labels, LiteralKind, TermId, TermRef, TripleGraph};
+use crate::snippet::{
+    IlluSnip, Method, MethodError, MethodOptions, Provenance, Snippet, SnippetExtractor, Starts, TripleBudget,
+};
 use crate::store::{Entry, Store};
 use oxrdf::Triple;
+use oxsdatatypes::DateTime;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
@@ -31,6 +36,12 @@ pub struct IndexOptions {
     pub commit_triples: u64,
     /// The budget of the snippets shown.
     pub snippet_budget: TripleBudget,
+    /// How the snippets shown are chosen: by a method that needs no query. Default IlluSnip.
+    pub snippet_method: Method,
+    /// The bound on the steps of one snippet. Default: few milliseconds a dataset.
+    pub snippet_work: Option<u64>,
+    /// The time now, told with the snippets made. It makes no dataset anew.
+    pub now: Option<DateTime>,
     /// Whether datasets are indexed again that did not change.
     pub rebuild: bool,
     /// How texts become tokens. Default: as in the index there is. Another than that makes every dataset anew.
@@ -43,6 +54,9 @@ impl Default for IndexOptions {
             threads: 2,
             commit_triples: 1_000_000,
             snippet_budget: TripleBudget::default(),
+            snippet_method: Method::default(),
+            snippet_work: None,
+            now: None,
             rebuild: false,
             analysis: None,
         }
@@ -100,8 +114,17 @@ pub struct IndexReport {
     pub times: StageTimes,
 }
 
-/// Work bound of the snippets made at index time: a few milliseconds a dataset.
+/// Work bounds of the snippets made at index time: heap operations of IlluSnip, steps of labelling of PCSG.
 const SNIPPET_WORK: u64 = 50_000;
+const PATTERN_WORK: u64 = 1_000_000;
+
+impl IndexOptions {
+    /// The bound on steps that the snippets keep to, where their method has one.
+    fn work(&self) -> Option<u64> {
+        let usual = if self.snippet_method == Method::IlluSnip { SNIPPET_WORK } else { PATTERN_WORK };
+        self.snippet_method.default_work().map(|_| self.snippet_work.unwrap_or(usual))
+    }
+}
 
 /// One dataset's way through the stages, done by a worker.
 struct Made {
@@ -127,6 +150,9 @@ impl<'s> Indexer<'s> {
 
     /// Brings the index up to date with the store. Interrupted at any moment, it has kept what it committed.
     pub fn run(&self, on_progress: &dyn Fn(IndexProgress)) -> Result<IndexReport, EngineError> {
+        if self.options.snippet_method.takes_query() {
+            return Err(MethodError::NeedsQuery(self.options.snippet_method).into());
+        }
         let mut writer = IndexWriter::open(&index_folder(self.store.home()))?;
         if let Some(analysis) = self.options.analysis {
             writer = writer.with_analysis(analysis);
@@ -160,7 +186,9 @@ impl<'s> Indexer<'s> {
     fn version(&self, entry: &Entry, writer: &IndexWriter) -> Result<String, EngineError> {
         let metadata = serde_json::to_string(&entry.dataset.metadata)?;
         let places: Vec<&str> = entry.dataset.distributions.iter().map(|d| d.location.as_str()).collect();
-        let told = format!("{metadata}{places:?}{}", self.options.snippet_budget.0);
+        let IndexOptions { snippet_method, snippet_budget, .. } = self.options;
+        let snippet = format!("{snippet_method} {} {:?} {CARD_LANGUAGES:?}", snippet_budget.0, self.options.work());
+        let told = format!("{metadata}{places:?}{snippet}");
         Ok(writer.version(&entry.version, &told))
     }
 
@@ -223,6 +251,10 @@ impl<'s> Indexer<'s> {
         let mut times = StageTimes::default();
         let graph = timed(&mut times.read, || self.store.content(entry))?;
         let node = self.store.iris().dataset(&entry.dataset.metadata.id);
+        let extractor = self
+            .options
+            .snippet_method
+            .extractor(&MethodOptions { work: self.options.work(), ..MethodOptions::default() })?;
         let (profile, described) = timed(&mut times.profile, || {
             let profile = Profile::of(&graph);
             let mut described = profile.to_void(&graph, &node);
@@ -230,11 +262,10 @@ impl<'s> Indexer<'s> {
             (profile, described)
         });
         let metadata = &entry.dataset.metadata;
-        let extractor = IlluSnip::default().with_work(SNIPPET_WORK);
-        let budget = self.options.snippet_budget;
         let (snippet, ranking) = timed(&mut times.snippet, || {
-            let snippet = extractor.extract(&graph, &profile, budget);
-            (snippet, extractor.with_starts(Starts::Heaviest).extract(&graph, &profile, COMPACT_BUDGET))
+            let ranking = IlluSnip::default().with_starts(Starts::Heaviest);
+            let snippet = extractor.extract(&graph, &profile, self.options.snippet_budget);
+            (snippet, ranking.extract(&graph, &profile, COMPACT_BUDGET))
         });
         let document = timed(&mut times.document, || -> Result<IndexDocument, EngineError> {
             let card = Card {
@@ -243,7 +274,8 @@ impl<'s> Indexer<'s> {
                 version: entry.version.clone(),
                 profile: profile.summary(&graph, CARD_LIST),
                 snippet_method: extractor.name().to_owned(),
-                snippet: label_all(&graph, &snippet.triples),
+                snippet: label_all(&graph, &snippet.triples, &["en".to_owned()]),
+                labels: other_labels(&graph, &snippet),
             };
             let compact = CompactDocument::of(metadata, &graph, &ranking);
             let fielded = FieldedDocument::of(metadata, &graph);
@@ -253,10 +285,26 @@ impl<'s> Indexer<'s> {
         Ok(Made {
             document,
             profile: described,
-            snippet: snippet.to_triples(&graph, &node, extractor.name(), budget),
+            snippet: self.described(&graph, &snippet, entry, extractor.name()),
             triples: graph.len() as u64,
             times,
         })
+    }
+
+    /// The snippet as it is kept in the store.
+    fn described(&self, graph: &TripleGraph, snippet: &Snippet, entry: &Entry, method: &str) -> Vec<Triple> {
+        let (iris, id) = (self.store.iris(), &entry.dataset.metadata.id);
+        let provenance = Provenance {
+            dataset: &iris.dataset(id),
+            snippet: &iris.part(id, "snippet"),
+            content: &iris.graph(id, &entry.version),
+            method,
+            budget: self.options.snippet_budget,
+            work: self.options.work(),
+            query: None,
+            made: self.options.now,
+        };
+        snippet.to_triples(graph, &provenance)
     }
 }
 
@@ -267,9 +315,22 @@ struct Batch {
     triples: u64,
 }
 
-fn label_all(graph: &TripleGraph, triples: &[crate::rdf::Triple]) -> Vec<crate::snippet::LabelledTriple> {
-    let labels = Labels::for_display(graph, &["en"]);
-    triples.iter().map(|&triple| labelled(graph, &labels, triple)).collect()
+/// The labels of a snippet's terms in the languages of cards: language → term → label.
+fn other_labels(graph: &TripleGraph, snippet: &Snippet) -> BTreeMap<String, BTreeMap<String, String>> {
+    let terms = || snippet.triples.iter().flat_map(|triple| [triple.subject, triple.predicate, triple.object]);
+    let tagged = |language: &str, id: TermId| match graph.term(id) {
+        TermRef::Literal { lexical, kind: LiteralKind::Language(tag) } => {
+            tag.split('-').next().is_some_and(|primary| primary.eq_ignore_ascii_case(language)).then_some(lexical)
+        }
+        _ => None,
+    };
+    let in_language = |language: &str| {
+        let labels = Labels::for_terms(graph, &[language], terms());
+        let label = |id| Some((graph.term(id).text().to_owned(), tagged(language, labels.naming(id)?)?.to_owned()));
+        (language.to_owned(), terms().filter_map(label).collect::<BTreeMap<_, _>>())
+    };
+    let all = CARD_LANGUAGES.iter().map(|language| in_language(language));
+    all.filter(|(_, labels)| !labels.is_empty()).collect()
 }
 
 fn timed<T>(total: &mut Duration, work: impl FnOnce() -> T) -> T {

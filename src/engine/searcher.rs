@@ -1,6 +1,8 @@
 //! A need in words to ranked, explained datasets.
 
-use super::{Card, EngineError, Evidence, QueryTerms, evidence, index_folder};
+use super::content::{Content, Contents};
+use super::snippets::{self, DatasetSnippet, SnippetTriple, is_match, label_all, mark};
+use super::{Card, EngineError, Evidence, QueryTerms, SnippetRequest, evidence, index_folder, make_snippet};
 use crate::catalog::DatasetId;
 use crate::document::Field;
 use crate::index::{
@@ -8,22 +10,57 @@ use crate::index::{
     Wanted,
 };
 use crate::ranking::Ranking;
-use crate::rdf::Labels;
-use crate::snippet::{LabelledTerm, LabelledTriple, TripleBudget};
+use crate::rdf::Triple;
+use crate::snippet::keyword::Matches;
+use crate::snippet::{Deadline, Method, MethodError, MethodOptions, TripleBudget};
 use crate::sparse::{Explanation, FieldWeights, LengthMode, ModelKind, Parts, SparseModel, rank};
 use crate::store::{self, StoreError};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 /// Which snippet a hit shows.
+///
+/// ```
+/// use lodeseek::engine::SnippetKind;
+/// use lodeseek::snippet::Method;
+/// assert_eq!("stored".parse(), Ok(SnippetKind::Stored));
+/// assert_eq!("query".parse(), Ok(SnippetKind::QUERY));
+/// assert_eq!("cover".parse(), Ok(SnippetKind::Made(Method::Cover)));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(try_from = "String")]
 pub enum SnippetKind {
     /// The one made when the dataset was indexed.
     #[default]
     Stored,
-    /// One made for the query: it reads the dataset's graph.
-    Query,
+    /// One made now, for the query where the method takes one: it reads the dataset's graph.
+    Made(Method),
+}
+
+impl SnippetKind {
+    /// The one made for the query by the method that serves most.
+    pub const QUERY: Self = Self::Made(Method::Optimal);
+}
+
+impl FromStr for SnippetKind {
+    type Err = MethodError;
+
+    fn from_str(name: &str) -> Result<Self, MethodError> {
+        match name {
+            "stored" => Ok(Self::Stored),
+            "query" => Ok(Self::QUERY),
+            method => method.parse().map(Self::Made),
+        }
+    }
+}
+
+impl TryFrom<String> for SnippetKind {
+    type Error = MethodError;
+
+    fn try_from(name: String) -> Result<Self, MethodError> {
+        name.parse()
+    }
 }
 
 /// What is asked.
@@ -41,13 +78,23 @@ pub struct SearchRequest {
     pub model: Option<ModelKind>,
     /// Which snippet is shown.
     pub snippet: SnippetKind,
+    /// The languages of labels, best first; what has none of them has English ones, or any.
+    pub languages: Vec<String>,
 }
 
 impl SearchRequest {
     /// The ten best for a query.
     #[must_use]
     pub fn new(query: impl Into<String>) -> Self {
-        Self { query: query.into(), depth: 10, skip: 0, explain: false, model: None, snippet: SnippetKind::default() }
+        Self {
+            query: query.into(),
+            depth: 10,
+            skip: 0,
+            explain: false,
+            model: None,
+            snippet: SnippetKind::default(),
+            languages: vec!["en".to_owned()],
+        }
     }
 }
 
@@ -60,17 +107,6 @@ pub struct FieldMatch {
     pub score: f64,
     /// The query's words found in it, as typed, in lower case.
     pub terms: Vec<String>,
-}
-
-/// A triple of a snippet.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct SnippetTriple {
-    /// The triple.
-    #[serde(flatten)]
-    pub triple: LabelledTriple,
-    /// The query's words in its labels, as typed, in lower case.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub matched: Vec<String>,
 }
 
 /// One result.
@@ -113,12 +149,15 @@ pub struct SearchResponse {
 
 /// Triples shown as evidence for one hit.
 const EVIDENCE: usize = 5;
+/// The share of a method's work bound that one of a page of snippets may take.
+const PAGE_SHARE: u64 = 10;
 
 /// Searches the index of a home; needs nothing but its files.
 pub struct Searcher {
     home: PathBuf,
     index: Index,
     model: Box<dyn SparseModel>,
+    contents: Contents,
 }
 
 impl Searcher {
@@ -129,13 +168,24 @@ impl Searcher {
             IndexError::Missing(_) if !store::is_home(home) => StoreError::NoHome { home: home.to_owned() }.into(),
             other => EngineError::from(other),
         })?;
-        Ok(Self { home: home.to_owned(), index, model: ModelKind::default().model(LengthMode::Exact) })
+        Ok(Self {
+            home: home.to_owned(),
+            index,
+            model: ModelKind::default().model(LengthMode::Exact),
+            contents: Contents::new(0),
+        })
     }
 
     /// With another model.
     #[must_use]
     pub fn with_model(self, model: Box<dyn SparseModel>) -> Self {
         Self { model, ..self }
+    }
+
+    /// Keeping the graphs last read, up to about this many bytes. None are kept unless asked for.
+    #[must_use]
+    pub fn with_kept_content(self, bytes: usize) -> Self {
+        Self { contents: Contents::new(bytes), ..self }
     }
 
     /// The name of the model.
@@ -186,7 +236,8 @@ impl Searcher {
         for ((place, scored), document) in page.into_iter().zip(&counts) {
             let Some(card) = snapshot.card(&scored.id)? else { continue };
             let card: Card = serde_json::from_slice(&card)?;
-            let snippet = card.snippet.iter().map(|triple| mark(triple, &query, analysis)).collect();
+            let snippet = card.snippet_in(&request.languages);
+            let snippet = snippet.iter().map(|triple| mark(triple, &query, analysis)).collect();
             let fields = matched_fields(model, &query, document, &ranked.collection);
             let mut hit = Hit {
                 rank: place + 1,
@@ -216,34 +267,49 @@ impl Searcher {
         collection: &CollectionStatistics,
         analysis: &Analysis,
     ) {
-        let for_query = request.snippet == SnippetKind::Query;
-        if !(request.explain || for_query) {
+        let made = match request.snippet {
+            SnippetKind::Made(method) => Some(method),
+            SnippetKind::Stored => None,
+        };
+        if !request.explain && made.is_none() {
             return;
         }
-        let graph = match store::read_content(&self.home, &hit.card.version) {
-            Ok(graph) => graph,
+        let content = match self.contents.read(&self.home, &hit.card.version) {
+            Ok(content) => content,
             Err(error) => {
                 tracing::warn!(dataset = %hit.card.metadata.id, %error, "no evidence: the graph cannot be read");
                 return;
             }
         };
-        let matches = QueryTerms::new(&query.distinct, analysis).matches(&graph);
-        let labels = Labels::for_display(&graph, &["en"]);
+        let (graph, languages) = (content.graph(), &request.languages);
+        let matches = QueryTerms::new(&query.distinct, analysis).matches(graph);
         if request.explain {
-            hit.evidence = evidence::find(&graph, &labels, &matches, &query.texts(), &telling(collection), EVIDENCE);
+            hit.evidence = evidence::find(graph, languages, &matches, &query.texts(), &telling(collection), EVIDENCE);
         }
-        if for_query {
-            let triples = evidence::snippet(&graph, &labels, &matches, TripleBudget::default());
+        if let Some(method) = made {
+            let triples = label_all(graph, &chosen(&content, method, &matches), languages);
             hit.snippet = triples.iter().map(|triple| mark(triple, query, analysis)).collect();
         }
+    }
+
+    /// A snippet of a dataset, made now; `None` where there is no such dataset.
+    pub fn snippet(
+        &self,
+        id: &DatasetId,
+        request: &SnippetRequest,
+        deadline: Deadline<'_>,
+    ) -> Result<Option<DatasetSnippet>, EngineError> {
+        let Some(card) = self.card(id)? else { return Ok(None) };
+        let content = self.contents.read(&self.home, &card.version)?;
+        let made = make_snippet(&content, self.index.snapshot()?.analysis(), request, deadline)?;
+        Ok(Some(DatasetSnippet { card, content, made }))
     }
 
     /// Whether a word of a text is one of the words answered, or a form of one in some language: for highlighting.
     #[must_use]
     pub fn is_match(&self, word: &str, response: &SearchResponse) -> bool {
         let Ok(snapshot) = self.index.snapshot() else { return false };
-        let words = snapshot.analysis().query_words(word);
-        words.iter().any(|word| response.query.distinct.iter().any(|term| term.meets(word)))
+        is_match(&response.query, snapshot.analysis(), word)
     }
 
     /// The card of a dataset.
@@ -310,9 +376,11 @@ fn matched_fields(
     matched
 }
 
-fn mark(triple: &LabelledTriple, query: &AnalyzedQuery, analysis: &Analysis) -> SnippetTriple {
-    let tokens = |term: &LabelledTerm| analysis.tokens(&term.label).collect::<Vec<_>>();
-    let held: Vec<String> = [&triple.subject, &triple.predicate, &triple.object].into_iter().flat_map(tokens).collect();
-    let matched = query.distinct.iter().filter(|term| held.iter().any(|token| term.is(token)));
-    SnippetTriple { triple: triple.clone(), matched: matched.map(|term| term.text.clone()).collect() }
+/// The triples that a method chooses for one of the hits of a page.
+fn chosen(content: &Content, method: Method, matches: &Matches) -> Vec<Triple> {
+    let work = method.default_work().map(|work| work / PAGE_SHARE);
+    let options = MethodOptions { work, keywords: Some(matches), ..MethodOptions::default() };
+    let extractor = method.extractor(&snippets::options(content, method, options));
+    let snippet = extractor.map(|made| made.extract(content.graph(), content.profile(), TripleBudget::default()));
+    snippet.map(|snippet| snippet.triples).unwrap_or_default() // there are keywords: no method lacks anything
 }

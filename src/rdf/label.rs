@@ -1,12 +1,13 @@
 //! The human-readable form of a term.
 //!
 //! Two readings exist side by side. *Indexing* follows ACORDAR: the `rdfs:label` of the dataset where there is one, else
-//! the local name. *Display* looks at more label properties, prefers the reader's language, and writes local names as
-//! words (`hasPart` → “has part”).
+//! the local name. *Display* looks at more label properties, puts the reader's languages before the better property, and
+//! writes local names as words (`hasPart` → “has part”).
 
-use super::triples::{LiteralKind, TermId, TermRef, TripleGraph};
+use super::triples::{LiteralKind, TermId, TermRef, Triple, TripleGraph};
 use super::vocab::{dc11, dcterms, foaf, rdf, rdfs, skos};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 /// Properties whose literals name their subject, best first.
 pub const LABEL_PROPERTIES: &[&str] = &[
@@ -108,7 +109,9 @@ fn language_rank(kind: LiteralKind<'_>, languages: &[&str]) -> usize {
     match kind {
         LiteralKind::Language(tag) => {
             let primary = tag.split('-').next().unwrap_or(tag);
-            let place = languages.iter().position(|wanted| wanted.eq_ignore_ascii_case(primary));
+            let is_it =
+                |wanted: &&str| wanted.split('-').next().is_some_and(|wanted| wanted.eq_ignore_ascii_case(primary));
+            let place = languages.iter().position(is_it);
             place.unwrap_or(languages.len() + 1)
         }
         LiteralKind::Plain | LiteralKind::Datatype(_) => languages.len(),
@@ -127,13 +130,21 @@ impl<'g> Labels<'g> {
     /// ACORDAR's reading: `rdfs:label` (English, then untagged, then any), else the local name as it stands.
     #[must_use]
     pub fn for_index(graph: &'g TripleGraph) -> Self {
-        Self { graph, chosen: choose(graph, &[rdfs::LABEL], &["en"]), as_words: false }
+        Self { graph, chosen: choose(graph, graph.triples(), &[rdfs::LABEL], &["en"]), as_words: false }
     }
 
     /// The reading for people: any of [`LABEL_PROPERTIES`] in the languages wanted, best first, else the local name in words.
     #[must_use]
     pub fn for_display(graph: &'g TripleGraph, languages: &[&str]) -> Self {
-        Self { graph, chosen: choose(graph, LABEL_PROPERTIES, languages), as_words: true }
+        Self { graph, chosen: choose(graph, graph.triples(), LABEL_PROPERTIES, languages), as_words: true }
+    }
+
+    /// The same for these terms alone: it looks at their triples and no others.
+    #[must_use]
+    pub fn for_terms(graph: &'g TripleGraph, languages: &[&str], terms: impl IntoIterator<Item = TermId>) -> Self {
+        let terms: BTreeSet<TermId> = terms.into_iter().filter(|&id| !graph.is_literal(id)).collect();
+        let triples = terms.into_iter().flat_map(|id| graph.subject_triples(id));
+        Self { graph, chosen: choose(graph, triples, LABEL_PROPERTIES, languages), as_words: true }
     }
 
     /// The literal that names a term; `None` where its label is its own text or a part of it.
@@ -158,21 +169,26 @@ impl<'g> Labels<'g> {
     }
 }
 
-/// Of each subject's label literals the one with the best (property, language, text), in one pass over the graph.
-fn choose(graph: &TripleGraph, properties: &[&str], languages: &[&str]) -> FxHashMap<TermId, TermId> {
+/// Of each subject's label literals the one with the best (language, property, text), in one pass over the triples.
+fn choose<'t>(
+    graph: &TripleGraph,
+    triples: impl IntoIterator<Item = &'t Triple>,
+    properties: &[&str],
+    languages: &[&str],
+) -> FxHashMap<TermId, TermId> {
     let properties: FxHashMap<TermId, usize> =
         properties.iter().enumerate().filter_map(|(rank, iri)| Some((graph.iri(iri)?, rank))).collect();
     let mut best: FxHashMap<TermId, ((usize, usize), TermId)> = FxHashMap::default();
     if properties.is_empty() {
         return FxHashMap::default();
     }
-    for triple in graph.triples() {
+    for triple in triples {
         let Some(&property) = properties.get(&triple.predicate) else { continue };
         let TermRef::Literal { lexical, kind } = graph.term(triple.object) else { continue };
         if lexical.trim().is_empty() {
             continue;
         }
-        let candidate = ((property, language_rank(kind, languages)), triple.object);
+        let candidate = ((language_rank(kind, languages), property), triple.object);
         best.entry(triple.subject).and_modify(|best| *best = (*best).min(candidate)).or_insert(candidate);
     }
     best.into_iter().map(|(subject, (_, label))| (subject, label)).collect()
@@ -181,6 +197,37 @@ fn choose(graph: &TripleGraph, properties: &[&str], languages: &[&str]) -> FxHas
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_readers_language_comes_first() {
+        use crate::rdf::TripleGraphBuilder;
+        use oxrdf::{Literal, NamedNode, Triple as OxTriple};
+        let mut builder = TripleGraphBuilder::new();
+        let mut say = |subject: &str, property: &str, text: &str, language: &str| {
+            let literal = match language {
+                "" => Literal::new_simple_literal(text),
+                tag => Literal::new_language_tagged_literal_unchecked(text, tag),
+            };
+            let node = NamedNode::new_unchecked;
+            builder.insert(OxTriple::new(node(subject), node(property), literal).as_ref());
+        };
+        say("ex:soil", rdfs::LABEL, "soil", "en");
+        say("ex:soil", skos::PREF_LABEL, "Boden", "de-at");
+        say("ex:soil", rdfs::LABEL, "suolo", "it");
+        say("ex:clay", rdfs::LABEL, "argile", "fr");
+        say("ex:clay", foaf::NAME, "clay", "");
+        let graph = builder.finish();
+        let label = |languages: &[&str], iri: &str| {
+            let id = graph.iri(iri).expect("a term");
+            let (all, few) = (Labels::for_display(&graph, languages), Labels::for_terms(&graph, languages, [id]));
+            assert_eq!(all.label(id), few.label(id));
+            all.label(id).expect("a label")
+        };
+        assert_eq!((label(&["en"], "ex:soil"), label(&["de", "en"], "ex:soil")), ("soil".into(), "Boden".into()));
+        assert_eq!(label(&["pl", "it"], "ex:soil"), "suolo");
+        assert_eq!((label(&["en"], "ex:clay"), label(&["fr", "en"], "ex:clay")), ("clay".into(), "argile".into()));
+        assert_eq!(label(&["fr"], "ex:soil"), "soil", "no order among other languages but that of properties");
+    }
 
     #[test]
     fn names_of_odd_iris() {

@@ -371,6 +371,12 @@ impl TripleGraph {
         self.terms.get(id.index())
     }
 
+    /// The bytes it takes in memory.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.terms.arena.len() + size_of_val(&*self.terms.entries) + size_of_val(&*self.triples)
+    }
+
     /// Whether the term is a literal, without reading it.
     #[must_use]
     pub fn is_literal(&self, id: TermId) -> bool {

@@ -35,6 +35,7 @@ vocabulary! {
     /// OWL: <https://www.w3.org/TR/owl2-overview/>.
     owl = "http://www.w3.org/2002/07/owl#" {
         ONTOLOGY = "Ontology",
+        VERSION_INFO = "versionInfo",
     }
 }
 vocabulary! {
@@ -132,12 +133,27 @@ vocabulary! {
     }
 }
 vocabulary! {
+    /// PROV-O, for how snippets came to be: <https://www.w3.org/TR/prov-o/>.
+    prov = "http://www.w3.org/ns/prov#" {
+        ENTITY = "Entity",
+        ACTIVITY = "Activity",
+        SOFTWARE_AGENT = "SoftwareAgent",
+        WAS_DERIVED_FROM = "wasDerivedFrom",
+        WAS_GENERATED_BY = "wasGeneratedBy",
+        GENERATED_AT_TIME = "generatedAtTime",
+        USED = "used",
+        WAS_ASSOCIATED_WITH = "wasAssociatedWith",
+    }
+}
+vocabulary! {
     /// Our own terms, defined in `ontologies/lodeseek.ttl`.
     lodeseek = "https://w3id.org/lodeseek/ns#" {
         SNIPPET = "Snippet",
         HAS_SNIPPET = "snippet",
         METHOD = "method",
         BUDGET = "budget",
+        WORK_BOUND = "workBound",
+        QUERY = "query",
         STATEMENT = "statement",
         RANK = "rank",
         GRAPH = "graph",
@@ -176,6 +192,7 @@ pub const VOCABULARIES: &[(&str, &[&str])] = &[
     ("vcard", vcard::ALL),
     ("void", void::ALL),
     ("sd", sd::ALL),
+    ("prov", prov::ALL),
     ("lodeseek", lodeseek::ALL),
 ];
 
@@ -190,6 +207,7 @@ pub const PREFIXES: &[(&str, &str)] = &[
     ("foaf", foaf::NAMESPACE),
     ("void", void::NAMESPACE),
     ("sd", sd::NAMESPACE),
+    ("prov", prov::NAMESPACE),
     ("lodeseek", lodeseek::NAMESPACE),
     ("xsd", "http://www.w3.org/2001/XMLSchema#"),
 ];

@@ -1,7 +1,7 @@
 //! `GET /dataset/{id}`: a page for people, linked data for programs.
 
 use super::error::ApiError;
-use super::negotiation::best;
+use super::negotiation::{best, languages};
 use super::rdf::dataset_triples;
 use super::{AppState, page};
 use crate::catalog::DatasetId;
@@ -14,6 +14,7 @@ use serde::Deserialize;
 #[derive(Deserialize)]
 pub(super) struct Parameters {
     format: Option<String>,
+    lang: Option<String>,
 }
 
 pub(super) async fn dataset(
@@ -38,10 +39,13 @@ pub(super) async fn dataset(
         (Err(error), _) => error.into_response(),
         (Ok(None), Err(error)) => page::error(&error),
         (Ok(Some(_)), Err(error)) => error.into_response(),
-        (Ok(None), Ok(id)) => page::dataset(&state, id).await,
+        (Ok(None), Ok(id)) => match languages(&headers, parameters.lang.as_deref()) {
+            Ok(languages) => page::dataset(&state, id, languages).await,
+            Err(error) => page::error(&error),
+        },
         (Ok(Some(syntax)), Ok(id)) => linked_data(&state, id, syntax).await.unwrap_or_else(IntoResponse::into_response),
     };
-    response.headers_mut().append(header::VARY, header::HeaderValue::from_static("accept"));
+    response.headers_mut().append(header::VARY, header::HeaderValue::from_static("accept, accept-language"));
     response
 }
 

@@ -39,6 +39,7 @@ impl From<EngineError> for ApiError {
     fn from(error: EngineError) -> Self {
         match error {
             EngineError::Store(error) => error.into(),
+            EngineError::Method(error) => Self::bad_request(error.to_string()),
             other => Self::internal(&other),
         }
     }

@@ -5,6 +5,7 @@
 //! | `GET /` | search page; `?q=` and `?page=` |
 //! | `GET /api/search?q=&k=&skip=&model=&explain=&snippet=` | JSON |
 //! | `GET /dataset/{id}` | HTML, Turtle, JSON-LD, N-Triples or RDF/XML, by `Accept` or `?format=` |
+//! | `GET /dataset/{id}/snippet?method=&budget=&query=&lang=` | HTML, JSON, SVG or RDF, by `Accept` or `?format=` |
 //! | `GET`, `POST /sparql` | SPARQL 1.1 Protocol, queries only |
 //! | `GET /healthz` | 200 once the index can be read |
 
@@ -14,15 +15,17 @@ mod negotiation;
 mod page;
 pub mod rdf;
 mod search;
+mod snippet;
 mod sparql;
 
 pub use search::hit_json;
+pub use snippet::SnippetLimits;
 
 use crate::engine::{EngineError, Searcher};
 use crate::store::{Access, SparqlLimits, Store};
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, State};
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::routing::get;
 use error::ApiError;
 use std::io;
@@ -30,6 +33,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::cors::{Any, CorsLayer};
@@ -51,6 +55,8 @@ pub struct ServeOptions {
     pub bind: SocketAddr,
     /// What one SPARQL query may cost.
     pub sparql: SparqlLimits,
+    /// What snippets made on demand may cost.
+    pub snippets: SnippetLimits,
 }
 
 /// Why the server does not run.
@@ -79,13 +85,39 @@ pub struct AppState {
     searcher: Arc<Searcher>,
     store: Arc<Store>,
     sparql: Arc<SparqlLimits>,
+    snippets: Arc<SnippetLimits>,
+    /// A place for each request that reads whole graphs.
+    places: Arc<Semaphore>,
 }
 
 impl AppState {
     /// The state over an opened home.
     #[must_use]
     pub fn new(searcher: Searcher, store: Store, sparql: SparqlLimits) -> Self {
-        Self { searcher: Arc::new(searcher), store: Arc::new(store), sparql: Arc::new(sparql) }
+        let state = Self {
+            searcher: Arc::new(searcher),
+            store: Arc::new(store),
+            sparql: Arc::new(sparql),
+            snippets: Arc::default(),
+            places: Arc::new(Semaphore::new(0)),
+        };
+        state.with_snippets(SnippetLimits::default())
+    }
+
+    /// With other limits of snippets made on demand.
+    #[must_use]
+    pub fn with_snippets(self, limits: SnippetLimits) -> Self {
+        let places = Semaphore::new(limits.concurrent);
+        Self { snippets: Arc::new(limits), places: Arc::new(places), ..self }
+    }
+
+    /// Waits for a place among those who read whole graphs, but not for ever.
+    async fn turn(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+        let place = tokio::time::timeout(self.snippets.patience, Arc::clone(&self.places).acquire_owned());
+        place.await.ok().and_then(Result::ok).ok_or_else(|| {
+            let message = format!("{} requests read whole graphs already; try again", self.snippets.concurrent);
+            ApiError::with_status(StatusCode::SERVICE_UNAVAILABLE, message)
+        })
     }
 
     /// Runs work that computes or reads the disk off the threads that answer connections.
@@ -109,6 +141,7 @@ pub fn app(state: AppState) -> Router {
         .route("/icon.svg", get(page::icon))
         .route("/api/search", get(search::search))
         .route("/dataset/{id}", get(dataset::dataset))
+        .route("/dataset/{id}/snippet", get(snippet::snippet))
         .route("/sparql", get(sparql::get).post(sparql::post))
         .route("/healthz", get(health))
         .fallback(page::not_found)
@@ -131,7 +164,8 @@ async fn health(State(state): State<AppState>) -> Result<String, ApiError> {
 /// Serves a home until the process is asked to stop; requests being answered are finished first.
 pub fn serve(home: &Path, options: &ServeOptions) -> Result<(), ServeError> {
     let store = Store::open(home, Access::Read, None).map_err(EngineError::from)?;
-    let state = AppState::new(Searcher::open(home)?, store, options.sparql.clone());
+    let searcher = Searcher::open(home)?.with_kept_content(options.snippets.kept_bytes);
+    let state = AppState::new(searcher, store, options.sparql.clone()).with_snippets(options.snippets.clone());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let bound = tokio::net::TcpListener::bind(options.bind).await;

@@ -2,15 +2,17 @@
 
 use super::AppState;
 use super::error::ApiError;
+use super::negotiation::languages;
 use crate::engine::{Hit, SearchRequest, SearchResponse, SnippetKind};
 use crate::sparse::ModelKind;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tokio::sync::OwnedSemaphorePermit;
 
 /// Hits of one answer at most.
 pub(super) const MOST: usize = 100;
@@ -27,6 +29,7 @@ pub(super) struct Parameters {
     explain: Option<bool>,
     model: Option<ModelKind>,
     snippet: Option<SnippetKind>,
+    lang: Option<String>,
 }
 
 pub(super) async fn search(
@@ -36,8 +39,10 @@ pub(super) async fn search(
     let answer = async {
         let Query(parameters) = parameters.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
         let request = request(parameters)?;
+        let turn = turn(&state, &request).await?;
         state
             .work(move |state| {
+                let _turn = turn;
                 let response = state.searcher.search(&request)?;
                 Ok(hit_json(&request.query, &response))
             })
@@ -49,7 +54,13 @@ pub(super) async fn search(
     }
 }
 
-fn json_error(error: &ApiError) -> Response {
+/// A place among those who read whole graphs, for requests that do.
+pub(super) async fn turn(state: &AppState, request: &SearchRequest) -> Result<Option<OwnedSemaphorePermit>, ApiError> {
+    let reads = request.explain || request.snippet != SnippetKind::Stored;
+    Ok(if reads { Some(state.turn().await?) } else { None })
+}
+
+pub(super) fn json_error(error: &ApiError) -> Response {
     (error.status, Json(json!({ "error": error.message }))).into_response()
 }
 
@@ -65,10 +76,23 @@ fn request(parameters: Parameters) -> Result<SearchRequest, ApiError> {
         return Err(ApiError::bad_request(format!("with explain, k must be at most {MOST_EXPLAINED}")));
     }
     let snippet = parameters.snippet.unwrap_or_default();
-    if snippet == SnippetKind::Query && depth > MOST_EXPLAINED {
-        return Err(ApiError::bad_request(format!("with snippet=query, k must be at most {MOST_EXPLAINED}")));
+    check_snippet(snippet)?;
+    if snippet != SnippetKind::Stored && depth > MOST_EXPLAINED {
+        return Err(ApiError::bad_request(format!("with snippets made on demand, k must be at most {MOST_EXPLAINED}")));
     }
-    Ok(SearchRequest { depth, skip: parameters.skip.unwrap_or(0), explain, query, model: parameters.model, snippet })
+    let languages = languages(&HeaderMap::new(), parameters.lang.as_deref())?;
+    let skip = parameters.skip.unwrap_or(0);
+    Ok(SearchRequest { depth, skip, explain, query, model: parameters.model, snippet, languages })
+}
+
+/// Refuses methods that nothing bounds.
+pub(super) fn check_snippet(snippet: SnippetKind) -> Result<(), ApiError> {
+    match snippet {
+        SnippetKind::Made(method) if !method.is_bounded() => {
+            Err(ApiError::bad_request(format!("{method} takes too long here")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Refuses what is no query: nothing, or a book.

@@ -2,8 +2,10 @@
 //!
 //! Every triple as an arrow would be a tangle. What is said *of* an entity (its classes, its literals, and entities that
 //! say nothing themselves) is written into its box; arrows are left for the links between entities that both say
-//! something. Boxes stand in columns by their distance from the entity that says most, those of one column near what they
-//! are linked with. No fonts are measured: widths are estimated, and texts cut to fit.
+//! something. In every connected piece the entity that says most stands in a column of its own; what leads to it stands on
+//! the left, all else on the right, in columns by distance: so most arrows point to the right. The pieces fill shelves.
+//! The name of a property is set beside its arrow where nothing else stands. No fonts are measured: widths are estimated,
+//! and texts cut to fit; what was cut has its whole text as a tooltip.
 //!
 //! Colours come as attributes, so that the file stands alone, and every part has a class, so that a page's style sheet
 //! (light or dark) takes precedence over them.
@@ -21,6 +23,14 @@ const PADDING: f64 = 9.0;
 /// Between columns: room for the names of properties.
 const COLUMN_GAP: f64 = 125.0;
 const ROW_GAP: f64 = 16.0;
+/// Pixels from which a further piece goes below the others.
+const SHELF: f64 = 1000.0;
+/// Pixels beyond which a drawing is too wide to be shown smaller.
+const LARGE: f64 = 1300.0;
+/// Pixels of the name of a property from line to line.
+const ARROW_LINE: f64 = 13.0;
+/// Half the distance between the arrows of two boxes that are linked both ways.
+const LANE: f64 = 6.0;
 /// Characters of a line in a box, and of a property's name on an arrow.
 const BOX_TEXT: usize = 33;
 const ARROW_TEXT: usize = 19;
@@ -36,16 +46,64 @@ struct Entity<'t> {
     y: f64,
 }
 
-/// A link between two boxes.
+/// The links from one box to another.
 struct Link<'t> {
     from: usize,
     to: usize,
-    label: &'t str,
+    labels: Vec<&'t str>,
 }
 
 struct Drawing<'t> {
     entities: Vec<Entity<'t>>,
     links: Vec<Link<'t>>,
+}
+
+/// Where something stands.
+#[derive(Clone, Copy, Debug)]
+struct Area {
+    x: f64,
+    y: f64,
+    width: f64,
+    height: f64,
+}
+
+impl Area {
+    fn meets(&self, other: &Self) -> bool {
+        let beside = |start: f64, length: f64, other: f64, other_length: f64| {
+            start + length <= other || other + other_length <= start
+        };
+        !beside(self.x, self.width, other.x, other.width) && !beside(self.y, self.height, other.y, other.height)
+    }
+}
+
+/// Pieces side by side, and below where there is no room.
+struct Shelves {
+    x: f64,
+    y: f64,
+    height: f64,
+}
+
+impl Shelves {
+    fn place(&mut self, width: f64, height: f64) -> (f64, f64) {
+        if self.x > PADDING && self.x + width > SHELF {
+            (self.x, self.y, self.height) = (PADDING, self.y + self.height + 2.0 * ROW_GAP, 0.0);
+        }
+        let place = (self.x, self.y);
+        self.x += width + 2.0 * ROW_GAP;
+        self.height = self.height.max(height);
+        place
+    }
+}
+
+/// The line of an arrow: a cubic curve.
+struct Curve([(f64, f64); 4]);
+
+impl Curve {
+    fn at(&self, t: f64) -> (f64, f64) {
+        let weights = [(1.0 - t).powi(3), 3.0 * t * (1.0 - t).powi(2), 3.0 * t * t * (1.0 - t), t.powi(3)];
+        let sum = |part: fn(&(f64, f64)) -> f64| self.0.iter().zip(weights).map(|(point, w)| part(point) * w).sum();
+        (sum(|point| point.0), sum(|point| point.1))
+    }
 }
 
 /// Draws triples. The same triples give the same picture; no triple, an empty one.
@@ -58,6 +116,19 @@ pub fn draw(triples: &[LabelledTriple], title: &str) -> String {
     let mut drawing = Drawing::of(triples);
     drawing.arrange();
     drawing.svg(title)
+}
+
+/// The colours of a drawing that stands alone.
+const STYLE: &str = include_str!("drawing.css");
+
+/// Draws triples as a file that stands alone, light or dark as its reader likes.
+#[must_use]
+pub fn draw_file(triples: &[LabelledTriple], title: &str) -> String {
+    let svg = draw(triples, title);
+    match svg.split_once("</title>") {
+        Some((head, rest)) => format!("{head}</title><style>{STYLE}</style>{rest}"),
+        None => svg,
+    }
 }
 
 fn is_type(triple: &LabelledTriple) -> bool {
@@ -82,13 +153,20 @@ impl<'t> Drawing<'t> {
             let object = places.get(&key(&triple.object)).copied();
             match object.filter(|object| *object != subject) {
                 Some(object) if !is_type(triple) => {
-                    drawing.links.push(Link { from: subject, to: object, label: &triple.predicate.label });
+                    drawing.link(subject, object, &triple.predicate.label);
                 }
                 _ if is_type(triple) => drawing.entities[subject].classes.push(&triple.object.label),
                 _ => drawing.entities[subject].rows.push((&triple.predicate.label, &triple.object)),
             }
         }
         drawing
+    }
+
+    fn link(&mut self, from: usize, to: usize, label: &'t str) {
+        match self.links.iter_mut().find(|link| (link.from, link.to) == (from, to)) {
+            Some(link) => link.labels.push(label),
+            None => self.links.push(Link { from, to, labels: vec![label] }),
+        }
     }
 
     fn place(&mut self, places: &mut HashMap<Key<'t>, usize>, term: &'t LabelledTerm) {
@@ -106,76 +184,111 @@ impl<'t> Drawing<'t> {
         })
     }
 
-    /// Columns by distance; what is not linked goes below the rest.
+    /// Pieces by what their first entity says.
     fn arrange(&mut self) {
         let mut order: Vec<usize> = (0..self.entities.len()).collect();
         let says = |place: usize| self.neighbours(place).count() * 2 + self.entities[place].rows.len();
         order.sort_by_key(|&place| std::cmp::Reverse(says(place)));
-        let (mut seen, mut top) = (vec![false; self.entities.len()], PADDING);
+        let mut seen = vec![false; self.entities.len()];
+        let mut shelves = Shelves { x: PADDING, y: PADDING, height: 0.0 };
         for root in order {
             if !seen[root] {
                 let columns = self.columns(root, &mut seen);
-                top = self.stack(&columns, top) + ROW_GAP;
+                let (width, height) = self.stack(&columns, root);
+                let (x, y) = shelves.place(width, height);
+                for &place in columns.iter().flatten() {
+                    self.entities[place].x += x;
+                    self.entities[place].y += y;
+                }
             }
         }
     }
 
-    /// The boxes reached from one, by distance.
-    fn columns(&mut self, root: usize, seen: &mut [bool]) -> Vec<Vec<usize>> {
-        let mut columns = vec![vec![root]];
+    /// The columns of a piece: what leads to the root, the farthest first, the root, the rest.
+    fn columns(&self, root: usize, seen: &mut [bool]) -> Vec<Vec<usize>> {
         seen[root] = true;
-        while let Some(last) = columns.last().filter(|last| !last.is_empty()) {
-            let mut next = Vec::new();
-            for &place in last {
-                let new: Vec<usize> = self.neighbours(place).filter(|&other| !seen[other]).collect();
-                for other in new {
-                    if !std::mem::replace(&mut seen[other], true) {
-                        next.push(other);
-                    }
-                }
+        let (mut left, mut right, mut known) = (Vec::new(), Vec::new(), seen.to_vec());
+        for start in self.neighbours(root) {
+            if known[start] {
+                continue;
             }
-            columns.push(next);
+            // What hangs together without the root stays on one side of it: no arrow crosses the root.
+            let part: Vec<usize> = self.levels(vec![start], &mut known).concat();
+            let linked = |place: &usize| self.neighbours(*place).any(|other| other == root);
+            let led_to = self.links.iter().any(|link| link.from == root && part.contains(&link.to));
+            let side = if led_to { &mut right } else { &mut left };
+            side.extend(part.into_iter().filter(linked));
         }
-        columns.pop();
+        let mut columns = self.levels(left, seen);
+        columns.reverse();
+        columns.push(vec![root]);
+        columns.extend(self.levels(right, seen));
         columns
     }
 
-    /// Puts columns side by side, each centred, from `top` on; returns where they end.
-    fn stack(&mut self, columns: &[Vec<usize>], top: f64) -> f64 {
+    /// What is reached from some boxes, by distance.
+    fn levels(&self, starts: Vec<usize>, seen: &mut [bool]) -> Vec<Vec<usize>> {
+        let mut levels = Vec::new();
+        let mut next = starts;
+        next.iter().for_each(|&start| seen[start] = true);
+        while !next.is_empty() {
+            let mut reached = Vec::new();
+            for other in next.iter().flat_map(|&place| self.neighbours(place)) {
+                if !std::mem::replace(&mut seen[other], true) {
+                    reached.push(other);
+                }
+            }
+            levels.push(std::mem::replace(&mut next, reached));
+        }
+        levels
+    }
+
+    /// Puts columns side by side, each centred, the boxes on the side of the root; returns the room they take.
+    fn stack(&mut self, columns: &[Vec<usize>], root: usize) -> (f64, f64) {
         let height_of = |drawing: &Self, column: &[usize]| {
             column.iter().map(|&place| drawing.entities[place].height() + ROW_GAP).sum::<f64>() - ROW_GAP
         };
         let height = columns.iter().map(|column| height_of(self, column)).fold(0.0, f64::max);
-        let mut x = PADDING;
+        let middle = columns.iter().position(|column| column.contains(&root)).unwrap_or_default();
+        let mut x = 0.0;
         for (number, column) in columns.iter().enumerate() {
-            let mut y = top + (height - height_of(self, column)) / 2.0;
+            let mut y = (height - height_of(self, column)) / 2.0;
             let width = column.iter().map(|&place| self.entities[place].width()).fold(0.0, f64::max);
             for &place in column {
                 let entity = &mut self.entities[place];
-                (entity.column, entity.x, entity.y) = (number, x, y);
+                let indent = if number < middle { width - entity.width() } else { 0.0 };
+                (entity.column, entity.x, entity.y) = (number, x + indent, y);
                 y += entity.height() + ROW_GAP;
             }
             x += width + COLUMN_GAP;
         }
-        top + height
+        // Links within a column swing out to its right.
+        let level =
+            |link: &Link<'_>| self.is_level(link) && columns.last().is_some_and(|last| last.contains(&link.from));
+        let room = if self.links.iter().any(level) { 0.0 } else { COLUMN_GAP };
+        (x - room, height)
     }
 
     fn svg(&self, title: &str) -> String {
-        let right = self.entities.iter().map(|entity| entity.x + entity.width()).fold(0.0, f64::max);
-        let bottom = self.entities.iter().map(|entity| entity.y + entity.height()).fold(0.0, f64::max);
-        // Links within a column swing out to its right.
-        let room = if self.links.iter().any(|link| self.is_level(link)) { COLUMN_GAP } else { 0.0 };
-        let (width, height) = (right + PADDING + room, bottom + PADDING);
+        let mut arrows = String::new();
+        let mut taken: Vec<Area> = self.entities.iter().map(Entity::area).collect();
+        for link in &self.links {
+            self.arrow(&mut arrows, link, &mut taken);
+        }
+        let right = taken.iter().map(|area| area.x + area.width).fold(0.0, f64::max);
+        let bottom = taken.iter().map(|area| area.y + area.height).fold(0.0, f64::max);
+        let (width, height) = (right + PADDING, bottom + PADDING);
+        let class = if width > LARGE { "drawing large" } else { "drawing" };
         let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"drawing\" role=\"img\" viewBox=\"0 0 {width:.0} {height:.0}\" \
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"{class}\" role=\"img\" viewBox=\"0 0 {width:.0} {height:.0}\" \
              width=\"{width:.0}\" height=\"{height:.0}\" font-family=\"system-ui, sans-serif\" font-size=\"12\"><title>{}</title>\
+             <desc>{} entities in boxes, arrows for the links between them.</desc>\
              <defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" \
              orient=\"auto\"><path class=\"head\" d=\"M0 0L8 4L0 8z\" fill=\"#78716c\"/></marker></defs>",
-            escaped(title)
+            escaped(title),
+            self.entities.len()
         );
-        for link in &self.links {
-            self.arrow(&mut svg, link);
-        }
+        svg.push_str(&arrows);
         for entity in &self.entities {
             entity.draw(&mut svg);
         }
@@ -187,30 +300,78 @@ impl<'t> Drawing<'t> {
         self.entities[link.from].column == self.entities[link.to].column
     }
 
-    fn arrow(&self, svg: &mut String, link: &Link<'_>) {
+    fn curve(&self, link: &Link<'_>) -> Curve {
         let (from, to) = (&self.entities[link.from], &self.entities[link.to]);
+        let returned = self.links.iter().any(|other| (other.from, other.to) == (link.to, link.from));
+        let lane = match returned {
+            true if link.from < link.to => -LANE,
+            true => LANE,
+            false => 0.0,
+        };
         let forward = to.column >= from.column;
-        let start = (if forward { from.x + from.width() } else { from.x }, from.y + from.height() / 2.0);
-        let end = (if to.column > from.column { to.x } else { to.x + to.width() }, to.y + to.height() / 2.0);
-        let swing = if self.is_level(link) { COLUMN_GAP * 0.7 } else { (end.0 - start.0) / 2.0 };
-        let (first, second) = (start.0 + swing, if self.is_level(link) { end.0 + swing } else { end.0 - swing });
-        let middle = ((start.0 + 3.0 * first + 3.0 * second + end.0) / 8.0, (start.1 + end.1) / 2.0);
+        let start = (if forward { from.x + from.width() } else { from.x }, from.y + from.height() / 2.0 + lane);
+        let end = (if to.column > from.column { to.x } else { to.x + to.width() }, to.y + to.height() / 2.0 + lane);
+        if self.is_level(link) {
+            let out = start.0.max(end.0) + COLUMN_GAP * 0.5;
+            return Curve([start, (out, start.1), (out, end.1), end]);
+        }
+        let swing = (end.0 - start.0) / 2.0;
+        Curve([start, (start.0 + swing, start.1), (end.0 - swing, end.1), end])
+    }
+
+    fn arrow(&self, svg: &mut String, link: &Link<'_>, taken: &mut Vec<Area>) {
+        let curve = self.curve(link);
+        let [start, first, second, end] = curve.0;
         let _ = write!(
             svg,
-            "<path class=\"link\" d=\"M{:.1} {:.1}C{first:.1} {:.1} {second:.1} {:.1} {:.1} {:.1}\" fill=\"none\" \
-             stroke=\"#78716c\" marker-end=\"url(#arrow)\"/><text class=\"property\" x=\"{:.1}\" y=\"{:.1}\" \
-             text-anchor=\"middle\" fill=\"#57534e\" stroke=\"#fff\" stroke-width=\"4\" paint-order=\"stroke\">{}</text>",
-            start.0,
-            start.1,
-            start.1,
-            end.1,
-            end.0,
-            end.1,
-            middle.0,
-            middle.1 - 3.0,
-            escaped(&cut(link.label, ARROW_TEXT))
+            "<path class=\"link\" d=\"M{:.1} {:.1}C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}\" fill=\"none\" \
+             stroke=\"#78716c\" marker-end=\"url(#arrow)\"/>",
+            start.0, start.1, first.0, first.1, second.0, second.1, end.0, end.1
         );
+        let lines: Vec<String> = link.labels.iter().map(|label| cut(label, ARROW_TEXT)).collect();
+        let area = free(&curve, &lines, taken);
+        for (number, (line, whole)) in lines.iter().zip(&link.labels).enumerate() {
+            let (x, y) = (area.x + area.width / 2.0, area.y + (number as f64 + 0.8) * ARROW_LINE);
+            let _ = write!(
+                svg,
+                "<text class=\"property\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\" fill=\"#57534e\" \
+                 stroke=\"#fff\" stroke-width=\"4\" paint-order=\"stroke\">{}{}</text>",
+                tooltip(line, whole),
+                escaped(line)
+            );
+        }
+        taken.push(area);
     }
+}
+
+/// Where names stand clear of all that is placed: on the curve if there is room, else below it.
+fn free(curve: &Curve, lines: &[String], taken: &[Area]) -> Area {
+    let width = lines.iter().map(|line| width_of(line)).fold(0.0, f64::max);
+    let height = lines.len() as f64 * ARROW_LINE;
+    let at = |t: f64, down: f64| {
+        let (x, y) = curve.at(t);
+        Area { x: (x - width / 2.0).max(0.0), y: (y - height / 2.0).max(0.0) + down, width, height }
+    };
+    let places = (0..).flat_map(|step| [0.5, 0.6, 0.4, 0.7, 0.3].map(|t| at(t, f64::from(step) * ARROW_LINE / 2.0)));
+    let mut clear = places.filter(|area| !taken.iter().any(|other| area.meets(other)));
+    clear.next().unwrap_or_else(|| at(0.5, 0.0)) // far enough down nothing stands
+}
+
+/// The whole text, where a line shows it cut.
+fn tooltip(line: &str, whole: &str) -> String {
+    if line.ends_with('…') { format!("<title>{}</title>", escaped(whole)) } else { String::new() }
+}
+
+/// Pixels that a text is taken to be wide: capitals a little more than others, East Asian characters twice as much.
+fn width_of(text: &str) -> f64 {
+    let of = |character: char| match character {
+        '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}' => 2.0,
+        '\u{ff00}'..='\u{ff60}' | '\u{1f300}'..='\u{1faff}' | '\u{20000}'..='\u{3fffd}' => 2.0,
+        'm' | 'w' | 'M' | 'W' | '—' | '…' | '@' | '%' => 1.5,
+        character if character.is_uppercase() => 1.2,
+        _ => 1.0,
+    };
+    text.chars().map(of).sum::<f64>() * CHARACTER
 }
 
 impl Entity<'_> {
@@ -233,11 +394,16 @@ impl Entity<'_> {
     }
 
     fn width(&self) -> f64 {
-        let lines = self.lines().into_iter().map(|(name, text, _)| name.chars().count() + text.chars().count() + 2);
+        let line = |(name, text, _): (String, String, bool)| width_of(&format!("{name} “{text}”"));
+        let lines = self.lines().into_iter().map(line);
         // Titles are bold: a little wider.
-        let title = (self.title().chars().count() as f64 * 1.1) as usize + 1;
-        let class = self.class_line().map_or(0, |line| line.chars().count());
-        lines.chain([title, class]).max().unwrap_or(0) as f64 * CHARACTER + 2.0 * PADDING
+        let title = width_of(&self.title()) * 1.2;
+        let class = self.class_line().map_or(0.0, |line| width_of(&line));
+        lines.chain([title, class]).fold(0.0, f64::max) + 2.0 * PADDING
+    }
+
+    fn area(&self) -> Area {
+        Area { x: self.x, y: self.y, width: self.width(), height: self.height() }
     }
 
     fn height(&self) -> f64 {
@@ -246,32 +412,31 @@ impl Entity<'_> {
     }
 
     fn draw(&self, svg: &mut String) {
-        let tooltip = if self.term.kind == TermKind::Iri { self.term.value.as_str() } else { "" };
+        let Area { x, y, width, height } = self.area();
+        let iri = if self.term.kind == TermKind::Iri { self.term.value.as_str() } else { "" };
+        let title = if iri.is_empty() { String::new() } else { format!("<title>{}</title>", escaped(iri)) };
         let _ = write!(
             svg,
-            "<g class=\"entity\"><title>{}</title><rect class=\"box\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" \
-             height=\"{:.1}\" rx=\"6\" fill=\"#f5f5f0\" stroke=\"#a8a29e\"/>",
-            escaped(tooltip),
-            self.x,
-            self.y,
-            self.width(),
-            self.height()
+            "<g class=\"entity\">{title}<rect class=\"box\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" \
+             height=\"{height:.1}\" rx=\"6\" fill=\"#f5f5f0\" stroke=\"#a8a29e\"/>"
         );
-        let mut y = self.y + LINE - 3.0;
+        let mut y = y + LINE - 3.0;
         let mut line = |class: &str, fill: &str, more: &str, inner: &str| {
-            let x = self.x + PADDING;
+            let x = x + PADDING;
             let _ =
                 write!(svg, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" fill=\"{fill}\"{more}>{inner}</text>");
             y += LINE;
         };
         line("entity-name", "#14532d", " font-weight=\"600\"", &escaped(&self.title()));
         if let Some(classes) = self.class_line() {
-            line("class", "#57534e", " font-style=\"italic\"", &escaped(&classes));
+            let whole = tooltip(&classes, &self.classes.join(", "));
+            line("class", "#57534e", " font-style=\"italic\"", &format!("{whole}{}", escaped(&classes)));
         }
-        for (name, text, literal) in self.lines() {
+        for ((name, text, literal), (_, value)) in self.lines().into_iter().zip(&self.rows) {
+            let whole = tooltip(&text, &value.label);
             let text = if literal { format!("“{text}”") } else { text };
             let name = format!("<tspan class=\"property\" fill=\"#57534e\">{} </tspan>", escaped(&name));
-            line("value", "#1c1917", "", &format!("{name}{}", escaped(&text)));
+            line("value", "#1c1917", "", &format!("{whole}{name}{}", escaped(&text)));
         }
         svg.push_str("</g>");
     }
@@ -338,8 +503,26 @@ mod tests {
         assert!(svg.contains("<title>A &amp; B</title>") && svg.contains("“Chesapeake &lt;Bay&gt;”"), "{svg}");
     }
 
-    fn overlap(a: &Entity<'_>, b: &Entity<'_>) -> bool {
-        a.x < b.x + b.width() && b.x < a.x + a.width() && a.y < b.y + b.height() && b.y < a.y + a.height()
+    #[test]
+    fn what_leads_to_the_middle_stands_on_its_left() {
+        let says = |subject: &str| triple(subject, "name", term(TermKind::Literal, "x"));
+        let mut triples = vec![link("a", "in", "scheme"), link("b", "in", "scheme"), link("scheme", "top", "c")];
+        triples.extend([link("scheme", "by", "c"), link("a", "near", "b")]);
+        triples.extend(["a", "b", "c", "scheme"].map(says));
+        let mut drawing = Drawing::of(&triples);
+        drawing.arrange();
+        let x = |name: &str| drawing.entities.iter().find(|entity| entity.term.value == name).expect("drawn").x;
+        assert!(x("a") == x("b") && x("a") < x("scheme") && x("scheme") < x("c"));
+        let both = drawing.links.iter().find(|link| link.labels.len() == 2).expect("two links, one arrow");
+        assert_eq!(both.labels, ["top", "by"]);
+    }
+
+    #[test]
+    fn what_is_cut_can_be_read_whole() {
+        let long = "a very long value that no box in any drawing has room for";
+        let svg = draw(&[triple("e", "p", term(TermKind::Literal, long))], "");
+        assert!(svg.contains(&format!("<title>{long}</title>")) && svg.matches(long).count() == 1, "{svg}");
+        assert!(draw_file(&[], "A").starts_with("<svg ") && draw_file(&[], "A").contains("prefers-color-scheme: dark"));
     }
 
     proptest! {
@@ -356,10 +539,18 @@ mod tests {
             let mut drawing = Drawing::of(&triples);
             drawing.arrange();
             let drawn: usize = drawing.entities.iter().map(|entity| entity.rows.len() + entity.classes.len()).sum();
-            prop_assert_eq!(drawn + drawing.links.len(), triples.len());
+            let linked: usize = drawing.links.iter().map(|link| link.labels.len()).sum();
+            prop_assert_eq!(drawn + linked, triples.len());
             for (place, a) in drawing.entities.iter().enumerate() {
                 prop_assert!(a.x >= 0.0 && a.y >= 0.0);
-                prop_assert!(drawing.entities[..place].iter().all(|b| !overlap(a, b)));
+                prop_assert!(drawing.entities[..place].iter().all(|b| !a.area().meets(&b.area())));
+            }
+            // No name of a property on another or on a box.
+            let mut taken: Vec<Area> = drawing.entities.iter().map(Entity::area).collect();
+            for link in &drawing.links {
+                let before = taken.clone();
+                drawing.arrow(&mut String::new(), link, &mut taken);
+                prop_assert!(before.iter().all(|area| !area.meets(&taken[before.len()])));
             }
             let svg = draw(&triples, &odd);
             prop_assert_eq!(svg.matches("<g ").count(), svg.matches("</g>").count());

@@ -50,7 +50,7 @@ const FAMILIARITY_WEIGHT: f64 = 0.2;
 const FAMILIARITY_STEPS: f64 = (1_u64 << 40) as f64;
 /// Heap operations after which no further start is tried: about 20 ms. Enough for the gain of the published code on all of
 /// its inputs.
-const DEFAULT_WORK: u64 = 1_000_000;
+pub(super) const DEFAULT_WORK: u64 = 1_000_000;
 /// What a snippet must add beyond another to be better: more than rounding.
 const LEAST_GAIN: f64 = 1e-9;
 

@@ -5,17 +5,19 @@ mod conformance;
 mod drawing;
 mod illusnip;
 pub mod keyword;
+mod method;
 pub mod metrics;
 pub mod pcsg;
+mod provenance;
 
-pub use drawing::draw;
+pub use drawing::{draw, draw_file};
 pub use illusnip::{IlluSnip, Starts};
+pub use method::{Method, MethodError, MethodOptions};
 pub use pcsg::{LoneEntities, PatternRepresentatives, PatternShares, Pcsg, PcsgOptions, RepresentativeOptions};
+pub use provenance::Provenance;
 
 use crate::profile::Profile;
-use crate::rdf::vocab::{lodeseek, rdf};
 use crate::rdf::{Labels, LiteralKind, TermId, TermRef, Triple, TripleGraph};
-use oxrdf::{Literal, NamedNode, Term, Triple as OxTriple};
 use serde::{Deserialize, Serialize};
 
 /// The most triples a snippet may have.
@@ -99,6 +101,14 @@ pub struct LabelledTerm {
     pub datatype: Option<String>,
 }
 
+impl LabelledTerm {
+    /// Whether it is a literal.
+    #[must_use]
+    pub fn is_literal(&self) -> bool {
+        self.kind == TermKind::Literal
+    }
+}
+
 /// What kind of term a [`LabelledTerm`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -139,43 +149,4 @@ fn labelled_term(graph: &TripleGraph, labels: &Labels<'_>, id: TermId) -> Labell
     };
     let label = labels.label(id).unwrap_or_else(|| "[…]".to_owned());
     LabelledTerm { kind, value: term.text().to_owned(), label, language, datatype }
-}
-
-impl Snippet {
-    /// The snippet as RDF: a `lodeseek:Snippet` of reified statements, each with its rank.
-    #[must_use]
-    pub fn to_triples(
-        &self,
-        graph: &TripleGraph,
-        dataset: &NamedNode,
-        method: &str,
-        budget: TripleBudget,
-    ) -> Vec<OxTriple> {
-        let node = |iri: &str| NamedNode::new_unchecked(iri);
-        let part = |name: &str| NamedNode::new_unchecked(format!("{}#{name}", dataset.as_str()));
-        let snippet = part("snippet");
-        let mut out = Vec::with_capacity(4 + 6 * self.triples.len());
-        let mut add = |s: &NamedNode, p: &str, o: Term| out.push(OxTriple::new(s.clone(), node(p), o));
-        add(dataset, lodeseek::HAS_SNIPPET, snippet.clone().into());
-        add(&snippet, rdf::TYPE, node(lodeseek::SNIPPET).into());
-        add(&snippet, lodeseek::METHOD, Literal::from(method).into());
-        add(&snippet, lodeseek::BUDGET, Literal::from(budget.0 as i64).into());
-        for (place, &triple) in self.triples.iter().enumerate() {
-            let statement = part(&format!("statement-{}", place + 1));
-            let term = |id: TermId| -> Term {
-                match graph.term(id) {
-                    // Blank nodes of one snippet must stay apart from those of all others in the graph.
-                    TermRef::Blank(label) => part(&format!("node-{label}")).into(),
-                    other => other.to_term(),
-                }
-            };
-            add(&snippet, lodeseek::STATEMENT, statement.clone().into());
-            add(&statement, rdf::TYPE, node(rdf::STATEMENT).into());
-            add(&statement, rdf::SUBJECT, term(triple.subject));
-            add(&statement, rdf::PREDICATE, term(triple.predicate));
-            add(&statement, rdf::OBJECT, term(triple.object));
-            add(&statement, lodeseek::RANK, Literal::from(place as i64 + 1).into());
-        }
-        out
-    }
 }

@@ -71,8 +71,19 @@ const ROOMS_OF_DEPENDENCIES: &[(&[&str], &[&str])] = &[
 ];
 
 /// Common ground: small, or a vocabulary all rooms speak.
-const GROUND: &[&str] =
-    &["oxrdf", "oxiri", "rustc_hash", "hashbrown", "sha2", "memchr", "serde", "serde_json", "thiserror", "tracing"];
+const GROUND: &[&str] = &[
+    "oxrdf",
+    "oxiri",
+    "oxsdatatypes",
+    "rustc_hash",
+    "hashbrown",
+    "sha2",
+    "memchr",
+    "serde",
+    "serde_json",
+    "thiserror",
+    "tracing",
+];
 
 const PRINTING: &[&str] = &["println!", "print!", "eprintln!", "eprint!", "dbg!"];
 const SPARQL: &[&str] = &["SELECT ", "CONSTRUCT ", "DESCRIBE ", "ASK {", "ASK WHERE"];

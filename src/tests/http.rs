@@ -15,40 +15,44 @@ use tempfile::TempDir;
 use tower::ServiceExt;
 
 /// A served home.
-struct Site {
+pub(crate) struct Site {
     app: Router,
     folder: TempDir,
 }
 
 /// What came back.
-struct Reply {
-    status: StatusCode,
-    headers: HeaderMap,
-    body: String,
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: String,
 }
 
 impl Reply {
-    fn header(&self, name: &str) -> &str {
+    pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().expect("text"))
     }
 
-    fn media_type(&self) -> &str {
+    pub(crate) fn media_type(&self) -> &str {
         self.header("content-type").split(';').next().unwrap_or_default()
     }
 
-    fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.body))
     }
 }
 
 impl Site {
-    fn of(catalog: &Path, limits: SparqlLimits) -> Self {
+    pub(crate) fn of(catalog: &Path, limits: SparqlLimits) -> Self {
         let (app, folder) = Home::of(catalog).serve(limits);
         Self { app, folder }
     }
 
-    fn testdata() -> Self {
+    pub(crate) fn testdata() -> Self {
         Self::of(&testdata("catalog.ttl"), limits())
+    }
+
+    pub(crate) fn behind(app: Router, folder: TempDir) -> Self {
+        Self { app, folder }
     }
 
     async fn send(&self, request: Request<Body>) -> Reply {
@@ -58,7 +62,7 @@ impl Site {
         Reply { status: parts.status, headers: parts.headers, body: String::from_utf8(bytes.to_vec()).expect("UTF-8") }
     }
 
-    async fn request(&self, method: Method, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
+    pub(crate) async fn request(&self, method: Method, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
         let mut request = Request::builder().method(method).uri(path);
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -66,11 +70,11 @@ impl Site {
         self.send(request.body(Body::from(body.to_owned())).expect("a request")).await
     }
 
-    async fn get(&self, path: &str) -> Reply {
+    pub(crate) async fn get(&self, path: &str) -> Reply {
         self.request(Method::GET, path, &[], "").await
     }
 
-    async fn accept(&self, path: &str, media_type: &str) -> Reply {
+    pub(crate) async fn accept(&self, path: &str, media_type: &str) -> Reply {
         self.request(Method::GET, path, &[("accept", media_type)], "").await
     }
 
@@ -200,7 +204,7 @@ fn hrefs(html: &str) -> Vec<&str> {
 }
 
 /// A dataset that attacks whoever shows it: (the catalogue's folder, its id).
-fn hostile() -> (TempDir, &'static str) {
+pub(crate) fn hostile() -> (TempDir, &'static str) {
     let folder = tempfile::tempdir().expect("a folder");
     let id = "a/b\"><img&c=%2F?#é";
     let catalog = serde_json::json!([{
@@ -243,7 +247,9 @@ async fn nothing_from_data_becomes_markup() {
     let failed = site.accept("/sparql?query=%3Cscript%3Ealert(8)", "text/html").await;
     let missing = site.get("/dataset/%3Cscript%3Ealert(9)%3C%2Fscript%3E").await;
     assert_eq!(missing.status, 404);
-    for reply in [&results, &page, &table, &echoed, &failed, &missing] {
+    let drawn = site.get(&format!("{own}/snippet?query=%22%3E%3Cscript%3Ealert(1)")).await;
+    assert_eq!(drawn.status, 200);
+    for reply in [&results, &drawn, &page, &table, &echoed, &failed, &missing] {
         assert_eq!(reply.media_type(), "text/html");
         // The page's own picture; what is in it comes from data.
         let body = reply.body.replacen("<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"drawing\"", "", 1);
@@ -260,7 +266,7 @@ async fn nothing_from_data_becomes_markup() {
 }
 
 /// The triples of a document, counted, if it is sound.
-fn triples(body: &str, name: &str) -> usize {
+pub(crate) fn triples(body: &str, name: &str) -> usize {
     let mut graph = TripleGraphBuilder::new();
     let reports = Intake::default().read(body.as_bytes(), name, "http://e.org/", &mut graph);
     assert!(reports.iter().all(|report| report.outcome == Outcome::Complete), "{reports:#?}\n{body}");
@@ -476,6 +482,8 @@ async fn every_answer_carries_the_security_headers() {
         "/api/search",
         "/dataset/contracts",
         "/dataset/contracts?format=ttl",
+        "/dataset/contracts/snippet",
+        "/dataset/contracts/snippet?format=svg",
         "/dataset/none",
         "/sparql",
         &sparql,

@@ -3,6 +3,7 @@
 //! Everything runs in temporary folders, on `testdata/` or on data written by the test itself; nothing is fetched. Tests
 //! that need a store on disk, or the real program, are built only with the feature `rocksdb`.
 
+mod snippet;
 mod support;
 
 mod architecture;

@@ -91,7 +91,15 @@ impl Home {
     pub(crate) fn serve(self, limits: SparqlLimits) -> (axum::Router, TempDir) {
         let searcher = self.searcher();
         let store = Arc::into_inner(self.store).expect("nobody else holds the store");
-        (lodeseek::server::app(lodeseek::server::AppState::new(searcher, store, limits)), self.folder)
+        (
+            lodeseek::server::app(lodeseek::server::AppState::new(searcher.with_kept_content(1 << 20), store, limits)),
+            self.folder,
+        )
+    }
+
+    /// The folder alone, the store closed.
+    pub(crate) fn into_folder(self) -> TempDir {
+        self.folder
     }
 
     /// The IRI of a dataset, in angle brackets.

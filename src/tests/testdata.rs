@@ -9,7 +9,7 @@ use lodeseek::rdf::intake::Outcome;
 use lodeseek::sparse::{LengthMode, ModelKind};
 use lodeseek::store::{Answer, DatasetOutcome, LoadReport, QueryRequest, SparqlError, SparqlLimits, evaluate};
 use oxrdf::{NamedNode, Term};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -297,6 +297,83 @@ fn the_catalogue_holds_what_was_read_from_it() {
         assert_eq!(stored.source, read.source);
         assert_eq!(stored.creators[0].name, read.creators[0].name);
     }
+}
+
+/// The rows of `queries/snippets.rq`.
+fn stored_snippets(home: &Home) -> Vec<Vec<String>> {
+    let query = fs::read_to_string(super::support::root().join("queries/snippets.rq")).expect("a query");
+    let Ok(Answer::Solutions { rows, .. }) = home.ask(&query) else { panic!("no answer") };
+    let text = |term: &Option<Term>| match term {
+        Some(Term::Literal(literal)) => literal.value().to_owned(),
+        Some(term) => term.to_string(),
+        None => String::new(),
+    };
+    rows.iter().map(|row| row.iter().map(text).collect()).collect()
+}
+
+#[test]
+fn stored_snippets_tell_how_they_came_to_be() {
+    use lodeseek::snippet::{Method, TripleBudget};
+    let home = Home::new();
+    home.load(&testdata("catalog.ttl"));
+    let noon = "2026-01-02T12:00:00Z";
+    let dated = |now: &str, snippet_method| IndexOptions {
+        now: now.parse().ok(),
+        snippet_method,
+        snippet_budget: TripleBudget(7),
+        ..IndexOptions::default()
+    };
+    assert_eq!(home.index_with(dated(noon, Method::IlluSnip)).indexed, 12);
+    let rows = stored_snippets(&home);
+    assert_eq!(rows.len(), 12);
+    let entries = home.store.entries().expect("entries");
+    let graph = |dataset: &str| {
+        let iris = home.store.iris();
+        let of = |id| iris.dataset(id).as_str() == dataset.trim_matches(['<', '>']);
+        let entry = entries.iter().find(|entry| of(&entry.dataset.metadata.id)).expect("a dataset");
+        iris.graph(&entry.dataset.metadata.id, &entry.version).to_string()
+    };
+    for row in &rows {
+        let expected =
+            ["IlluSnip OPT-RANK", "7", "50000", &graph(&row[0]), noon, "Lodeseek", env!("CARGO_PKG_VERSION"), "7"];
+        assert_eq!(row[2..], expected, "{row:?}");
+    }
+
+    let later = home.index_with(dated("2026-01-03T12:00:00Z", Method::IlluSnip));
+    assert_eq!((later.indexed, later.unchanged), (0, 12), "another day changes nothing");
+    assert_eq!(stored_snippets(&home), rows);
+    let changed = home.index_with(dated(noon, Method::Patterns));
+    assert_eq!(changed.indexed, 12, "another method makes every snippet anew");
+    assert!(stored_snippets(&home).iter().all(|row| row[2] == "patterns" && row[4].is_empty()), "and no old one stays");
+    let undated = IndexOptions { snippet_work: Some(1), ..IndexOptions::default() };
+    assert_eq!(home.index_with(undated).indexed, 12);
+    assert!(stored_snippets(&home).iter().all(|row| row[4] == "1" && row[6].is_empty()), "no clock, no date");
+}
+
+#[test]
+fn a_snippet_to_be_stored_needs_no_query() {
+    use lodeseek::engine::Indexer;
+    use lodeseek::snippet::Method;
+    let home = Home::new();
+    home.load(&testdata("catalog.ttl"));
+    let options = IndexOptions { snippet_method: Method::Ksd, ..IndexOptions::default() };
+    let error = Indexer::new(&home.store, options).run(&|_| ()).expect_err("no query").to_string();
+    assert!(error.contains("ksd needs a query; without one there are illusnip"), "{error}");
+}
+
+#[test]
+fn cards_have_labels_in_several_languages() {
+    let home = Home::of(&testdata("catalog.ttl"));
+    let id = lodeseek::catalog::DatasetId::new("soil-types").expect("an id");
+    let card = home.searcher().card(&id).expect("read").expect("a card");
+    let names = |languages: &[&str]| -> BTreeSet<String> {
+        let languages: Vec<String> = languages.iter().map(|&language| language.to_owned()).collect();
+        card.snippet_in(&languages).into_iter().map(|triple| triple.subject.label).collect()
+    };
+    let (english, german, french) = (names(&["en"]), names(&["de", "en"]), names(&["fr-CH"]));
+    assert!(english != german && german != french && english != french, "{english:?} {german:?} {french:?}");
+    assert_eq!(names(&["tlh", "de"]), german, "the first that there is");
+    assert_eq!((names(&["tlh"]), names(&["en", "de"])), (english.clone(), english), "else English");
 }
 
 #[test]

@@ -1,16 +1,22 @@
 //! The pages: rendered here, complete without JavaScript, everything from data escaped by the templates.
 
+mod snippet;
+
+pub(super) use snippet::snippet;
+
 use super::AppState;
 use super::error::ApiError;
-use super::search::check_query;
+use super::negotiation::languages;
+use super::search::{check_query, check_snippet, turn};
 use crate::catalog::DatasetId;
-use crate::engine::{Card, FieldMatch, Hit, SearchRequest, SearchResponse, Searcher};
+use crate::engine::{Card, FieldMatch, Hit, SearchRequest, SearchResponse, SnippetKind};
 use crate::rdf::{local_name, words};
 use crate::snippet::{LabelledTerm, LabelledTriple, TermKind, draw};
 use crate::store::Answer;
 use askama::Template;
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use serde::Deserialize;
 
@@ -22,6 +28,7 @@ const SHOWN: usize = 6;
 const EXAMPLES: &[(&str, &str)] = &[
     ("Datasets and their sizes", include_str!("../../../queries/datasets.rq")),
     ("Which datasets use a class", include_str!("../../../queries/datasets-by-class.rq")),
+    ("Stored snippets and how they came to be", include_str!("../../../queries/snippets.rq")),
     ("Search in the content of all datasets", include_str!("../../../queries/content.rq")),
 ];
 
@@ -34,6 +41,9 @@ pub(super) struct Parameters {
     q: String,
     #[serde(default)]
     page: usize,
+    #[serde(default)]
+    snippet: SnippetKind,
+    lang: Option<String>,
 }
 
 /// A piece of text, and whether it is one of the query's words.
@@ -60,6 +70,8 @@ struct TripleView {
 struct HitView {
     rank: usize,
     href: String,
+    /// The address of the snippet for the query.
+    snippet: String,
     title: Vec<Piece>,
     description: Vec<Piece>,
     facts: Vec<String>,
@@ -68,7 +80,7 @@ struct HitView {
     triples: Vec<TripleView>,
 }
 
-#[derive(Template)]
+#[derive(Template, Default)]
 #[template(path = "search.html")]
 struct SearchPage {
     query: String,
@@ -76,6 +88,10 @@ struct SearchPage {
     searched: bool,
     total: usize,
     hits: Vec<HitView>,
+    /// To the same page with the other kind of snippets.
+    other: String,
+    /// Whether the triples were chosen for the query.
+    chosen: bool,
     previous: Option<String>,
     next: Option<String>,
 }
@@ -136,68 +152,107 @@ struct ErrorPage {
     message: String,
 }
 
-pub(super) async fn search(State(state): State<AppState>, Query(parameters): Query<Parameters>) -> Response {
-    let query = parameters.q.trim().to_owned();
-    if !query.is_empty()
-        && let Err(refused) = check_query(&query)
-    {
-        return error(&refused);
-    }
-    let skip = parameters.page.min(1000).saturating_mul(PAGE);
-    let page = state.work(move |state| {
-        let datasets = state.searcher.len()?;
-        if query.is_empty() {
-            return Ok(SearchPage {
-                query,
-                datasets,
-                searched: false,
-                total: 0,
-                hits: Vec::new(),
-                previous: None,
-                next: None,
-            });
-        }
-        let request = SearchRequest { depth: PAGE, skip, ..SearchRequest::new(query.clone()) };
-        let response = state.searcher.search(&request)?;
-        Ok(search_page(state, query, datasets, skip, &response))
-    });
-    match page.await {
+pub(super) async fn search(
+    State(state): State<AppState>,
+    parameters: Result<Query<Parameters>, QueryRejection>,
+    headers: HeaderMap,
+) -> Response {
+    let mut response = match found(&state, parameters, &headers).await {
         Ok(page) => render(&page),
         Err(failed) => error(&failed),
-    }
+    };
+    response.headers_mut().append(header::VARY, HeaderValue::from_static("accept-language"));
+    response
 }
 
-fn search_page(state: &AppState, query: String, datasets: u64, skip: usize, response: &SearchResponse) -> SearchPage {
-    let encoded: String = form_urlencoded::byte_serialize(query.as_bytes()).collect();
-    let link = |page: usize| format!("/?q={encoded}&page={page}");
-    let page = skip / PAGE;
+async fn found(
+    state: &AppState,
+    parameters: Result<Query<Parameters>, QueryRejection>,
+    headers: &HeaderMap,
+) -> Result<SearchPage, ApiError> {
+    let Query(parameters) = parameters.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
+    let query = parameters.q.trim().to_owned();
+    if query.is_empty() {
+        return state.work(|state| Ok(SearchPage { datasets: state.searcher.len()?, ..SearchPage::default() })).await;
+    }
+    check_query(&query)?;
+    check_snippet(parameters.snippet)?;
+    let request = SearchRequest {
+        depth: PAGE,
+        skip: parameters.page.min(1000).saturating_mul(PAGE),
+        snippet: parameters.snippet,
+        languages: languages(headers, parameters.lang.as_deref())?,
+        ..SearchRequest::new(query)
+    };
+    let turn = turn(state, &request).await?;
+    let lang = parameters.lang;
+    state
+        .work(move |state| {
+            let _turn = turn;
+            let response = state.searcher.search(&request)?;
+            Ok(search_page(state, &request, lang.as_deref(), state.searcher.len()?, &response))
+        })
+        .await
+}
+
+/// The address of a page of results.
+fn results(query: &str, page: usize, snippet: SnippetKind, lang: Option<&str>) -> String {
+    let mut parameters = form_urlencoded::Serializer::new(String::new());
+    parameters.append_pair("q", query).append_pair("page", &page.to_string());
+    match snippet {
+        SnippetKind::Stored => {}
+        SnippetKind::QUERY => drop(parameters.append_pair("snippet", "query")),
+        SnippetKind::Made(method) => drop(parameters.append_pair("snippet", method.name())),
+    }
+    if let Some(lang) = lang {
+        parameters.append_pair("lang", lang);
+    }
+    format!("/?{}", parameters.finish())
+}
+
+fn search_page(
+    state: &AppState,
+    request: &SearchRequest,
+    lang: Option<&str>,
+    datasets: u64,
+    response: &SearchResponse,
+) -> SearchPage {
+    let (page, kind) = (request.skip / PAGE, request.snippet);
+    let other = if kind == SnippetKind::Stored { SnippetKind::QUERY } else { SnippetKind::Stored };
+    let link = |page: usize| results(&request.query, page, kind, lang);
     SearchPage {
         datasets,
         searched: true,
         total: response.total,
-        hits: response.hits.iter().map(|hit| hit_view(&state.searcher, response, hit)).collect(),
+        hits: response.hits.iter().map(|hit| hit_view(state, response, hit, request)).collect(),
+        other: results(&request.query, page, other, lang),
+        chosen: kind != SnippetKind::Stored,
         previous: (page > 0).then(|| link(page - 1)),
-        next: (skip + PAGE < response.total).then(|| link(page + 1)),
-        query,
+        next: (request.skip + PAGE < response.total).then(|| link(page + 1)),
+        query: request.query.clone(),
     }
 }
 
-fn hit_view(searcher: &Searcher, response: &SearchResponse, hit: &Hit) -> HitView {
+fn hit_view(state: &AppState, response: &SearchResponse, hit: &Hit, request: &SearchRequest) -> HitView {
     let metadata = &hit.card.metadata;
     let mut facts: Vec<String> = metadata.creators.iter().take(1).map(|agent| agent.name.clone()).collect();
     facts.push(format!("{} triples", hit.card.profile.triples));
     facts.extend(metadata.license.clone());
     let (matching, others): (Vec<_>, Vec<_>) = hit.snippet.iter().partition(|triple| !triple.matched.is_empty());
     let shown = matching.into_iter().chain(others).take(SHOWN);
+    let pieces = |text: &str| pieces(text, |word| state.searcher.is_match(word, response));
+    let own = href(&metadata.id);
+    let words: String = form_urlencoded::byte_serialize(request.query.as_bytes()).collect();
     HitView {
         rank: hit.rank,
-        href: href(&metadata.id),
-        title: pieces(searcher, response, metadata.title()),
-        description: pieces(searcher, response, &shorten(metadata.description().unwrap_or_default(), 300)),
+        snippet: format!("{own}/snippet?query={words}"),
+        href: own,
+        title: pieces(metadata.title()),
+        description: pieces(&shorten(metadata.description().unwrap_or_default(), 300)),
         facts,
         score: format!("{:.2}", hit.score),
         fields: hit.fields.clone(),
-        triples: shown.map(|triple| triple_view(&triple.triple, |text| pieces(searcher, response, text))).collect(),
+        triples: shown.map(|triple| triple_view(&triple.triple, pieces)).collect(),
     }
 }
 
@@ -215,7 +270,7 @@ fn shorten(text: &str, length: usize) -> String {
 }
 
 /// The text in pieces: the query's words by themselves, without the punctuation around them.
-fn pieces(searcher: &Searcher, response: &SearchResponse, text: &str) -> Vec<Piece> {
+fn pieces(text: &str, is_match: impl Fn(&str) -> bool) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     let mut add = |text: &str, matched: bool| match pieces.last_mut() {
         Some(last) if !matched && !last.matched => last.text.push_str(text),
@@ -225,7 +280,7 @@ fn pieces(searcher: &Searcher, response: &SearchResponse, text: &str) -> Vec<Pie
     for word in text.split_inclusive(char::is_whitespace) {
         let start = word.find(char::is_alphanumeric).unwrap_or(0);
         let end = word.trim_end_matches(|character: char| !character.is_alphanumeric()).len().max(start);
-        if searcher.is_match(word, response) {
+        if is_match(word) {
             add(&word[..start], false);
             add(&word[start..end], true);
             add(&word[end..], false);
@@ -246,12 +301,12 @@ fn triple_view(triple: &LabelledTriple, pieces: impl Fn(&str) -> Vec<Piece>) -> 
     TripleView { subject: term(&triple.subject), predicate: term(&triple.predicate), object: term(&triple.object) }
 }
 
-pub(super) async fn dataset(state: &AppState, id: DatasetId) -> Response {
+pub(super) async fn dataset(state: &AppState, id: DatasetId, languages: Vec<String>) -> Response {
     let page = state.work(move |state| {
         let card = state.searcher.card(&id)?;
         let card = card.ok_or_else(|| ApiError::not_found(format!("there is no dataset {id}")))?;
         let iri = state.store.iris().dataset(&id);
-        Ok(dataset_page(&card, iri.as_str()))
+        Ok(dataset_page(&card, iri.as_str(), &languages))
     });
     match page.await {
         Ok(page) => render(&page),
@@ -259,7 +314,7 @@ pub(super) async fn dataset(state: &AppState, id: DatasetId) -> Response {
     }
 }
 
-fn dataset_page(card: &Card, iri: &str) -> DatasetPage {
+fn dataset_page(card: &Card, iri: &str, languages: &[String]) -> DatasetPage {
     let (metadata, profile) = (&card.metadata, &card.profile);
     let mut facts: Vec<(&'static str, String, bool)> = Vec::new();
     let mut fact = |name: &'static str, value: Option<String>| {
@@ -275,6 +330,7 @@ fn dataset_page(card: &Card, iri: &str) -> DatasetPage {
     fact("Page", metadata.landing_page.clone());
     fact("Source", metadata.source.clone());
     fact("Dataset IRI", Some(iri.to_owned()));
+    let snippet = card.snippet_in(languages);
     let plain = |text: &str| vec![Piece { text: text.to_owned(), matched: false }];
     DatasetPage {
         query: String::new(),
@@ -295,8 +351,8 @@ fn dataset_page(card: &Card, iri: &str) -> DatasetPage {
         languages: bars(&profile.languages, false),
         links: bars(&profile.links, false),
         method: card.snippet_method.clone(),
-        triples: card.snippet.iter().map(|triple| triple_view(triple, plain)).collect(),
-        drawing: draw(&card.snippet, &format!("The snippet of {} as a graph", metadata.title())),
+        triples: snippet.iter().map(|triple| triple_view(triple, plain)).collect(),
+        drawing: draw(&snippet, &format!("The snippet of {} as a graph", metadata.title())),
         files: card
             .distributions
             .iter()
