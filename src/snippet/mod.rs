@@ -7,6 +7,7 @@ mod illusnip;
 pub mod keyword;
 pub mod metrics;
 pub mod pcsg;
+pub mod sample;
 
 pub use drawing::draw;
 pub use illusnip::{IlluSnip, Starts};
