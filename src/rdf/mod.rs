@@ -10,4 +10,4 @@ pub mod vocab;
 pub use label::{LABEL_PROPERTIES, Labels, local_name, namespace, words};
 pub use output::{RdfSyntax, WriteError};
 pub use pretty::{PrettyError, to_pretty_turtle};
-pub use triples::{LiteralKind, TermId, TermRef, Triple, TripleGraph, TripleGraphBuilder};
+pub use triples::{LiteralKind, TermId, TermRef, Triple, TripleGraph, TripleGraphBuilder, TripleSink};

@@ -196,6 +196,15 @@ impl TermTable {
     }
 }
 
+/// Takes the triples of files, one after another.
+pub trait TripleSink {
+    /// Blank node labels seen from here on are of another file.
+    fn start_file(&mut self);
+
+    /// Takes one triple.
+    fn take(&mut self, triple: OxTripleRef<'_>);
+}
+
 /// Collects triples, term by term, into a [`TripleGraph`].
 ///
 /// Blank nodes are renamed `b0`, `b1`, … in the order they come; labels of different files never meet.
@@ -302,6 +311,16 @@ impl TripleGraphBuilder {
         triples.dedup();
         triples.shrink_to_fit();
         TripleGraph::from_parts(sorted, triples)
+    }
+}
+
+impl TripleSink for TripleGraphBuilder {
+    fn start_file(&mut self) {
+        Self::start_file(self);
+    }
+
+    fn take(&mut self, triple: OxTripleRef<'_>) {
+        self.insert(triple);
     }
 }
 

@@ -9,6 +9,7 @@ mod method;
 pub mod metrics;
 pub mod pcsg;
 mod provenance;
+pub mod sample;
 
 pub use drawing::{draw, draw_file};
 pub use illusnip::{IlluSnip, Starts};

@@ -21,7 +21,7 @@ mod xml;
 
 pub use format::Syntax;
 
-use super::triples::TripleGraphBuilder;
+use super::triples::TripleSink;
 use oxrdf::{Literal, NamedOrBlankNode, Term, Triple};
 use serde::Serialize;
 use std::fmt;
@@ -291,7 +291,7 @@ impl From<Refusal> for io::Error {
     }
 }
 
-/// Reads dumps into a [`TripleGraphBuilder`].
+/// Reads dumps into a [`TripleSink`], as a [`TripleGraphBuilder`](crate::rdf::TripleGraphBuilder).
 ///
 /// ```
 /// use lodeseek::rdf::{TripleGraphBuilder, intake::{Intake, Outcome}};
@@ -323,7 +323,7 @@ impl Intake {
     }
 
     /// Reads the file at `path`, reported as `name`; relative IRIs are resolved against `base`.
-    pub fn read_file(&self, path: &Path, name: &str, base: &str, graph: &mut TripleGraphBuilder) -> Vec<FileReport> {
+    pub fn read_file(&self, path: &Path, name: &str, base: &str, graph: &mut dyn TripleSink) -> Vec<FileReport> {
         unpack::read_file(
             path,
             name,
@@ -332,7 +332,7 @@ impl Intake {
     }
 
     /// Reads from any reader, as [`read_file`](Self::read_file). Zip archives need a file: their directory is at the end.
-    pub fn read(&self, reader: impl Read, name: &str, base: &str, graph: &mut TripleGraphBuilder) -> Vec<FileReport> {
+    pub fn read(&self, reader: impl Read, name: &str, base: &str, graph: &mut dyn TripleSink) -> Vec<FileReport> {
         unpack::read_stream(
             reader,
             name,
@@ -346,7 +346,7 @@ struct Reading<'a> {
     limits: &'a Limits,
     announced: Option<Syntax>,
     base: &'a str,
-    graph: &'a mut TripleGraphBuilder,
+    graph: &'a mut dyn TripleSink,
     reports: Vec<FileReport>,
 }
 
@@ -409,7 +409,7 @@ fn read_document(
 /// Where the readers of the syntaxes put triples and problems.
 struct Sink<'a> {
     limits: &'a Limits,
-    graph: &'a mut TripleGraphBuilder,
+    graph: &'a mut dyn TripleSink,
     report: &'a mut FileReport,
 }
 
@@ -417,7 +417,7 @@ impl Sink<'_> {
     /// Takes a triple from a reader that checks IRIs and language tags itself.
     fn triple(&mut self, triple: &Triple) {
         self.report.triples += 1;
-        self.graph.insert(triple.as_ref());
+        self.graph.take(triple.as_ref());
     }
 
     /// Takes a triple from a reader that does not check; one with an invalid IRI or language tag is skipped.

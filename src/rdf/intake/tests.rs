@@ -1,4 +1,5 @@
 use super::*;
+use crate::rdf::TripleGraphBuilder;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
 use std::io::{Cursor, Write};

@@ -6,12 +6,14 @@
 //! chosen before, else one whose entities hold most of the other sets; then one that says the keyword rather than being
 //! said of it; then the first in order. With budget left, links that join the pieces are added.
 //!
-//! One pass over the triples groups them and one more joins pieces; all else is linear in the triples with keywords.
+//! One pass over the triples groups them and one more joins pieces; all else is linear in the triples with keywords. A work
+//! bound and a deadline, looked at between these passes, leave out the later sets and the joining: what is chosen stays.
 
+use super::queue::{Limit, Meter};
 use super::{KeywordMatcher, KeywordSet, Matches, Roles};
 use crate::profile::Profile;
 use crate::rdf::{TermId, TripleGraph};
-use crate::snippet::{Snippet, SnippetExtractor, TripleBudget};
+use crate::snippet::{Deadline, Snippet, SnippetExtractor, TripleBudget};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Keywords up to which the fewest triples are found and not only few: 256 states.
@@ -30,13 +32,14 @@ pub struct KeywordCover<'m> {
     keywords: &'m dyn KeywordMatcher,
     weights: Option<Vec<f64>>,
     rest: Rest,
+    limit: Limit<'m>,
 }
 
 impl<'m> KeywordCover<'m> {
     /// For these keywords, each as telling as it is rare among the triples.
     #[must_use]
     pub fn new(keywords: &'m dyn KeywordMatcher) -> Self {
-        Self { keywords, weights: None, rest: Rest::Join }
+        Self { keywords, weights: None, rest: Rest::Join, limit: Limit::default() }
     }
 
     /// With these weights of the keywords, by place.
@@ -49,6 +52,21 @@ impl<'m> KeywordCover<'m> {
     #[must_use]
     pub fn filled(self) -> Self {
         Self { rest: Rest::Fill, ..self }
+    }
+
+    /// With this bound on the triples looked at again after they were grouped. The first set gets its triple whatever that
+    /// takes; sets for which no work is left get none.
+    #[must_use]
+    pub fn with_work(self, work: u64) -> Self {
+        let limit = Limit { work, ..self.limit };
+        Self { limit, ..self }
+    }
+
+    /// Ends with the triples chosen so far, one at least where a keyword matches, when the deadline has passed.
+    #[must_use]
+    pub fn with_deadline(self, deadline: Deadline<'m>) -> Self {
+        let limit = Limit { deadline, ..self.limit };
+        Self { limit, ..self }
     }
 }
 
@@ -63,15 +81,16 @@ impl SnippetExtractor for KeywordCover<'_> {
         let weights = self.weights.clone().unwrap_or_else(|| rarity(&groups, graph.len()));
         let sets: Vec<KeywordSet> = groups.iter().map(|(set, _)| *set).collect();
         let cover = cover(&sets, &weights, budget.0);
-        let covered = cover.iter().fold(KeywordSet::NONE, |all, &set| all.with(set));
+        let mut meter = Meter::new(self.limit);
         let chooser = Chooser { roles: Roles::of(graph), matches: &matches, weights: &weights, groups: &groups };
-        let mut chosen = chooser.choose(&cover);
+        let mut chosen = chooser.choose(&cover, &mut meter);
+        let covered = cover.iter().take(chosen.len()).fold(KeywordSet::NONE, |all, &set| all.with(set));
         match self.rest {
-            Rest::Join => chooser.join(&mut chosen, budget.0),
-            Rest::Fill => chooser.fill(&mut chosen, budget.0),
+            Rest::Join => chooser.join(&mut chosen, budget.0, &mut meter),
+            Rest::Fill => chooser.fill(&mut chosen, budget.0, &mut meter),
         }
         let triples = chosen.iter().map(|&place| graph.triples()[place as usize]).collect();
-        Snippet { triples, gain: weight(&weights, covered), interrupted: false }
+        Snippet { triples, gain: weight(&weights, covered), interrupted: meter.was_over() }
     }
 }
 
@@ -166,12 +185,16 @@ impl Chooser<'_> {
         weight(self.weights, self.matches.said(self.roles.triple(place)))
     }
 
-    /// A triple for each set.
-    fn choose(&self, cover: &[KeywordSet]) -> Vec<u32> {
+    /// A triple for each set, as far as the meter allows.
+    fn choose(&self, cover: &[KeywordSet], meter: &mut Meter<'_>) -> Vec<u32> {
         let near = self.near(cover);
         let mut touched: FxHashSet<TermId> = FxHashSet::default();
         let mut chosen = Vec::with_capacity(cover.len());
         for &set in cover {
+            if meter.is_over(self.group(set).len() as u64) {
+                break;
+            }
+            meter.start();
             let key = |&place: &u32| {
                 let ends = || self.roles.ends(self.roles.triple(place));
                 let touches = ends().filter(|end| touched.contains(end)).count();
@@ -205,7 +228,7 @@ impl Chooser<'_> {
     }
 
     /// Adds links between entities of different pieces, in order.
-    fn join(&self, chosen: &mut Vec<u32>, limit: usize) {
+    fn join(&self, chosen: &mut Vec<u32>, limit: usize, meter: &mut Meter<'_>) {
         let mut piece: FxHashMap<TermId, u32> = FxHashMap::default();
         let mut pieces = 0;
         for &place in chosen.iter() {
@@ -217,7 +240,8 @@ impl Chooser<'_> {
                 merge(&mut piece, own, pieces);
             }
         }
-        if piece.values().all(|&own| own == pieces) {
+        let is_whole = chosen.len() >= limit || piece.values().all(|&own| own == pieces);
+        if is_whole || meter.is_over(self.roles.graph.len() as u64) {
             return;
         }
         for place in 0..self.roles.graph.len() as u32 {
@@ -234,11 +258,11 @@ impl Chooser<'_> {
     }
 
     /// Adds further triples with keywords: the heaviest sets first, of one set those that say the keyword.
-    fn fill(&self, chosen: &mut Vec<u32>, limit: usize) {
+    fn fill(&self, chosen: &mut Vec<u32>, limit: usize, meter: &mut Meter<'_>) {
         let mut groups: Vec<&(KeywordSet, Vec<u32>)> = self.groups.iter().collect();
         groups.sort_by(|a, b| weight(self.weights, b.0).total_cmp(&weight(self.weights, a.0)).then(a.0.cmp(&b.0)));
         for (_, group) in groups {
-            if chosen.len() >= limit {
+            if chosen.len() >= limit || meter.is_over(group.len() as u64) {
                 return;
             }
             let mut further: Vec<u32> = group.iter().copied().filter(|place| !chosen.contains(place)).collect();

@@ -12,13 +12,14 @@
 //!
 //! Nothing makes the triples connected. Gains only fall, so a lazy queue gives the greedy choice itself: O(T) to fill it,
 //! and O(log T) for each of the entries looked at again, which are those whose property, class, keyword or entity was
-//! covered since.
+//! covered since. A work bound and a deadline end the choice early, after one triple at least: what there is then is the
+//! beginning of what there would be.
 
-use super::queue::LazyQueue;
+use super::queue::{LazyQueue, Limit, Meter};
 use super::{Degrees, KeywordMatcher, KeywordSet, Matches, Roles, log1, shares};
 use crate::profile::Profile;
 use crate::rdf::{TermId, TripleGraph};
-use crate::snippet::{Snippet, SnippetExtractor, TripleBudget};
+use crate::snippet::{Deadline, Snippet, SnippetExtractor, TripleBudget};
 
 /// The weight of the keywords beside each of the other parts.
 const KEYWORD_WEIGHT: f64 = 2.0;
@@ -27,13 +28,26 @@ const KEYWORD_WEIGHT: f64 = 2.0;
 #[derive(Clone, Copy)]
 pub struct Ksd<'m> {
     keywords: &'m dyn KeywordMatcher,
+    limit: Limit<'m>,
 }
 
 impl<'m> Ksd<'m> {
     /// For these keywords.
     #[must_use]
     pub fn new(keywords: &'m dyn KeywordMatcher) -> Self {
-        Self { keywords }
+        Self { keywords, limit: Limit::default() }
+    }
+
+    /// With this bound on the triples looked at again after the first look at all. The snippet has one triple at least.
+    #[must_use]
+    pub fn with_work(self, work: u64) -> Self {
+        Self { limit: Limit { work, ..self.limit }, ..self }
+    }
+
+    /// Ends with the triples chosen so far, one at least, when the deadline has passed.
+    #[must_use]
+    pub fn with_deadline(self, deadline: Deadline<'m>) -> Self {
+        Self { limit: Limit { deadline, ..self.limit }, ..self }
     }
 }
 
@@ -49,13 +63,16 @@ impl SnippetExtractor for Ksd<'_> {
         }
         let mut cover = Cover::new(graph, profile, Matches::of(self.keywords, graph));
         let mut queue = LazyQueue::new(graph.len(), |triple| cover.gain(triple));
+        let mut meter = Meter::new(self.limit);
         while snippet.triples.len() < budget.0
-            && let Some(best) = queue.pop(|triple| cover.gain(triple))
+            && let Some(best) = queue.pop(|triple| cover.gain(triple), &mut meter)
         {
             snippet.gain += best.gain;
             snippet.triples.push(graph.triples()[best.triple as usize]);
             cover.choose(best.triple);
+            meter.start();
         }
+        snippet.interrupted = meter.was_over();
         snippet
     }
 }

@@ -18,13 +18,14 @@
 //! its ends shows more than before or belongs to a piece that grew, so after each choice the triples at the ends of the
 //! chosen one, and at those pieces that joined the largest or grew without being it, are looked at again: O(T) once, the
 //! triples at such ends for each of k choices, and O(log T) for each that is queued again. The keywords are covered before
-//! that, each step looking at the triples with the sets of keywords that are best then.
+//! that, each step looking at the triples with the sets of keywords that are best then. A work bound and a deadline end the
+//! choice early, after one triple at least: what there is then is the beginning of what there would be.
 
-use super::queue::{Candidate, LazyQueue};
+use super::queue::{Candidate, LazyQueue, Limit, Meter};
 use super::{Degrees, KeywordMatcher, KeywordSet, Matches, Roles, log1, shares};
 use crate::profile::{Element, PatternId, Patterns, Profile};
 use crate::rdf::{TermId, Triple, TripleGraph};
-use crate::snippet::{Snippet, SnippetExtractor, TripleBudget};
+use crate::snippet::{Deadline, Snippet, SnippetExtractor, TripleBudget};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The weight of the largest piece beside each of the other parts.
@@ -44,13 +45,14 @@ pub struct OptimalSnippet<'m> {
     keywords: &'m dyn KeywordMatcher,
     patterns: Option<&'m Patterns>,
     opening: Opening,
+    limit: Limit<'m>,
 }
 
 impl<'m> OptimalSnippet<'m> {
     /// For these keywords.
     #[must_use]
     pub fn new(keywords: &'m dyn KeywordMatcher) -> Self {
-        Self { keywords, patterns: None, opening: Opening::default() }
+        Self { keywords, patterns: None, opening: Opening::default(), limit: Limit::default() }
     }
 
     /// With the patterns of the graph, where they are known; otherwise they are found.
@@ -63,6 +65,18 @@ impl<'m> OptimalSnippet<'m> {
     #[must_use]
     pub fn with_best_triple_first(self) -> Self {
         Self { opening: Opening::BestTriple, ..self }
+    }
+
+    /// With this bound on the triples looked at again after the first look at all. The snippet has one triple at least.
+    #[must_use]
+    pub fn with_work(self, work: u64) -> Self {
+        Self { limit: Limit { work, ..self.limit }, ..self }
+    }
+
+    /// Ends with the triples chosen so far, one at least, when the deadline has passed.
+    #[must_use]
+    pub fn with_deadline(self, deadline: Deadline<'m>) -> Self {
+        Self { limit: Limit { deadline, ..self.limit }, ..self }
     }
 }
 
@@ -80,7 +94,8 @@ impl SnippetExtractor for OptimalSnippet<'_> {
         let weights = Weights::of(graph, profile, patterns, budget);
         let matches = Matches::of(self.keywords, graph);
         let mut objective = Objective::new(&weights);
-        let mut greedy = Greedy { objective: &mut objective, chosen: Vec::new(), budget: budget.0, gain: 0.0 };
+        let meter = Meter::new(self.limit);
+        let mut greedy = Greedy { objective: &mut objective, chosen: Vec::new(), budget: budget.0, gain: 0.0, meter };
         let mut uncovered = matches.present();
         if self.opening == Opening::BestTriple
             && let Some(best) = greedy.best(0..graph.len() as u32)
@@ -91,7 +106,7 @@ impl SnippetExtractor for OptimalSnippet<'_> {
         greedy.cover_keywords(&matches, uncovered);
         greedy.fill(graph.len());
         let triples = greedy.chosen.iter().map(|&place| weights.roles.triple(place)).collect();
-        Snippet { triples, gain: greedy.gain, interrupted: false }
+        Snippet { triples, gain: greedy.gain, interrupted: greedy.meter.was_over() }
     }
 }
 
@@ -319,20 +334,22 @@ impl<'w> Objective<'w> {
     }
 }
 
-struct Greedy<'o, 'w> {
+struct Greedy<'o, 'w, 'h> {
     objective: &'o mut Objective<'w>,
     chosen: Vec<u32>,
     budget: usize,
     gain: f64,
+    meter: Meter<'h>,
 }
 
-impl Greedy<'_, '_> {
+impl Greedy<'_, '_, '_> {
     /// The triple of these that adds most.
     fn best(&self, places: impl Iterator<Item = u32>) -> Option<Candidate> {
         places.map(|triple| Candidate { gain: self.objective.gain(triple), triple }).max()
     }
 
     fn choose(&mut self, candidate: Candidate) -> FxHashSet<TermId> {
+        self.meter.start();
         self.chosen.push(candidate.triple);
         self.gain += candidate.gain;
         self.objective.add(candidate.triple)
@@ -347,9 +364,12 @@ impl Greedy<'_, '_> {
         while !uncovered.is_empty() && self.chosen.len() < self.budget {
             let new = |set: KeywordSet| set.shared_with(uncovered).len();
             let most = groups.iter().map(|(set, _)| new(*set)).max().unwrap_or(0);
-            let places =
-                groups.iter().filter(|(set, _)| new(*set) == most).flat_map(|(_, group)| group.iter().copied());
-            let Some(best) = self.best(places) else { return };
+            let tied: Vec<&[u32]> =
+                groups.iter().filter(|(set, _)| new(*set) == most).map(|(_, group)| &group[..]).collect();
+            if self.meter.is_over(tied.iter().map(|group| group.len() as u64).sum()) {
+                return;
+            }
+            let Some(best) = self.best(tied.into_iter().flatten().copied()) else { return };
             uncovered = uncovered.without(matches.triple(self.objective.weights.roles.triple(best.triple)));
             self.choose(best);
         }
@@ -357,18 +377,28 @@ impl Greedy<'_, '_> {
 
     /// Takes what adds most to the objective until the budget is spent.
     fn fill(&mut self, triples: usize) {
-        if self.chosen.len() >= self.budget {
+        if self.chosen.len() >= self.budget || self.meter.is_over(0) {
             return;
         }
         let mut queue = LazyQueue::new(triples, |triple| self.objective.gain(triple));
         self.chosen.iter().for_each(|&triple| queue.remove(triple));
-        while self.chosen.len() < self.budget
-            && let Some(best) = queue.pop(|triple| self.objective.gain(triple))
-        {
-            for entity in self.choose(best) {
-                for triple in self.objective.weights.at(entity) {
-                    queue.raise(triple, |triple| self.objective.gain(triple));
+        while let Some(best) = queue.pop(|triple| self.objective.gain(triple), &mut self.meter) {
+            let risen = self.choose(best);
+            if self.chosen.len() >= self.budget {
+                return;
+            }
+            self.raise(&mut queue, risen);
+        }
+    }
+
+    /// Looks again at the triples of these entities.
+    fn raise(&mut self, queue: &mut LazyQueue, risen: FxHashSet<TermId>) {
+        for entity in risen {
+            for triple in self.objective.weights.at(entity) {
+                if self.meter.is_over(1) {
+                    return; // and no further triple is taken from the queue
                 }
+                queue.raise(triple, |triple| self.objective.gain(triple));
             }
         }
     }

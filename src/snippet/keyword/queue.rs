@@ -1,5 +1,6 @@
 //! A queue of triples by what they would add, kept right lazily.
 
+use crate::snippet::Deadline;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
@@ -49,9 +50,12 @@ impl LazyQueue {
         self.chosen[triple as usize] = true;
     }
 
-    /// Takes out the triple that adds most; `None` where no triple adds anything.
-    pub(super) fn pop(&mut self, gain: impl Fn(u32) -> f64) -> Option<Candidate> {
+    /// Takes out the triple that adds most; `None` where no triple adds anything, or past the limit.
+    pub(super) fn pop(&mut self, gain: impl Fn(u32) -> f64, meter: &mut Meter<'_>) -> Option<Candidate> {
         while let Some(top) = self.heap.pop() {
+            if meter.is_over(1) {
+                return None;
+            }
             let place = top.triple as usize;
             if self.chosen[place] {
                 continue;
@@ -81,5 +85,59 @@ impl LazyQueue {
             self.newest[place] = now;
             self.heap.push(Candidate { gain: now, triple });
         }
+    }
+}
+
+/// When an extractor must end: by a count of the triples it looked at once more, which is the same on every run, or by a
+/// deadline, asked for now and then.
+#[derive(Clone, Copy)]
+pub(super) struct Limit<'h> {
+    pub(super) work: u64,
+    pub(super) deadline: Deadline<'h>,
+}
+
+impl Default for Limit<'_> {
+    fn default() -> Self {
+        Self { work: u64::MAX, deadline: Deadline::never() }
+    }
+}
+
+/// What is left of a [`Limit`]. Nothing counts before [`start`](Self::start), so that there is always a first triple.
+pub(super) struct Meter<'h> {
+    started: bool,
+    left: u64,
+    until_asked: u64,
+    deadline: Deadline<'h>,
+    over: bool,
+}
+
+/// Work between two questions whether the deadline has passed: less than a millisecond.
+const UNASKED: u64 = 4096;
+
+impl<'h> Meter<'h> {
+    pub(super) fn new(limit: Limit<'h>) -> Self {
+        Self { started: false, left: limit.work, until_asked: 0, deadline: limit.deadline, over: false }
+    }
+
+    /// From here on work counts, and the deadline too.
+    pub(super) fn start(&mut self) {
+        self.started = true;
+    }
+
+    /// Counts work. Once over, it stays over, and the deadline is not asked again.
+    pub(super) fn is_over(&mut self, work: u64) -> bool {
+        if self.over || !self.started {
+            return self.over;
+        }
+        let ask = work >= self.until_asked;
+        self.until_asked = if ask { UNASKED } else { self.until_asked - work };
+        self.over = work > self.left || (ask && self.deadline.has_passed());
+        self.left = self.left.saturating_sub(work);
+        self.over
+    }
+
+    /// Whether it was over at any time.
+    pub(super) fn was_over(&self) -> bool {
+        self.over
     }
 }

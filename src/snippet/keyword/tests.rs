@@ -1,6 +1,6 @@
 use super::*;
 use crate::profile::{Element, PatternId, Patterns, Profile};
-use crate::snippet::conformance::{Claims, check, graph_of, random_statements};
+use crate::snippet::conformance::{Claims, check, check_deadline, graph_of, random_statements};
 use crate::snippet::{Snippet, SnippetExtractor, TripleBudget};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -238,6 +238,51 @@ fn what_every_extractor_keeps_to() {
     let claims = Claims { may_be_empty: true, ..Claims::default() };
     check(&KeywordCover::new(&keywords), claims);
     check(&KeywordCover::new(&keywords).filled(), claims);
+}
+
+/// [`matcher`], with no limit to how long it lives.
+struct Names;
+
+impl KeywordMatcher for Names {
+    fn held(&self, graph: &TripleGraph) -> Vec<KeywordSet> {
+        matcher().held(graph)
+    }
+}
+
+#[test]
+fn every_extractor_keeps_its_deadline() {
+    let prefix = Claims { anytime: true, ..Claims::default() };
+    check_deadline(|deadline| Box::new(Ksd::new(&Names).with_deadline(deadline)), prefix);
+    check_deadline(|deadline| Box::new(OptimalSnippet::new(&Names).with_deadline(deadline)), prefix);
+    let claims = Claims { may_be_empty: true, ..prefix };
+    check_deadline(|deadline| Box::new(KeywordCover::new(&Names).with_deadline(deadline)), claims);
+    check_deadline(|deadline| Box::new(KeywordCover::new(&Names).filled().with_deadline(deadline)), claims);
+}
+
+/// What a bound leaves is the beginning of what there would be without; it says so where something is missing.
+fn check_work<'k>(graph: &TripleGraph, make: &dyn Fn(u64) -> Box<dyn SnippetExtractor + 'k>) {
+    let whole = extract(&*make(u64::MAX), graph, 6);
+    assert!(!whole.interrupted);
+    for work in [0, 1, 2, 3, 5, 10, 30, 100] {
+        let part = extract(&*make(work), graph, 6);
+        assert!(whole.triples.starts_with(&part.triples) && part.gain <= whole.gain + 1e-9);
+        assert!(part.interrupted || part == whole, "something is missing, and it does not say so");
+        assert_eq!(part.triples.is_empty(), whole.triples.is_empty());
+        assert_eq!(extract(&*make(work), graph, 6), part, "not the same on every run");
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_work_bound_leaves_the_beginning(statements in random_statements()) {
+        let graph = graph_of(&statements.concat());
+        let keywords = matcher();
+        check_work(&graph, &|work| Box::new(Ksd::new(&keywords).with_work(work)));
+        check_work(&graph, &|work| Box::new(OptimalSnippet::new(&keywords).with_work(work)));
+        check_work(&graph, &|work| Box::new(OptimalSnippet::new(&keywords).with_best_triple_first().with_work(work)));
+        check_work(&graph, &|work| Box::new(KeywordCover::new(&keywords).with_work(work)));
+        check_work(&graph, &|work| Box::new(KeywordCover::new(&keywords).filled().with_work(work)));
+    }
 }
 
 #[test]
