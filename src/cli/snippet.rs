@@ -3,14 +3,15 @@
 use super::Done;
 use super::provenance::write_whole;
 use super::syntax::Syntax;
-use super::terminal::{Style, safe};
+use super::terminal::{Style, grouped, safe};
 use crate::catalog::DatasetId;
 use crate::engine::{Content, DatasetSnippet, MadeSnippet, Searcher, SnippetRequest, make_snippet};
 use crate::index::Analysis;
 use crate::profile::Patterns;
 use crate::rdf::intake::{Intake, Outcome};
-use crate::rdf::{RdfSyntax, TripleGraph, TripleGraphBuilder};
+use crate::rdf::{RdfSyntax, TripleGraph, TripleGraphBuilder, TripleSink};
 use crate::snippet::metrics::Report;
+use crate::snippet::sample::Survey;
 use crate::snippet::{Deadline, LabelledTerm, LabelledTriple, Method, TripleBudget, draw_file};
 use crate::store::{Access, Store};
 use anyhow::Context;
@@ -39,6 +40,10 @@ pub(super) struct Arguments {
     /// Choose for these words, or mark them where the method takes no query.
     #[arg(long, value_name = "WORDS")]
     query: Option<String>,
+    /// For files that do not fit memory: read twice, choose among at most this many triples, and weigh by the counts of
+    /// the whole. With the IlluSnip methods.
+    #[arg(long, value_name = "N", conflicts_with = "metrics")]
+    sample: Option<usize>,
     /// The languages of labels, best first: `de,en`.
     #[arg(long, value_name = "TAG", value_delimiter = ',', default_value = "en")]
     lang: Vec<String>,
@@ -82,10 +87,16 @@ enum Made {
 }
 
 impl Source {
-    fn of(home: &Path, target: &str) -> anyhow::Result<Self> {
+    fn of(home: &Path, arguments: &Arguments, method: Method) -> anyhow::Result<Self> {
+        let target = &arguments.target;
         if Path::new(target).is_file() {
-            return Ok(Self::File(Box::new(Content::new(read_file(target)?))));
+            let content = match arguments.sample {
+                Some(triples) => sample_file(target, triples, method)?,
+                None => Content::new(read_file(target)?),
+            };
+            return Ok(Self::File(Box::new(content)));
         }
+        anyhow::ensure!(arguments.sample.is_none(), "--sample reads a file, and {target} is none");
         Ok(Self::Dataset(Box::new(Searcher::open(home)?), DatasetId::new(target)?))
     }
 
@@ -121,7 +132,8 @@ impl Made {
 }
 
 pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
-    let (source, request) = (Source::of(home, &arguments.target)?, arguments.request());
+    let request = arguments.request();
+    let source = Source::of(home, arguments, request.method)?;
     let started = Instant::now();
     let passed = || arguments.deadline.is_some_and(|limit| started.elapsed() >= Duration::from_millis(limit));
     let made = source.make(&request, Deadline::when(&passed))?;
@@ -197,12 +209,46 @@ fn write_note(out: &mut impl Write, graph: &TripleGraph, made: &MadeSnippet, tim
 
 fn read_file(target: &str) -> anyhow::Result<TripleGraph> {
     let mut builder = TripleGraphBuilder::new();
-    for report in Intake::default().read_file(Path::new(target), target, "file:///", &mut builder) {
+    let failed = read_into(target, &mut builder)?;
+    anyhow::ensure!(!failed || !builder.is_empty(), "{target} was not read");
+    Ok(builder.finish())
+}
+
+fn sample_file(target: &str, triples: usize, method: Method) -> anyhow::Result<Content> {
+    let illusnip = [Method::IlluSnip, Method::IlluSnipMax, Method::IlluSnipBasic];
+    anyhow::ensure!(illusnip.contains(&method), "--sample goes with illusnip and its variants, not with {method}");
+    let mut survey = Survey::new(triples);
+    let failed = read_into(target, &mut survey)?;
+    let mut sampling = survey.finish();
+    if sampling.wants_reading() {
+        read_quietly(target, &mut sampling);
+    }
+    let sample = sampling.finish();
+    anyhow::ensure!(!failed || !sample.graph.is_empty(), "{target} was not read");
+    if !sample.is_whole {
+        let error = match sample.count_error {
+            0 => String::new(),
+            error => format!("; counts of classes and properties may be {} too small", grouped(error)),
+        };
+        let (held, all) = (grouped(sample.graph.len() as u64), grouped(sample.profile.triples));
+        writeln!(io::stderr(), "a sample of {held} of {all} triples{error}")?;
+    }
+    Ok(Content::of_sample(sample))
+}
+
+/// Reads a file and tells its problems; whether some of it could not be read at all.
+fn read_into(target: &str, sink: &mut dyn TripleSink) -> anyhow::Result<bool> {
+    let mut failed = false;
+    for report in Intake::default().read_file(Path::new(target), target, "file:///", sink) {
         for problem in &report.problems {
             writeln!(io::stderr(), "{}: {}", safe(&report.file), safe(&problem.to_string()))?;
         }
-        let failed = matches!(report.outcome, Outcome::Refused | Outcome::Unreadable);
-        anyhow::ensure!(!failed || !builder.is_empty(), "{target} was not read");
+        failed |= matches!(report.outcome, Outcome::Refused | Outcome::Unreadable);
     }
-    Ok(builder.finish())
+    Ok(failed)
+}
+
+/// Reads a file again, whose problems were told the first time.
+fn read_quietly(target: &str, sink: &mut dyn TripleSink) {
+    Intake::default().read_file(Path::new(target), target, "file:///", sink);
 }

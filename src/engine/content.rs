@@ -2,6 +2,7 @@
 
 use crate::profile::{Patterns, Profile};
 use crate::rdf::TripleGraph;
+use crate::snippet::sample::SampledGraph;
 use crate::store::{self, StoreError};
 use rustc_hash::FxHashMap;
 use std::path::Path;
@@ -19,6 +20,12 @@ impl Content {
     #[must_use]
     pub fn new(graph: TripleGraph) -> Self {
         Self { graph, profile: OnceLock::new(), patterns: OnceLock::new() }
+    }
+
+    /// Of a sample, and the profile of the whole.
+    #[must_use]
+    pub fn of_sample(sample: SampledGraph) -> Self {
+        Self { graph: sample.graph, profile: sample.profile.into(), patterns: OnceLock::new() }
     }
 
     /// The graph.

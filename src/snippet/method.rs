@@ -3,7 +3,7 @@
 use super::keyword::{KeywordCover, KeywordMatcher, Ksd, OptimalSnippet};
 use super::{
     Deadline, IlluSnip, PatternRepresentatives, PatternShares, Pcsg, PcsgOptions, RepresentativeOptions,
-    SnippetExtractor, Starts, illusnip,
+    SnippetExtractor, Starts, illusnip, keyword,
 };
 use crate::profile::Patterns;
 use serde::{Deserialize, Serialize};
@@ -144,6 +144,7 @@ impl Method {
         match self {
             Self::IlluSnip => Some(illusnip::DEFAULT_WORK),
             Self::Pcsg | Self::PcsgTau | Self::Qpcsg => Some(PcsgOptions::default().work),
+            Self::Ksd | Self::Optimal | Self::Cover => Some(keyword::DEFAULT_WORK),
             _ => None,
         }
     }
@@ -174,12 +175,15 @@ impl Method {
             Self::Pcsg => self.pcsg(PatternShares::default(), None, options),
             Self::PcsgTau => self.pcsg(PatternShares::TAU, None, options),
             Self::Qpcsg => self.pcsg(PatternShares::default(), Some(keywords()?), options),
-            Self::Ksd => Box::new(Ksd::new(keywords()?)),
+            Self::Ksd => Box::new(Ksd::new(keywords()?).with_work(self.steps(options)).with_deadline(options.deadline)),
             Self::Optimal => {
-                let optimal = OptimalSnippet::new(keywords()?);
+                let optimal = OptimalSnippet::new(keywords()?).with_work(self.steps(options));
+                let optimal = optimal.with_deadline(options.deadline);
                 Box::new(options.patterns.map_or(optimal, |patterns| optimal.with_patterns(patterns)))
             }
-            Self::Cover => Box::new(KeywordCover::new(keywords()?)),
+            Self::Cover => {
+                Box::new(KeywordCover::new(keywords()?).with_work(self.steps(options)).with_deadline(options.deadline))
+            }
         })
     }
 
@@ -189,9 +193,13 @@ impl Method {
         self.default_work().map(|default| options.work.unwrap_or(default))
     }
 
+    fn steps(self, options: &MethodOptions<'_>) -> u64 {
+        self.work(options).unwrap_or(u64::MAX)
+    }
+
     fn illusnip<'h>(self, starts: Starts, options: &MethodOptions<'h>) -> Box<dyn SnippetExtractor + 'h> {
-        let work = self.work(options).unwrap_or(u64::MAX);
-        Box::new(IlluSnip::default().with_starts(starts).with_work(work).with_deadline(options.deadline))
+        let extractor = IlluSnip::default().with_starts(starts).with_work(self.steps(options));
+        Box::new(extractor.with_deadline(options.deadline))
     }
 
     fn pcsg<'h>(
@@ -268,7 +276,7 @@ mod tests {
     #[test]
     fn only_methods_with_a_bound_take_one() {
         let options = MethodOptions { work: Some(7), ..MethodOptions::default() };
-        assert_eq!((Method::IlluSnip.work(&options), Method::Ksd.work(&options)), (Some(7), None));
+        assert_eq!((Method::IlluSnip.work(&options), Method::Patterns.work(&options)), (Some(7), None));
         assert_eq!(Method::Pcsg.work(&MethodOptions::default()), Some(PcsgOptions::default().work));
     }
 }

@@ -189,6 +189,12 @@ fn snippets_of_datasets_and_files_are_the_same() {
     let nowhere = home.path().join("nowhere");
     let file = run(&nowhere, &["snippet", "testdata/dumps/trees.nt.gz", "-k", "5"]);
     assert_eq!((file.code, &file.out), (Some(0), &dataset.out), "a file needs no home");
+    let whole = run(&nowhere, &["snippet", "testdata/dumps/trees.nt.gz", "-k", "5", "--sample", "1000"]);
+    assert_eq!(whole.out, file.out, "what fits is not sampled");
+    let sampled = run(&nowhere, &["snippet", "testdata/dumps/trees.nt.gz", "-k", "5", "--sample", "20"]);
+    assert!(sampled.err.contains("of 105 triples") && sampled.out.lines().count() == 5, "{sampled:?}");
+    let refused = fails(&nowhere, &["snippet", "testdata/dumps/trees.nt.gz", "--sample", "20", "--method", "pcsg"]);
+    assert!(refused.contains("not with pcsg"), "{refused}");
     let rdf = run(&nowhere, &["snippet", "testdata/dumps/trees.nt.gz", "-k", "5", "--rdf", "nt"]);
     assert_eq!(rdf.out.lines().count(), 5, "{}", rdf.out);
     let empty = home.path().join("empty.nt");

@@ -22,6 +22,9 @@ use crate::rdf::vocab::rdf;
 use crate::rdf::{Labels, TermId, TermRef, Triple, TripleGraph, local_name};
 use rustc_hash::FxHashMap;
 
+/// Triples looked at again after which a method named by a [`Method`](super::Method) ends, where no other bound is given.
+pub(super) const DEFAULT_WORK: u64 = 10_000_000;
+
 /// A set of keywords, by their places in the query: the first 64.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct KeywordSet(pub u64);
