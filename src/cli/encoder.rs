@@ -88,6 +88,11 @@ pub(super) struct RerankArguments {
 }
 
 impl RerankArguments {
+    /// Whether anything is to be ranked again.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.rerank.is_some()
+    }
+
     /// What was asked for, with candidates enough to show so many.
     pub(super) fn reranker(&self, home: &Path, shown: usize) -> anyhow::Result<Option<Reranker>> {
         let Some(folder) = &self.rerank else { return Ok(None) };

@@ -33,7 +33,6 @@ pub(super) struct Arguments {
     /// With --topics: datasets ranked for a topic.
     #[arg(long, value_name = "N", default_value_t = 100, requires = "topics")]
     depth: usize,
-    /// With --topics: how each model's candidates are ranked again.
     #[command(flatten)]
     rerank: RerankArguments,
     /// Measures, by their ir_measures names.
@@ -92,6 +91,8 @@ enum Scores {
 }
 
 pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
+    let home_ranks = arguments.topics.is_some() || !arguments.rerank.is_wanted();
+    anyhow::ensure!(home_ranks, "--rerank needs --topics: runs are measured as they are");
     let qrels = Qrels::read(&arguments.qrels)?;
     let folds = folds(arguments, &qrels)?;
     let average = match (arguments.average, &folds) {

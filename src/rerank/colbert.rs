@@ -54,12 +54,12 @@ impl Lanes {
 
 impl Sink for Vec<Lanes> {
     #[inline(always)]
-    fn take(&mut self, row: usize, panel: usize, rows: usize, products: &[f32; PANEL]) {
+    fn take(&mut self, row: usize, panel: usize, _rows: usize, products: &[f32; PANEL]) {
         let best = &mut self[row];
-        for lane in 0..if rows == PANEL { PANEL } else { rows } {
-            let better = products[lane] > best.similarity[lane];
-            best.similarity[lane] = if better { products[lane] } else { best.similarity[lane] };
-            best.panel[lane] = if better { panel as u32 } else { best.panel[lane] };
+        for ((similarity, at), product) in best.similarity.iter_mut().zip(&mut best.panel).zip(products) {
+            let better = *product > *similarity;
+            *similarity = if better { *product } else { *similarity };
+            *at = if better { panel as u32 } else { *at };
         }
     }
 }

@@ -48,7 +48,7 @@ impl Query {
 
 /// What is done with products: those of a row of the query with the rows of a panel.
 pub(super) trait Sink {
-    /// Takes the products of a row of the query with the first `rows` of a panel.
+    /// Takes the products of a row of the query with the `rows` of a panel; those behind are lower than any.
     fn take(&mut self, row: usize, panel: usize, rows: usize, products: &[f32; PANEL]);
 }
 
@@ -89,6 +89,7 @@ impl<K: Sink> WithSimd for Products<'_, K> {
                     for (product, scale) in products.iter_mut().zip(&scales) {
                         *product *= scale;
                     }
+                    products[rows..].fill(f32::NEG_INFINITY);
                     self.sink.take(place * TILE + row, number, rows, products);
                 }
             }
