@@ -7,7 +7,7 @@ COMMIT = LODESEEK_COMMIT=$$(git describe --always --dirty --abbrev=12 --exclude=
 DATA ?= $(or $(LODESEEK_DATA),../shared/data)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release demo test lint clients trec crash bombs bench-load bench-search bench-snippet clean
+.PHONY: help setup build release demo test lint clients trec crash bombs bench-load bench-search bench-snippet bench-rerank clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -50,6 +50,9 @@ bench-search: ## search times beside tantivy's BM25; SIZES="476 31589 1000000" f
 
 bench-snippet: release ## snippets beside the times of the published Java code, and generated graphs; TRIPLES="1000000 10000000" for both
 	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench snippet -- $(DATA) $(or $(TRIPLES),1000000)
+
+bench-rerank: ## MaxSim and inner products over stored vectors, and a collection of SIZE datasets
+	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench rerank -- --size=$(or $(SIZE),31589)
 
 clean: ## what the build made (the RocksDB in the cache stays)
 	@cargo clean && rm -rf $(HOME_DIR)

@@ -5,6 +5,7 @@
 mod report;
 
 use super::Done;
+use super::encoder::RerankArguments;
 use crate::engine::Searcher;
 use crate::eval::{
     Average, Folds, Metric, Qrels, Resampling, Run, ScorePrecision, SignificanceTest, TopicValues, Topics, compare,
@@ -32,6 +33,8 @@ pub(super) struct Arguments {
     /// With --topics: datasets ranked for a topic.
     #[arg(long, value_name = "N", default_value_t = 100, requires = "topics")]
     depth: usize,
+    #[command(flatten)]
+    rerank: RerankArguments,
     /// Measures, by their ir_measures names.
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = Metric::ACORDAR)]
     metrics: Vec<Metric>,
@@ -88,6 +91,8 @@ enum Scores {
 }
 
 pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
+    let home_ranks = arguments.topics.is_some() || !arguments.rerank.is_wanted();
+    anyhow::ensure!(home_ranks, "--rerank needs --topics: runs are measured as they are");
     let qrels = Qrels::read(&arguments.qrels)?;
     let folds = folds(arguments, &qrels)?;
     let average = match (arguments.average, &folds) {
@@ -158,11 +163,15 @@ fn ranked_by_home(
     arguments: &Arguments,
 ) -> anyhow::Result<Vec<(String, Run)>> {
     let depth = arguments.metrics.iter().map(|metric| metric.depth()).fold(arguments.depth, usize::max);
+    let mut searcher = Searcher::open(home)?;
+    if let Some(reranker) = arguments.rerank.reranker(home, 1)? {
+        searcher = searcher.with_reranker(reranker);
+    }
     let mut runs = Vec::new();
     for &kind in &arguments.models {
         for fields in FieldSet::ALL {
             let model = kind.model(LengthMode::Exact).only(&|field| fields.holds(field));
-            let searcher = Searcher::open(home)?.with_model(model);
+            searcher = searcher.with_model(model);
             let mut run = Run::new(fields.tag(kind));
             for topic in topics.0.iter().filter(|topic| qrels.has(&topic.id)) {
                 run.insert(&topic.id, searcher.rank(&topic.text, depth)?);

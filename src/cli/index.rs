@@ -1,14 +1,21 @@
-//! `lodeseek index`: profiles, snippets and the text index.
+//! `lodeseek index`: profiles, snippets, the text index, and an encoder's vectors.
 
 use super::Done;
+use super::encoder::{Device, EncoderOptions, open_encoder};
 use super::terminal::{bar, grouped, memory_note, rate};
-use crate::engine::{IndexOptions, IndexProgress, IndexReport, Indexer, index_folder};
+use crate::engine::{
+    EncodingOptions, EncodingReport, IndexOptions, IndexProgress, IndexReport, Indexer, encode, index_folder,
+    vectors_folder,
+};
+use crate::index::vectors::{self, Listed, Precision};
 use crate::index::{AnalysisKind, Index, IndexError};
+use crate::rerank::Encoder;
 use crate::snippet::{Method, TripleBudget};
 use crate::store::{Access, Store, StoreError, is_home};
 use oxsdatatypes::DateTime;
 use std::io::{self, Write};
-use std::path::Path;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 #[derive(clap::Args, Debug)]
@@ -32,12 +39,27 @@ pub(super) struct Arguments {
     /// the index has makes every dataset anew. Default: as the index has it, else `acordar`.
     #[arg(long, value_name = "KIND")]
     analysis: Option<AnalysisKind>,
+    /// Then encode what is new with the model in this folder: `search --rerank` needs it.
+    #[arg(long, value_name = "FOLDER")]
+    encoder: Option<PathBuf>,
+    /// How vectors are stored: f16 or int8, half the size. Another than they have encodes every dataset anew.
+    #[arg(long, value_name = "PRECISION", default_value_t, requires = "encoder")]
+    vectors: Precision,
+    /// Where the model runs: auto, cpu, cuda or cuda:N.
+    #[arg(long, value_name = "DEVICE", default_value = "auto", requires = "encoder")]
+    device: Device,
+    /// Remove the vectors that the model of this name made.
+    #[arg(long, value_name = "NAME", conflicts_with = "encoder")]
+    forget_vectors: Option<String>,
 }
 
 pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     if !is_home(home) {
         return Err(StoreError::NoHome { home: home.to_owned() }.into());
     }
+    // A model that cannot be had is better known before an hour of indexing.
+    let encoder = arguments.encoder.as_deref().map(|folder| open_encoder(folder, &encoder_options(arguments)));
+    let encoder = encoder.transpose()?;
     let store = Store::open(home, Access::Write, None)?;
     // The committed index answers until the new documents are; only one of another version cannot be gone on with.
     if arguments.rebuild
@@ -68,7 +90,66 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let report = Indexer::new(&store, options).run(&show)?;
     bar.finish_and_clear();
     write_report(&mut io::stderr().lock(), &report, started.elapsed())?;
+    drop(store);
+    if let Some(name) = &arguments.forget_vectors {
+        forget(home, name)?;
+    }
+    if let Some(encoder) = &encoder {
+        encode_all(home, encoder.as_ref(), arguments.vectors)?;
+    }
+    write_vectors(&mut io::stderr().lock(), &vectors::list(&vectors_folder(home))?)?;
     Ok(Done::Something)
+}
+
+fn encoder_options(arguments: &Arguments) -> EncoderOptions {
+    EncoderOptions {
+        device: arguments.device,
+        threads: NonZeroUsize::new(arguments.threads).unwrap_or(NonZeroUsize::MIN),
+    }
+}
+
+fn encode_all(home: &Path, encoder: &dyn Encoder, precision: Precision) -> anyhow::Result<()> {
+    let bar = bar(1, "encoding {bar:30} {pos} of {len} datasets · {eta} left");
+    let options = EncodingOptions { precision, ..EncodingOptions::default() };
+    let report = encode(home, encoder, &options, &|progress| {
+        bar.set_length(progress.total as u64);
+        bar.set_position(progress.datasets as u64);
+    });
+    bar.finish_and_clear();
+    let EncodingReport { model, encoded, unchanged, removed, time, bytes } = report?;
+    writeln!(
+        io::stderr().lock(),
+        "{encoded} datasets encoded by {model}, {unchanged} unchanged, {removed} removed; {:.1} MB in {:.1} s ({} datasets/s)",
+        bytes as f64 / 1e6,
+        time.as_secs_f64(),
+        rate(encoded as u64, time),
+    )?;
+    Ok(())
+}
+
+/// Removes all vectors of a model by its name, whatever its fingerprint was.
+fn forget(home: &Path, name: &str) -> anyhow::Result<()> {
+    let listed = vectors::list(&vectors_folder(home))?;
+    let of_name = |one: &&Listed| one.description.as_ref().is_ok_and(|description| description.model == name);
+    let found: Vec<&Listed> = listed.iter().filter(of_name).collect();
+    anyhow::ensure!(!found.is_empty(), "there are no vectors of a model named {name:?}");
+    for one in found {
+        vectors::forget(one)?;
+        writeln!(io::stderr().lock(), "the vectors of {name} are removed ({:.1} MB)", one.bytes as f64 / 1e6)?;
+    }
+    Ok(())
+}
+
+/// The vectors there are: those of a model that is no longer used lie there until they are forgotten.
+fn write_vectors(out: &mut impl Write, listed: &[Listed]) -> io::Result<()> {
+    for Listed { description, folder, bytes } in listed {
+        let what = match description {
+            Ok(known) => format!("of {}, {} columns of {}", known.model, known.columns, known.precision),
+            Err(error) => format!("at {}: {error}", folder.display()),
+        };
+        writeln!(out, "vectors {what}, {:.1} MB", *bytes as f64 / 1e6)?;
+    }
+    Ok(())
 }
 
 /// What there is to say where the index is of another analysis than the one wanted.

@@ -4,6 +4,7 @@
 //! found (for `load`: a dataset was kept as it was, since a file of it cannot be read now; for `reproduce`: a score is not
 //! the one expected), 2 an error.
 
+mod encoder;
 mod evaluate;
 mod evaluate_snippets;
 mod fuse;
@@ -43,7 +44,7 @@ pub struct Arguments {
 enum Command {
     /// Read catalogues and dumps into the collection.
     Load(load::Arguments),
-    /// Bring profiles, snippets and the text index up to date.
+    /// Bring profiles, snippets, the text index and vectors up to date.
     Index(index::Arguments),
     /// Find datasets for a need in words.
     Search(search::Arguments),

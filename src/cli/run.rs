@@ -1,13 +1,14 @@
 //! `lodeseek run`: the rankings for a file of topics, as a TREC run with a record of what made it.
 
 use super::Done;
+use super::encoder::{self, RerankArguments};
 use super::model::ModelArguments;
 use super::provenance;
 use crate::engine::Searcher;
 use crate::eval::{Run, Topics};
 use crate::reproduce::{Input, Provenance};
 use indicatif::ProgressBar;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -19,13 +20,15 @@ pub(super) struct Arguments {
     topics: PathBuf,
     #[command(flatten)]
     ranking: ModelArguments,
-    /// Datasets ranked for a topic.
+    #[command(flatten)]
+    rerank: RerankArguments,
+    /// Datasets ranked for a topic; with --rerank no more than there are candidates.
     #[arg(long, value_name = "N", default_value = "100")]
     depth: NonZeroUsize,
     /// The run; its record goes to FILE.json. Without it the run goes to stdout, without a record.
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// The last column; by default the model, and the fields where they are not all.
+    /// The last column; by default the model, the fields where they are not all, and what ranks again.
     #[arg(long, value_name = "NAME", value_parser = tag)]
     tag: Option<String>,
 }
@@ -40,9 +43,15 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let topics = Topics::read(&arguments.topics)?;
     let model = arguments.ranking.model()?;
     let record = arguments.ranking.record(model.as_ref());
-    let searcher = Searcher::open(home)?.with_model(model);
-    let mut run =
-        Run::new(arguments.tag.clone().unwrap_or_else(|| arguments.ranking.fields.tag(arguments.ranking.model)));
+    let mut searcher = Searcher::open(home)?.with_model(model);
+    let mut tag = arguments.ranking.fields.tag(arguments.ranking.model);
+    let mut reranked = Value::Null;
+    if let Some(reranker) = arguments.rerank.reranker(home, 1)? {
+        tag.extend(["+", &reranker.encoder().name().replace(char::is_whitespace, "-")]);
+        reranked = encoder::record(&reranker);
+        searcher = searcher.with_reranker(reranker);
+    }
+    let mut run = Run::new(arguments.tag.clone().unwrap_or(tag));
     let bar = ProgressBar::new(topics.0.len() as u64);
     for topic in &topics.0 {
         run.insert(&topic.id, searcher.rank(&topic.text, arguments.depth.get())?);
@@ -63,6 +72,7 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let record = json!({
         "tag": run.tag,
         "model": record,
+        "rerank": reranked,
         "depth": arguments.depth,
         "topics": Input::of(&arguments.topics)?,
         "collection": provenance::collection(&searcher)?,

@@ -1,9 +1,10 @@
 //! `lodeseek search`: a need in words, the datasets that meet it, and why.
 
 use super::Done;
+use super::encoder::RerankArguments;
 use super::model::ModelArguments;
 use super::terminal::{Style, cut, grouped, safe};
-use crate::engine::{Hit, SearchRequest, SearchResponse, Searcher, SnippetKind, SnippetTriple};
+use crate::engine::{DenseMatch, Hit, PartKind, SearchRequest, SearchResponse, Searcher, SnippetKind, SnippetTriple};
 use crate::server::hit_json;
 use crate::snippet::LabelledTriple;
 use std::io::{self, Write};
@@ -33,13 +34,18 @@ pub(super) struct Arguments {
     lang: Vec<String>,
     #[command(flatten)]
     ranking: ModelArguments,
+    #[command(flatten)]
+    rerank: RerankArguments,
 }
 
 /// Triples of a snippet shown in the terminal: those that match first.
 const SHOWN: usize = 5;
 
 pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
-    let searcher = Searcher::open(home)?.with_model(arguments.ranking.model()?);
+    let mut searcher = Searcher::open(home)?.with_model(arguments.ranking.model()?);
+    if let Some(reranker) = arguments.rerank.reranker(home, arguments.depth.get())? {
+        searcher = searcher.with_reranker(reranker);
+    }
     let query = arguments.query.join(" ");
     let request = SearchRequest {
         depth: arguments.depth.get(),
@@ -66,7 +72,7 @@ fn write_response(
     response: &SearchResponse,
 ) -> anyhow::Result<()> {
     let style = Style::of_stdout();
-    if response.terms.is_empty() {
+    if response.terms.is_empty() && response.hits.is_empty() {
         writeln!(out, "“{}” has only common words, or none: those are not searched.", safe(query))?;
         return Ok(());
     }
@@ -75,6 +81,10 @@ fn write_response(
         return Ok(());
     }
     writeln!(out, "{} of {} datasets match “{}”", response.total, searcher.len()?, safe(query))?;
+    if let Some(rerank) = &response.rerank {
+        let (model, without) = (safe(&rerank.model), rerank.unencoded);
+        writeln!(out, "{} ranked again by {model}, {without} of them without vectors", rerank.candidates)?;
+    }
     for hit in &response.hits {
         let view = View { style, searcher, response };
         view.hit(out, hit)?;
@@ -108,6 +118,9 @@ impl View<'_> {
         }
         let fields: Vec<String> = hit.fields.iter().map(|m| format!("{} ({})", m.field, m.terms.join(", "))).collect();
         writeln!(out, "    matched in {}", fields.join("; "))?;
+        if let Some(dense) = &hit.dense {
+            self.dense(out, dense)?;
+        }
         if let Some(explanation) = &hit.explanation {
             for line in explanation.to_string().lines() {
                 writeln!(out, "      {}", safe(line))?;
@@ -120,6 +133,19 @@ impl View<'_> {
             }
         }
         self.snippet(out, &hit.snippet)
+    }
+
+    /// What the vectors said.
+    fn dense(&self, out: &mut impl Write, dense: &DenseMatch) -> io::Result<()> {
+        let score = |score: Option<f64>| score.map_or_else(|| "none".to_owned(), |score| format!("{score:.3}"));
+        let (metadata, data) = (score(dense.metadata), score(dense.data));
+        let closest = if dense.closest { ": closest, hardly what was asked for" } else { "" };
+        writeln!(out, "    by vectors {:.3} (metadata {metadata}, data {data}){closest}", dense.score)?;
+        for part in &dense.parts {
+            let kind = if part.of == PartKind::Metadata { "metadata" } else { "triple" };
+            writeln!(out, "      {:.3} {kind}: {}", part.score, self.marked(&cut(&part.text, 120)))?;
+        }
+        Ok(())
     }
 
     fn snippet(&self, out: &mut impl Write, snippet: &[SnippetTriple]) -> io::Result<()> {

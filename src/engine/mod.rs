@@ -1,23 +1,31 @@
 //! Where the stages meet: [`Indexer`] takes datasets from the store to the index, [`Searcher`] takes a need in words to
-//! ranked, explained datasets.
+//! ranked, explained datasets, ranked again by a [`Reranker`] where an encoder has made vectors of them ([`encode`]).
 
 mod card;
 mod content;
+mod encoding;
 mod evidence;
 mod indexer;
+mod rerank;
 mod searcher;
 mod snippets;
 mod terms;
 
 pub use card::{CARD_LANGUAGES, Card};
 pub use content::Content;
+pub use encoding::{EncodingOptions, EncodingProgress, EncodingReport, encode};
 pub use evidence::Evidence;
 pub use indexer::{IndexOptions, IndexProgress, IndexReport, Indexer, StageTimes};
+pub use rerank::{
+    DenseMatch, PartKind, PartShare, RerankError, RerankOptions, RerankSummary, Reranker, WeightedFusion,
+};
 pub use searcher::{FieldMatch, Hit, SearchRequest, SearchResponse, Searcher, SnippetKind};
 pub use snippets::{DatasetSnippet, MadeSnippet, QueryWords, SnippetRequest, SnippetTriple, make_snippet};
 pub use terms::QueryTerms;
 
 use crate::index::IndexError;
+use crate::index::vectors::VectorsError;
+use crate::rerank::EncodeError;
 use crate::snippet::MethodError;
 use crate::store::StoreError;
 use std::path::{Path, PathBuf};
@@ -35,6 +43,15 @@ pub enum EngineError {
     /// The snippet method cannot be had.
     #[error(transparent)]
     Method(#[from] MethodError),
+    /// The vectors failed.
+    #[error(transparent)]
+    Vectors(#[from] VectorsError),
+    /// The encoder failed.
+    #[error(transparent)]
+    Encode(#[from] EncodeError),
+    /// The options of re-ranking do not fit.
+    #[error(transparent)]
+    Rerank(#[from] RerankError),
     /// A card cannot be written or read.
     #[error("a dataset's card cannot be written or read: {0}")]
     Card(#[from] serde_json::Error),
@@ -44,4 +61,10 @@ pub enum EngineError {
 #[must_use]
 pub fn index_folder(home: &Path) -> PathBuf {
     home.join("index")
+}
+
+/// The folder of a home's vectors, of all models.
+#[must_use]
+pub fn vectors_folder(home: &Path) -> PathBuf {
+    home.join("vectors")
 }

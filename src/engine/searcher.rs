@@ -1,13 +1,17 @@
 //! A need in words to ranked, explained datasets.
 
 use super::content::{Content, Contents};
+use super::rerank::Reranked;
 use super::snippets::{self, DatasetSnippet, SnippetTriple, is_match, label_all, mark};
-use super::{Card, EngineError, Evidence, QueryTerms, SnippetRequest, evidence, index_folder, make_snippet};
+use super::{
+    Card, DenseMatch, EngineError, Evidence, QueryTerms, RerankSummary, Reranker, SnippetRequest, evidence,
+    index_folder, make_snippet,
+};
 use crate::catalog::DatasetId;
 use crate::document::Field;
 use crate::index::{
-    Analysis, AnalysisKind, AnalyzedQuery, CollectionStatistics, DocumentStatistics, Index, IndexError, TermStatistics,
-    Wanted,
+    Analysis, AnalysisKind, AnalyzedQuery, CollectionStatistics, DocumentStatistics, Index, IndexError, Snapshot,
+    TermStatistics, Wanted,
 };
 use crate::ranking::Ranking;
 use crate::rdf::Triple;
@@ -121,6 +125,9 @@ pub struct Hit {
     pub card: Card,
     /// Where it matched, the most telling field first.
     pub fields: Vec<FieldMatch>,
+    /// How its vectors were scored, where it was ranked again and has some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dense: Option<DenseMatch>,
     /// Its snippet, with the query's terms marked.
     pub snippet: Vec<SnippetTriple>,
     /// The score as a tree, where it was asked for.
@@ -143,6 +150,9 @@ pub struct SearchResponse {
     query: AnalyzedQuery,
     /// Datasets with at least one of the terms.
     pub total: usize,
+    /// What was ranked again, where an encoder did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rerank: Option<RerankSummary>,
     /// The hits asked for.
     pub hits: Vec<Hit>,
 }
@@ -158,6 +168,7 @@ pub struct Searcher {
     index: Index,
     model: Box<dyn SparseModel>,
     contents: Contents,
+    reranker: Option<Reranker>,
 }
 
 impl Searcher {
@@ -173,6 +184,7 @@ impl Searcher {
             index,
             model: ModelKind::default().model(LengthMode::Exact),
             contents: Contents::new(0),
+            reranker: None,
         })
     }
 
@@ -188,6 +200,12 @@ impl Searcher {
         Self { contents: Contents::new(bytes), ..self }
     }
 
+    /// With candidates ranked again by an encoder's vectors. Datasets beyond the pool of candidates are then not ranked.
+    #[must_use]
+    pub fn with_reranker(self, reranker: Reranker) -> Self {
+        Self { reranker: Some(reranker), ..self }
+    }
+
     /// The name of the model.
     #[must_use]
     pub fn model_name(&self) -> &'static str {
@@ -197,8 +215,31 @@ impl Searcher {
     /// The ranking alone.
     pub fn rank(&self, query: &str, depth: usize) -> Result<Ranking, EngineError> {
         let snapshot = self.index.snapshot()?;
-        let query = AnalyzedQuery::new(query, snapshot.analysis());
-        Ok(rank(self.model.as_ref(), &query, &snapshot, depth)?.ranking)
+        let analyzed = AnalyzedQuery::new(query, snapshot.analysis());
+        match self.reranked(query, &analyzed, self.model.as_ref(), &snapshot)? {
+            Some(reranked) => Ok(reranked.ranking.cut(depth)),
+            None => Ok(rank(self.model.as_ref(), &analyzed, &snapshot, depth)?.ranking),
+        }
+    }
+
+    /// The pool of candidates ranked again, where there is a reranker.
+    fn reranked(
+        &self,
+        text: &str,
+        query: &AnalyzedQuery,
+        model: &dyn SparseModel,
+        snapshot: &Snapshot,
+    ) -> Result<Option<Reranked>, EngineError> {
+        let Some(reranker) = &self.reranker else { return Ok(None) };
+        let options = reranker.options();
+        let mut rankings = Vec::with_capacity(options.pool.len().max(1));
+        for kind in &options.pool {
+            rankings.push(rank(kind.model(LengthMode::Exact).as_ref(), query, snapshot, options.depth)?.ranking);
+        }
+        if options.pool.is_empty() {
+            rankings.push(rank(model, query, snapshot, options.depth)?.ranking);
+        }
+        reranker.rank(text, &rankings).map(Some)
     }
 
     /// The best `depth` datasets for a query with every field weighted 1, or those that the model scores anew, with the
@@ -227,8 +268,18 @@ impl Searcher {
         let asked = request.model.map(|kind| kind.model(LengthMode::Exact));
         let model = asked.as_ref().unwrap_or(&self.model).as_ref();
         let ranked = rank(model, &query, &snapshot, request.skip.saturating_add(request.depth))?;
-        let page: Vec<_> = ranked.ranking.iter().enumerate().skip(request.skip).collect();
-        let addresses: Vec<_> = page.iter().filter_map(|(_, scored)| ranked.address(&scored.id)).collect();
+        let reranked = self.reranked(&request.query, &query, model, &snapshot)?;
+        let ranking = reranked.as_ref().map_or(&ranked.ranking, |reranked| &reranked.ranking);
+        let (mut page, mut addresses) = (Vec::new(), Vec::new());
+        for (place, scored) in ranking.iter().enumerate().skip(request.skip).take(request.depth) {
+            // Vectors of a dataset may outlast it until the next encoding: it is not shown.
+            if let Some(address) =
+                ranked.address(&scored.id).map_or_else(|| snapshot.address(&scored.id), |at| Ok(Some(at)))?
+            {
+                page.push((place, scored));
+                addresses.push(address);
+            }
+        }
         let counts = snapshot.counts(&query, &model.fields(), &addresses, model.wanted())?;
         let shown =
             if request.explain { snapshot.occurring(&query, &model.fields())? } else { AnalyzedQuery::default() };
@@ -244,17 +295,22 @@ impl Searcher {
                 score: scored.score,
                 card,
                 fields,
+                dense: reranked.as_ref().and_then(|reranked| reranked.dense.get(&scored.id)).cloned(),
                 snippet,
                 explanation: None,
                 evidence: Vec::new(),
             };
             if request.explain {
                 hit.explanation = Some(model.explain(&shown, document, &ranked.collection));
+                if let (Some(reranker), Some(dense)) = (&self.reranker, &mut hit.dense) {
+                    dense.parts = reranker.explain(&request.query, &scored.id, dense, &snapshot)?;
+                }
             }
             self.read_graph(&mut hit, request, &query, &ranked.collection, analysis);
             hits.push(hit);
         }
-        Ok(SearchResponse { model: model.name(), terms: query.texts(), query, total: ranked.total, hits })
+        let rerank = reranked.map(|reranked| reranked.summary);
+        Ok(SearchResponse { model: model.name(), terms: query.texts(), query, total: ranked.total, rerank, hits })
     }
 
     /// Looks up what the request wants of the graph itself. Where the graph's file is gone meanwhile, the answer is

@@ -12,6 +12,7 @@ mod recorded;
 mod schema;
 mod statistics;
 mod traverse;
+pub mod vectors;
 mod windows;
 mod writer;
 
@@ -273,6 +274,22 @@ impl Snapshot {
         DatasetId::new(name.as_str()).map_err(|_| IndexError::Card(format!("{name:?} is no id")))
     }
 
+    /// Where a dataset lies in the index; `None` where there is no such dataset.
+    pub fn address(&self, id: &DatasetId) -> Result<Option<DocumentAddress>, IndexError> {
+        let term = Term::from_field_text(self.fields.id, id.as_str());
+        for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
+            let inverted = reader.inverted_index(self.fields.id)?;
+            let Some(mut postings) = inverted.read_postings(&term, IndexRecordOption::Basic)? else { continue };
+            while postings.doc() != TERMINATED {
+                if reader.alive_bitset().is_none_or(|alive| alive.is_alive(postings.doc())) {
+                    return Ok(Some(DocumentAddress { segment: segment as u32, document: postings.doc() }));
+                }
+                postings.advance();
+            }
+        }
+        Ok(None)
+    }
+
     /// The card of a dataset, as it was written; `None` where there is no such dataset.
     pub fn card(&self, id: &DatasetId) -> Result<Option<Vec<u8>>, IndexError> {
         self.stored(id, self.fields.card)
@@ -284,20 +301,9 @@ impl Snapshot {
     }
 
     fn stored(&self, id: &DatasetId, field: tantivy::schema::Field) -> Result<Option<Vec<u8>>, IndexError> {
-        let term = Term::from_field_text(self.fields.id, id.as_str());
-        for (ordinal, reader) in self.searcher.segment_readers().iter().enumerate() {
-            let inverted = reader.inverted_index(self.fields.id)?;
-            let Some(mut postings) = inverted.read_postings(&term, IndexRecordOption::Basic)? else { continue };
-            while postings.doc() != TERMINATED {
-                if reader.alive_bitset().is_none_or(|alive| alive.is_alive(postings.doc())) {
-                    let document: TantivyDocument =
-                        self.searcher.doc(DocAddress::new(ordinal as u32, postings.doc()))?;
-                    return Ok(document.get_first(field).and_then(|value| value.as_bytes().map(<[u8]>::to_vec)));
-                }
-                postings.advance();
-            }
-        }
-        Ok(None)
+        let Some(DocumentAddress { segment, document }) = self.address(id)? else { return Ok(None) };
+        let document: TantivyDocument = self.searcher.doc(DocAddress::new(segment, document))?;
+        Ok(document.get_first(field).and_then(|value| value.as_bytes().map(<[u8]>::to_vec)))
     }
 
     /// (id, version) of every dataset: what the next indexing need not do again.

@@ -109,13 +109,17 @@ pub(super) fn check_query(query: &str) -> Result<(), ApiError> {
 /// The answer as JSON: also what `lodeseek search --json` prints.
 #[must_use]
 pub fn hit_json(query: &str, response: &SearchResponse) -> Value {
-    json!({
+    let mut value = json!({
         "query": query,
         "model": response.model,
         "terms": response.terms,
         "total": response.total,
         "hits": response.hits.iter().map(one).collect::<Vec<_>>(),
-    })
+    });
+    if let Some(rerank) = &response.rerank {
+        value["rerank"] = json!(rerank);
+    }
+    value
 }
 
 fn one(hit: &Hit) -> Value {
@@ -132,6 +136,9 @@ fn one(hit: &Hit) -> Value {
         "fields": hit.fields,
         "snippet": hit.snippet,
     });
+    if let Some(dense) = &hit.dense {
+        value["dense"] = json!(dense);
+    }
     if let Some(object) = value.as_object_mut()
         && let Some(explanation) = &hit.explanation
     {

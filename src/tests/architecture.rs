@@ -20,7 +20,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("document", &["snippet", "store", "catalog", "rdf"]),
     ("index", &["document", "catalog"]), // catalog for `DatasetId` alone
     ("sparse", &["index", "document", "ranking", "catalog"]), // catalog for `DatasetId` alone
-    ("rerank", &["ranking", "catalog"]), // catalog for `DatasetId` alone
+    ("rerank", &["index", "ranking", "catalog"]), // index for vectors as they are stored, catalog for `DatasetId`
     (
         "engine",
         &["rdf", "catalog", "ranking", "store", "profile", "graph", "snippet", "document", "index", "sparse", "rerank"],
@@ -63,6 +63,9 @@ const ROOMS_OF_DEPENDENCIES: &[(&[&str], &[&str])] = &[
     (&["oxigraph", "spargebra", "lz4_flex"], &["store"]),
     (&["toml"], &["store", "reproduce"]),
     (&["tantivy", "unicode_segmentation", "whatlang"], &["index"]),
+    (&["half", "crc32fast"], &["index/vectors"]),
+    (&["pulp"], &["rerank"]),
+    (&["lru"], &["engine"]),
     (&["ort", "tokenizers"], &["rerank/encoder"]),
     (&["statrs", "rand_chacha"], &["eval"]),
     (&["axum", "tower_http", "askama", "tokio", "form_urlencoded"], &["server"]),

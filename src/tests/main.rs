@@ -17,6 +17,7 @@ mod evaluate;
 mod experiments;
 mod http;
 mod ranking;
+mod rerank;
 #[cfg(feature = "rocksdb")]
 mod reproduce;
 mod testdata;

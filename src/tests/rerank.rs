@@ -1,0 +1,376 @@
+//! Encoding, and ranking again by vectors, with an encoder small enough to reckon by hand: words hashed to coordinates.
+
+use super::support::{Home, copy_of_testdata, testdata};
+use lodeseek::catalog::DatasetId;
+use lodeseek::engine::{
+    EncodingOptions, EncodingReport, EngineError, PartKind, RerankError, RerankOptions, Reranker, SearchRequest,
+    Searcher, WeightedFusion, encode, vectors_folder,
+};
+use lodeseek::index::vectors::{Precision, VectorsError, VectorsWriter, list, model_folder};
+use lodeseek::rerank::{Combination, EncodeError, Encoder, Granularity, Matrix, Method, Passage, Similarity};
+use lodeseek::server::hit_json;
+use lodeseek::sparse::ModelKind;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Wide enough that the words of `testdata/` seldom meet.
+const COLUMNS: usize = 256;
+
+/// A word's coordinate is its hash; a text's vector the sum of its words', a piece's the word's own. Rows of a passage
+/// begin with a marker of no direction.
+struct Hashed {
+    granularity: Granularity,
+    /// Passages encoded so far.
+    passages: Arc<AtomicUsize>,
+    /// Passages after which it fails.
+    patience: usize,
+}
+
+impl Hashed {
+    fn new(granularity: Granularity) -> Self {
+        Self { granularity, passages: Arc::default(), patience: usize::MAX }
+    }
+
+    fn rows<'t>(&self, words: impl Iterator<Item = &'t str>) -> Matrix {
+        let rows: Vec<[f32; COLUMNS]> = words.map(hashed).collect();
+        match self.granularity {
+            _ if rows.is_empty() => Matrix::default(),
+            Granularity::Text => {
+                let sum = |column| rows.iter().map(|row| row[column]).sum();
+                Matrix::new(COLUMNS, (0..COLUMNS).map(sum).collect())
+            }
+            Granularity::Piece => {
+                let marker = [0.0; COLUMNS];
+                Matrix::new(COLUMNS, [marker].iter().chain(&rows).flatten().copied().collect())
+            }
+        }
+    }
+}
+
+fn hashed(word: &str) -> [f32; COLUMNS] {
+    use sha2::{Digest, Sha256};
+    let mut row = [0.0; COLUMNS];
+    row[usize::from(Sha256::digest(word.to_lowercase())[0])] = 1.0;
+    row
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
+impl Encoder for Hashed {
+    fn name(&self) -> &'static str {
+        "hashed words"
+    }
+
+    fn fingerprint(&self) -> &str {
+        if self.granularity == Granularity::Text { "text" } else { "piece" }
+    }
+
+    fn granularity(&self) -> Granularity {
+        self.granularity
+    }
+
+    fn similarity(&self) -> Similarity {
+        Similarity::Cosine
+    }
+
+    fn dimension(&self) -> usize {
+        COLUMNS
+    }
+
+    fn encode_queries(&self, queries: &[&str]) -> Result<Vec<Matrix>, EncodeError> {
+        Ok(queries.iter().map(|query| self.rows(words(query))).collect())
+    }
+
+    fn encode_passages(&self, passages: &[Passage<'_>]) -> Result<Vec<Matrix>, EncodeError> {
+        if self.passages.fetch_add(passages.len(), Ordering::Relaxed) >= self.patience {
+            return Err(EncodeError { model: self.name().to_owned(), cause: "no more".into() });
+        }
+        Ok(passages.iter().map(|passage| self.rows(passage.parts.iter().flat_map(|part| words(part)))).collect())
+    }
+
+    fn origins(&self, passage: Passage<'_>) -> Result<Vec<Option<usize>>, EncodeError> {
+        let origins = passage.parts.iter().enumerate().flat_map(|(place, part)| words(part).map(move |_| Some(place)));
+        Ok([None].into_iter().chain(origins).collect())
+    }
+
+    fn query_pieces(&self, query: &str) -> Result<Vec<String>, EncodeError> {
+        Ok(words(query).map(str::to_owned).collect())
+    }
+}
+
+fn home() -> Home {
+    Home::of(&testdata("catalog.ttl"))
+}
+
+fn encoded(home: &Home, encoder: &Hashed) -> EncodingReport {
+    encode(home.path(), encoder, &EncodingOptions::default(), &|_| ()).expect("encoded")
+}
+
+fn searcher(home: &Home, granularity: Granularity, options: RerankOptions) -> Searcher {
+    let reranker = Reranker::open(home.path(), Box::new(Hashed::new(granularity)), options).expect("opened");
+    home.searcher().with_reranker(reranker)
+}
+
+fn ids(searcher: &Searcher, query: &str) -> Vec<String> {
+    searcher.rank(query, 100).expect("ranked").iter().map(|scored| scored.id.to_string()).collect()
+}
+
+fn id(name: &str) -> DatasetId {
+    DatasetId::new(name).expect("an id")
+}
+
+/// Words of many datasets.
+const BROAD: &str = "public city town register building sensors year";
+const QUERIES: [&str; 4] = ["air quality", "objects of the town museum", "stops and stations", BROAD];
+
+#[test]
+fn only_what_changed_is_encoded_again() {
+    let data = copy_of_testdata();
+    let home = Home::of(&data.path().join("catalog.ttl"));
+    let encoder = Hashed::new(Granularity::Piece);
+    let first = encoded(&home, &encoder);
+    assert_eq!((first.encoded, first.unchanged, first.removed), (12, 0, 0));
+    assert_eq!(encoder.passages.load(Ordering::Relaxed), 24);
+    let again = encoded(&home, &encoder);
+    assert_eq!((again.encoded, again.unchanged, again.bytes), (0, 12, first.bytes));
+    assert_eq!(encoder.passages.load(Ordering::Relaxed), 24, "the model did not run");
+
+    let catalog = data.path().join("catalog.ttl");
+    let text = std::fs::read_to_string(&catalog).expect("read");
+    let changed = text.replacen("Stream gauge samples, Maryland", "Gauges of streams, Maryland", 1);
+    assert_ne!(text, changed);
+    std::fs::write(&catalog, changed).expect("written");
+    home.load(&catalog);
+    home.index();
+    let changed = encoded(&home, &encoder);
+    assert_eq!((changed.encoded, changed.unchanged), (1, 11));
+    let smaller = EncodingOptions { precision: Precision::I8, ..EncodingOptions::default() };
+    let smaller = encode(home.path(), &encoder, &smaller, &|_| ()).expect("encoded");
+    assert_eq!(smaller.encoded, 12);
+    assert!(smaller.bytes < changed.bytes);
+}
+
+#[test]
+fn an_interrupted_encoding_goes_on_where_it_committed() {
+    let home = home();
+    let options = EncodingOptions { batch: 1, commit: 2, ..EncodingOptions::default() };
+    let failing = Hashed { patience: 10, ..Hashed::new(Granularity::Text) };
+    let error = encode(home.path(), &failing, &options, &|_| ()).expect_err("fails");
+    assert!(matches!(error, EngineError::Encode(_)), "{error}");
+    let encoder = Hashed::new(Granularity::Text);
+    let rest = encode(home.path(), &encoder, &options, &|_| ()).expect("encoded");
+    assert_eq!((rest.encoded, rest.unchanged), (8, 4), "five were encoded, four of them committed");
+}
+
+#[test]
+fn without_vectors_there_is_a_clear_error() {
+    let home = home();
+    let error = Reranker::open(home.path(), Box::new(Hashed::new(Granularity::Text)), RerankOptions::default());
+    let error = error.err().expect("an error");
+    assert!(matches!(error, EngineError::Vectors(VectorsError::Missing(_))), "{error}");
+    assert!(error.to_string().contains("index --encoder"), "{error}");
+}
+
+/// With one coordinate a word and vectors of length 1, the dense score is the cosine of word counts.
+#[test]
+fn vectors_alone_rank_by_likeness() {
+    let home = home();
+    for granularity in [Granularity::Text, Granularity::Piece] {
+        encoded(&home, &Hashed::new(granularity));
+        let searcher = searcher(&home, granularity, RerankOptions::default());
+        for query in QUERIES {
+            let response =
+                searcher.search(&SearchRequest { depth: 100, ..SearchRequest::new(query) }).expect("answered");
+            let summary = response.rerank.as_ref().expect("ranked again");
+            assert_eq!((summary.model.as_str(), summary.unencoded), ("hashed words", 0));
+            assert_eq!(summary.candidates, response.hits.len());
+            let dense: Vec<f64> = response.hits.iter().map(|hit| hit.dense.as_ref().expect("scored").score).collect();
+            assert!(dense.is_sorted_by(|a, b| a >= b), "{dense:?}");
+            let most = if granularity == Granularity::Text { 1.001 } else { words(query).count() as f64 };
+            assert!(dense.iter().all(|score| (0.0..=most).contains(score)), "{dense:?}");
+            let mut found = ids(&searcher, query);
+            assert_eq!(found, response.hits.iter().map(|hit| hit.card.metadata.id.to_string()).collect::<Vec<_>>());
+            let mut sparse = ids(&home.searcher(), query);
+            sparse.sort();
+            found.sort();
+            assert_eq!(found, sparse, "the candidates are the sparse model's, in another order");
+            for hit in &response.hits {
+                let dense = hit.dense.as_ref().expect("scored");
+                assert_eq!(Some(dense.score), Combination::Max.of(dense.metadata, dense.data));
+                assert_eq!(dense.score, hit.score);
+            }
+        }
+    }
+}
+
+#[test]
+fn rankings_do_not_depend_on_threads_and_repeat() {
+    let home = home();
+    encoded(&home, &Hashed::new(Granularity::Piece));
+    let of = |threads| {
+        let options = RerankOptions {
+            pool: vec![ModelKind::Bm25, ModelKind::Fsdm],
+            threads: NonZeroUsize::new(threads).expect("some"),
+            ..RerankOptions::default()
+        };
+        let searcher = searcher(&home, Granularity::Piece, options);
+        QUERIES.map(|query| [0, 1].map(|_| searcher.rank(query, 100).expect("ranked")))
+    };
+    let one = of(1);
+    assert_eq!(one, of(3));
+    assert!(one.iter().all(|[first, second]| first == second && !first.is_empty()));
+}
+
+#[test]
+fn fused_with_weights() {
+    let home = home();
+    encoded(&home, &Hashed::new(Granularity::Piece));
+    let pool = vec![ModelKind::Bm25, ModelKind::Lmd];
+    let fused = |weights: &[f64]| {
+        let fusion = Some(WeightedFusion { method: Method::default(), weights: weights.to_vec() });
+        let options = RerankOptions { pool: pool.clone(), fusion, ..RerankOptions::default() };
+        Reranker::open(home.path(), Box::new(Hashed::new(Granularity::Piece)), options)
+            .map(|reranker| home.searcher().with_reranker(reranker))
+    };
+    let alone = searcher(&home, Granularity::Piece, RerankOptions { pool: pool.clone(), ..RerankOptions::default() });
+    let equal = fused(&[]).expect("opened");
+    for query in QUERIES {
+        let only_dense = ids(&fused(&[0.0, 0.0, 1.0]).expect("opened"), query);
+        assert_eq!(only_dense, ids(&alone, query));
+        let only_first = ids(&fused(&[1.0, 0.0, 0.0]).expect("opened"), query);
+        assert_eq!(only_first, ids(&home.searcher(), query));
+        let best = equal.rank(query, 1).expect("ranked");
+        assert!(best.iter().all(|scored| scored.score <= 3.0 / 61.0 + 1e-12));
+    }
+    assert!(matches!(fused(&[1.0]), Err(EngineError::Rerank(RerankError::Weights { given: 1, expected: 3 }))));
+    assert!(matches!(fused(&[0.0; 3]), Err(EngineError::Rerank(RerankError::NoWeight))));
+}
+
+#[test]
+fn what_has_no_vectors_is_counted_and_stands_behind() {
+    let home = home();
+    encoded(&home, &Hashed::new(Granularity::Piece));
+    let all = ids(&home.searcher(), BROAD);
+    assert!(all.len() > 4, "{all:?}");
+    let folder = model_folder(&vectors_folder(home.path()), "piece");
+    let description = list(&vectors_folder(home.path())).expect("listed")[0].description.clone().expect("known");
+    let searcher = searcher(&home, Granularity::Piece, RerankOptions::default());
+    let mut writer = VectorsWriter::open(&folder, description).expect("opened");
+    let gone = [&all[0], &all[3]];
+    gone.iter().for_each(|name| writer.remove(&id(name)));
+    writer.finish().expect("finished");
+    let response = searcher.search(&SearchRequest { depth: 100, ..SearchRequest::new(BROAD) }).expect("answered");
+    assert_eq!(response.rerank.as_ref().map(|summary| (summary.candidates, summary.unencoded)), Some((all.len(), 2)));
+    let last: Vec<&str> = response.hits[all.len() - 2..].iter().map(|hit| hit.card.metadata.id.as_str()).collect();
+    assert_eq!(last, gone, "behind the others, in the order of the sparse model");
+    assert!(response.hits[all.len() - 2..].iter().all(|hit| hit.dense.is_none()));
+    assert!(hit_json(BROAD, &response)["rerank"]["unencoded"] == 2);
+}
+
+#[test]
+fn damaged_vectors_are_those_of_their_dataset() {
+    let home = home();
+    encoded(&home, &Hashed::new(Granularity::Piece));
+    let folder = model_folder(&vectors_folder(home.path()), "piece");
+    let data = folder.join("blocks.0");
+    let mut bytes = std::fs::read(&data).expect("read");
+    bytes[1] ^= 0x40;
+    std::fs::write(&data, bytes).expect("written");
+    let searcher = searcher(&home, Granularity::Piece, RerankOptions { depth: 100, ..RerankOptions::default() });
+    let response = searcher.search(&SearchRequest::new("air quality in the city")).expect("answered");
+    assert_eq!(response.rerank.expect("ranked again").unencoded, 1);
+    let lost = response.hits.iter().find(|hit| hit.dense.is_none()).expect("still a hit");
+    assert_eq!(lost.card.metadata.id.as_str(), "air-quality", "the first block");
+}
+
+/// Every vector is compared: what shares no word with the index but with the vectors is found, and the best are the best.
+#[test]
+fn candidates_by_vectors_from_among_all() {
+    let home = home();
+    encoded(&home, &Hashed::new(Granularity::Text));
+    let dense = NonZeroUsize::new(3);
+    let found = searcher(&home, Granularity::Text, RerankOptions { dense, ..RerankOptions::default() });
+    let everything =
+        searcher(&home, Granularity::Text, RerankOptions { dense: NonZeroUsize::new(100), ..RerankOptions::default() });
+    for query in ["the of and", "air quality", "river"] {
+        let (few, all) = (ids(&found, query), ids(&everything, query));
+        assert_eq!(all.len(), 12);
+        assert_eq!(few[..3], all[..3], "{query}");
+    }
+    assert!(ids(&home.searcher(), "the of and").is_empty(), "only common words: the index finds nothing");
+    encoded(&home, &Hashed::new(Granularity::Piece));
+    let refused = Reranker::open(
+        home.path(),
+        Box::new(Hashed::new(Granularity::Piece)),
+        RerankOptions { dense, ..RerankOptions::default() },
+    );
+    assert!(matches!(refused, Err(EngineError::Rerank(RerankError::VectorAPiece(_)))));
+}
+
+#[test]
+fn the_parts_that_carried_a_score_are_named() {
+    let home = home();
+    for granularity in [Granularity::Piece, Granularity::Text] {
+        encoded(&home, &Hashed::new(granularity));
+        let searcher = searcher(&home, granularity, RerankOptions::default());
+        let request = SearchRequest { explain: true, ..SearchRequest::new("air quality") };
+        let response = searcher.search(&request).expect("answered");
+        let dense = response.hits[0].dense.as_ref().expect("scored");
+        let best = &dense.parts[0];
+        let lower = best.text.to_lowercase();
+        assert!(lower.contains("air") || lower.contains("quality"), "{dense:?}");
+        let metadata = dense.metadata >= dense.data;
+        assert_eq!(best.of == PartKind::Metadata, metadata, "the text that decided: {dense:?}");
+        assert!(dense.parts.len() <= 3 && dense.parts.is_sorted_by(|a, b| a.score >= b.score));
+        if granularity == Granularity::Piece {
+            let sum: f64 = dense.parts.iter().map(|part| part.score).sum();
+            assert!(sum <= dense.score + 1e-6, "{dense:?}");
+        }
+        let silent = searcher.search(&SearchRequest::new("air quality")).expect("answered");
+        assert!(silent.hits.iter().all(|hit| hit.dense.as_ref().is_some_and(|dense| dense.parts.is_empty())));
+    }
+}
+
+#[test]
+fn below_the_floor_is_closest_not_found() {
+    let home = home();
+    encoded(&home, &Hashed::new(Granularity::Piece));
+    let options = |floor| RerankOptions { floor, ..RerankOptions::default() };
+    let closest = |floor| {
+        let response = searcher(&home, Granularity::Piece, options(floor)).search(&SearchRequest::new(BROAD));
+        let hits = response.expect("answered").hits;
+        hits.iter().map(|hit| hit.dense.as_ref().map(|dense| (dense.score, dense.closest))).collect::<Vec<_>>()
+    };
+    assert!(closest(None).iter().all(|hit| hit.is_some_and(|(_, closest)| !closest)));
+    let marked = closest(Some(0.5));
+    assert!(marked.iter().all(|hit| hit.is_some_and(|(score, closest)| closest == (score < 3.5))), "{marked:?}");
+    assert!(marked.iter().any(|hit| hit.is_some_and(|(_, closest)| closest)), "{marked:?}");
+}
+
+/// What is encoded after the searcher was opened is used by its next search.
+#[test]
+fn a_searcher_follows_the_vectors() {
+    let home = home();
+    encoded(&home, &Hashed::new(Granularity::Piece));
+    let folder = model_folder(&vectors_folder(home.path()), "piece");
+    let searcher = searcher(&home, Granularity::Piece, RerankOptions::default());
+    let unencoded = || searcher.search(&SearchRequest::new(BROAD)).expect("answered").rerank.expect("some").unencoded;
+    assert_eq!(unencoded(), 0);
+    forget_all(&folder);
+    assert!(unencoded() > 0);
+    assert_eq!(encoded(&home, &Hashed::new(Granularity::Piece)).encoded, 12);
+    assert_eq!(unencoded(), 0);
+}
+
+fn forget_all(folder: &Path) {
+    let home = folder.parent().expect("the folder of all");
+    let description = list(home).expect("listed")[0].description.clone().expect("known");
+    let mut writer = VectorsWriter::open(folder, description).expect("opened");
+    let ids: Vec<DatasetId> = writer.ids().cloned().collect();
+    ids.iter().for_each(|id| writer.remove(id));
+    writer.finish().expect("finished");
+}
