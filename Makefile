@@ -7,13 +7,16 @@ COMMIT = LODESEEK_COMMIT=$$(git describe --always --dirty --abbrev=12 --exclude=
 DATA ?= $(or $(LODESEEK_DATA),../shared/data)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release demo test lint clients trec crash bombs bench-load bench-search bench-snippet clean
+.PHONY: help setup model build release demo test lint clients trec crash bombs bench-load bench-search bench-snippet clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
 
-setup: ## install what the build needs and compile RocksDB once
+setup: ## install what the build needs, compile RocksDB once, fetch ONNX Runtime
 	@$(ENV) echo "setup: ready"
+
+model: ## the default model, all-MiniLM-L6-v2 as ONNX in fp32 and int8, into the cache folder
+	@python3 .ci/model.py
 
 build: ## the program, quickly built
 	@$(ENV) cargo build $$LODESEEK_FEATURES

@@ -62,7 +62,7 @@ const ROOMS_OF_DEPENDENCIES: &[(&[&str], &[&str])] = &[
     (&["oxigraph", "spargebra", "lz4_flex"], &["store"]),
     (&["toml"], &["store", "reproduce"]),
     (&["tantivy", "unicode_segmentation", "whatlang"], &["index"]),
-    (&["ort", "tokenizers"], &["rerank/encoder"]),
+    (&["ort", "tokenizers", "safetensors", "half", "num_cpus"], &["rerank/encoder"]),
     (&["statrs", "rand_chacha"], &["eval"]),
     (&["axum", "tower_http", "askama", "tokio", "form_urlencoded"], &["server"]),
     (&["clap", "indicatif", "plotters", "tracing_subscriber"], &["cli"]),
