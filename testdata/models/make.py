@@ -176,7 +176,9 @@ def sentence_transformers():
             for file, value in options.items():
                 write(copy / file, value)
             reference = SentenceTransformer(str(copy), device="cpu")
-            encode = lambda text, side: (reference.encode_query if side else reference.encode_document)(text, convert_to_tensor=True)
+            # By name: encode_document would find the empty prompt `document` first, which the library itself adds.
+            names = {side: name for side, name in [(True, "query"), (False, "passage")] if reference.prompts.get(name)}
+            encode = lambda text, side: reference.encode(text, prompt_name=names.get(side), convert_to_tensor=True)
             cases.append(case(name, [encode(text, True) for text in TEXTS], [encode(text, False) for text in TEXTS], options=options))
     expect(folder, cases)
 

@@ -35,7 +35,9 @@ pub enum ModelError {
         wanted: PathBuf,
     },
     /// A GPU was asked for and is not to be had.
-    #[error("the device cuda:{ordinal} cannot be used: {reason}. It needs an NVIDIA driver and the library of onnxruntime-gpu; --device cpu or auto runs without")]
+    #[error(
+        "the device cuda:{ordinal} cannot be used: {reason}. It needs an NVIDIA driver and the library of onnxruntime-gpu; --device cpu or auto runs without"
+    )]
     Device {
         /// Which GPU.
         ordinal: u32,

@@ -51,7 +51,8 @@ impl Model {
             PooledOutput::Serves => Pooled::Allowed,
             PooledOutput::Required => Pooled::Only,
         };
-        let networks = graphs.iter().map(|graph| Network::load(graph, options, pooled)).collect::<Result<Vec<_>, _>>()?;
+        let networks =
+            graphs.iter().map(|graph| Network::load(graph, options, pooled)).collect::<Result<Vec<_>, _>>()?;
         let width = width(&recipe, &networks)?;
         let dimension = dimension(&recipe, width, networks[0].path())?;
         let fingerprint = fingerprint(&recipe, &graphs)?;
@@ -76,7 +77,12 @@ impl Model {
     }
 
     /// A matrix for each text, in their order, whatever the batches.
-    fn encode(&self, tower: usize, texts: &[Option<Pieces>], keep: &(dyn Fn(u32) -> bool + Sync)) -> Result<Vec<Matrix>, EncodeError> {
+    fn encode(
+        &self,
+        tower: usize,
+        texts: &[Option<Pieces>],
+        keep: &(dyn Fn(u32) -> bool + Sync),
+    ) -> Result<Vec<Matrix>, EncodeError> {
         let groups = self.batches.of(texts);
         let next = AtomicUsize::new(0);
         let work = || -> ort::Result<Vec<(usize, Matrix)>> {
@@ -90,7 +96,9 @@ impl Model {
         let done = std::thread::scope(|scope| {
             let helpers: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
             let own = work();
-            let others = helpers.into_iter().map(|helper| helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            let others = helpers
+                .into_iter()
+                .map(|helper| helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             std::iter::once(own).chain(others).collect::<ort::Result<Vec<_>>>()
         });
         let mut matrices = vec![Matrix::new(self.dimension, Vec::new()); texts.len()];
@@ -108,13 +116,18 @@ impl Model {
         keep: &(dyn Fn(u32) -> bool + Sync),
         done: &mut Vec<(usize, Matrix)>,
     ) -> ort::Result<()> {
-        let group: Vec<(usize, &Pieces)> = group.iter().filter_map(|&place| Some((place, texts[place].as_ref()?))).collect();
+        let group: Vec<(usize, &Pieces)> =
+            group.iter().filter_map(|&place| Some((place, texts[place].as_ref()?))).collect();
         let network = &self.networks[tower];
         let batch = padded(&group);
         let rows = network.run(&batch)?;
         let each = rows.len() / batch.texts;
         for ((place, pieces), rows) in group.iter().zip(rows.chunks_exact(each)) {
-            let matrix = self.finish(if network.is_pooled() { Vec::from(rows) } else { self.head(rows, network.columns, pieces, keep) });
+            let matrix = self.finish(if network.is_pooled() {
+                Vec::from(rows)
+            } else {
+                self.head(rows, network.columns, pieces, keep)
+            });
             done.push((*place, matrix));
         }
         Ok(())
@@ -125,7 +138,8 @@ impl Model {
         let rows = &rows[..pieces.len() * columns];
         match &self.recipe.head {
             Head::Text { pooling, prompt_counts, .. } => {
-                let counted: Vec<bool> = (0..pieces.len()).map(|place| *prompt_counts || place >= pieces.prompt).collect();
+                let counted: Vec<bool> =
+                    (0..pieces.len()).map(|place| *prompt_counts || place >= pieces.prompt).collect();
                 pooling.iter().flat_map(|pooling| pooling.apply(rows, columns, &counted)).collect()
             }
             Head::Pieces { .. } => {
@@ -229,7 +243,8 @@ impl Batches {
 /// Texts padded to the longest. What stands in padding is not attended to and has no vector.
 fn padded(group: &[(usize, &Pieces)]) -> Batch {
     let width = group.iter().map(|(_, pieces)| pieces.len()).max().unwrap_or(0);
-    let mut batch = Batch { texts: group.len(), width, ids: vec![0; group.len() * width], attention: vec![0; group.len() * width] };
+    let mut batch =
+        Batch { texts: group.len(), width, ids: vec![0; group.len() * width], attention: vec![0; group.len() * width] };
     for (line, (_, pieces)) in group.iter().enumerate() {
         for (place, &id) in pieces.ids.iter().enumerate() {
             batch.ids[line * width + place] = i64::from(id);
@@ -248,7 +263,9 @@ fn name(folder: &Path) -> String {
 fn graph(tower: &Path, options: &EncoderOptions) -> Result<PathBuf, ModelError> {
     let file = options.variant.as_deref().unwrap_or("model.onnx");
     let places = [tower.join(file), tower.join("onnx").join(file)];
-    let missing = || ModelError::folder(tower, format!("neither {file} nor onnx/{file} is there; export the model to ONNX first"));
+    let missing = || {
+        ModelError::folder(tower, format!("neither {file} nor onnx/{file} is there; export the model to ONNX first"))
+    };
     places.iter().find(|path| path.is_file()).cloned().ok_or_else(missing)
 }
 

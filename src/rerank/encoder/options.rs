@@ -98,9 +98,9 @@ mod tests {
     #[test]
     fn devices_are_written_as_they_are_read() {
         for text in ["auto", "cpu", "cuda:0", "cuda:3"] {
-            assert_eq!(text.parse::<Device>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<Device>().expect("it works").to_string(), text);
         }
-        assert_eq!("cuda".parse::<Device>().unwrap(), Device::Cuda(0));
+        assert_eq!("cuda".parse::<Device>().expect("it works"), Device::Cuda(0));
         for text in ["", "gpu", "cuda:", "cuda:-1", "CPU"] {
             assert!(text.parse::<Device>().is_err(), "{text}");
         }
@@ -108,13 +108,13 @@ mod tests {
 
     #[test]
     fn the_newest_library_of_the_cache_is_taken() {
-        let cache = tempfile::tempdir().unwrap();
+        let cache = tempfile::tempdir().expect("it works");
         assert_eq!(library_in(cache.path()), None);
         for version in ["1.9.0", "1.31.1", "1.31.1.new", "1.20.0"] {
             let folder = cache.path().join(format!("onnxruntime-{version}"));
-            std::fs::create_dir(&folder).unwrap();
-            std::fs::write(folder.join("LICENSE"), "").unwrap();
-            std::fs::write(folder.join(format!("libonnxruntime.so.{version}")), "").unwrap();
+            std::fs::create_dir(&folder).expect("it works");
+            std::fs::write(folder.join("LICENSE"), "").expect("it works");
+            std::fs::write(folder.join(format!("libonnxruntime.so.{version}")), "").expect("it works");
         }
         let expected = cache.path().join("onnxruntime-1.31.1/libonnxruntime.so.1.31.1");
         assert_eq!(library_in(cache.path()), Some(expected));

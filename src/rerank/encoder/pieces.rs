@@ -109,7 +109,11 @@ impl Cutter {
     /// The pieces of one part, the first with the prompt before it: both are cut as one text.
     fn part(&self, number: usize, text: &str, first: bool) -> Result<Vec<(u32, Option<usize>)>, Cause> {
         let prompt = if first { self.side.prompt.trim_start() } else { "" };
-        let (prompt, text) = if self.lower_case { (prompt.to_lowercase(), text.to_lowercase()) } else { (prompt.to_owned(), text.to_owned()) };
+        let (prompt, text) = if self.lower_case {
+            (prompt.to_lowercase(), text.to_lowercase())
+        } else {
+            (prompt.to_owned(), text.to_owned())
+        };
         let whole = format!("{prompt}{text}");
         let encoding = self.tokenizer.encode(whole.trim(), false)?;
         let origin = |&(_, end): &(usize, usize)| (end > prompt.len()).then_some(number);
@@ -168,20 +172,32 @@ impl Special {
             let path = tower.join(name);
             if path.exists() {
                 let text = std::fs::read(&path).map_err(|cause| ModelError::file(&path, cause))?;
-                files.push(serde_json::from_slice::<serde_json::Value>(&text).map_err(|cause| ModelError::file(&path, cause))?);
+                files.push(
+                    serde_json::from_slice::<serde_json::Value>(&text)
+                        .map_err(|cause| ModelError::file(&path, cause))?,
+                );
             }
         }
         let named = |key: &str| {
-            let text = |file: &serde_json::Value| Some(file[key].as_str().or_else(|| file[key]["content"].as_str())?.to_owned());
+            let text = |file: &serde_json::Value| {
+                Some(file[key].as_str().or_else(|| file[key]["content"].as_str())?.to_owned())
+            };
             files.iter().find_map(text)
         };
-        Ok(Self { separator: named("sep_token"), mask: named("mask_token"), end: named("eos_token"), unknown: named("unk_token") })
+        Ok(Self {
+            separator: named("sep_token"),
+            mask: named("mask_token"),
+            end: named("eos_token"),
+            unknown: named("unk_token"),
+        })
     }
 
     /// What queries are filled with: the mask, or the end of texts where there is none, as PyLate has it.
     fn filler(&self, tower: &Path) -> Result<&str, ModelError> {
         let filler = self.mask.as_deref().or(self.end.as_deref());
-        filler.ok_or_else(|| ModelError::folder(tower, "queries are to be expanded, but the tokenizer names no mask_token"))
+        filler.ok_or_else(|| {
+            ModelError::folder(tower, "queries are to be expanded, but the tokenizer names no mask_token")
+        })
     }
 }
 
@@ -190,7 +206,10 @@ fn skipped(tokenizer: &Tokenizer, skipped: &Skipped, special: &Special) -> Resul
     Ok(match skipped {
         Skipped::Nothing => FxHashSet::default(),
         Skipped::FirstPieces(texts) => {
-            let encodings = texts.iter().map(|text| tokenizer.encode(text.as_str(), false)).collect::<Result<Vec<Encoding>, _>>()?;
+            let encodings = texts
+                .iter()
+                .map(|text| tokenizer.encode(text.as_str(), false))
+                .collect::<Result<Vec<Encoding>, _>>()?;
             encodings.iter().filter_map(|encoding| encoding.get_ids().first().copied()).collect()
         }
         Skipped::Entries(words) => {

@@ -33,7 +33,8 @@ fn environment(library: Option<&Path>) -> Result<Environment, ModelError> {
     let path = wanted.unwrap_or_else(|| PathBuf::from(LIBRARY));
     let refusal = |reason: String| ModelError::Runtime { library: path.clone(), reason };
     let builder = ort::init_from(&path).map_err(|cause| refusal(explained(&cause)))?;
-    let environment = builder.with_name("lodeseek").with_telemetry(false).build().map_err(|cause| refusal(cause.to_string()))?;
+    let environment =
+        builder.with_name("lodeseek").with_telemetry(false).build().map_err(|cause| refusal(cause.to_string()))?;
     // What goes wrong comes back as an error; the library's own lines on stderr would say it twice.
     environment.set_log_level(LogLevel::Fatal);
     *loaded = Some((path.clone(), environment.clone()));
@@ -134,7 +135,11 @@ impl Network {
         let rows = outputs.get(name).ok_or_else(|| ort::Error::new(format!("the output {name} is missing")))?;
         let rows = floats(rows)?;
         let expected = if self.is_pooled() { batch.texts } else { batch.texts * batch.width } * self.columns;
-        if rows.len() == expected { Ok(rows) } else { Err(ort::Error::new(format!("{} numbers came back, not {expected}", rows.len()))) }
+        if rows.len() == expected {
+            Ok(rows)
+        } else {
+            Err(ort::Error::new(format!("{} numbers came back, not {expected}", rows.len())))
+        }
     }
 }
 
@@ -177,7 +182,11 @@ impl Drop for Borrowed<'_> {
 }
 
 /// The first session, the GPU it runs on, and why there.
-fn placed(environment: &Environment, path: &Path, options: &EncoderOptions) -> Result<(Session, Option<u32>, String), ModelError> {
+fn placed(
+    environment: &Environment,
+    path: &Path,
+    options: &EncoderOptions,
+) -> Result<(Session, Option<u32>, String), ModelError> {
     let on_cpu = |why: &str| {
         let session = session(environment, path, options, None).map_err(|cause| ModelError::graph(path, cause))?;
         Ok((session, None, format!("cpu, {}{why}", count(threads(options), "thread"))))
@@ -245,9 +254,11 @@ fn inputs(path: &Path, session: &Session) -> Result<Vec<(String, Input)>, ModelE
 /// The output by name: `last_hidden_state`, `token_embeddings` or, as PyLate has it, `output`; else the only one of three
 /// axes. Where pooled outputs serve, `pooler_output`.
 fn output(path: &Path, session: &Session, pooled: Pooled) -> Result<(Output, usize), ModelError> {
-    let outputs: Vec<(&str, &[i64])> = session.outputs().iter().filter_map(|outlet| Some((outlet.name(), shape(outlet.dtype())?))).collect();
+    let outputs: Vec<(&str, &[i64])> =
+        session.outputs().iter().filter_map(|outlet| Some((outlet.name(), shape(outlet.dtype())?))).collect();
     let of_axes = |axes: usize| outputs.iter().filter(move |(_, shape)| shape.len() == axes);
-    let named = |axes: usize, names: &[&str]| names.iter().find_map(|name| of_axes(axes).find(|(found, _)| found == name));
+    let named =
+        |axes: usize, names: &[&str]| names.iter().find_map(|name| of_axes(axes).find(|(found, _)| found == name));
     let only = || Some(of_axes(3).next()?).filter(|_| of_axes(3).count() == 1);
     let pieces = || named(3, &["last_hidden_state", "token_embeddings", "output"]).or_else(only);
     let text = || named(2, &["pooler_output"]);
@@ -259,8 +270,9 @@ fn output(path: &Path, session: &Session, pooled: Pooled) -> Result<(Output, usi
             .or_else(|| text().map(|&(name, shape)| (Output::Text(name.to_owned()), shape))),
     };
     let names: Vec<&str> = session.outputs().iter().map(ort::value::Outlet::name).collect();
-    let (output, shape) =
-        chosen.ok_or_else(|| ModelError::graph(path, format!("none of its outputs {names:?} is known to hold what is needed")))?;
+    let (output, shape) = chosen.ok_or_else(|| {
+        ModelError::graph(path, format!("none of its outputs {names:?} is known to hold what is needed"))
+    })?;
     match shape.last().map(|&columns| usize::try_from(columns)) {
         Some(Ok(columns)) if columns > 0 => Ok((output, columns)),
         _ => Err(ModelError::graph(path, format!("the length of the rows of {output:?} is not fixed in the graph"))),
@@ -268,12 +280,16 @@ fn output(path: &Path, session: &Session, pooled: Pooled) -> Result<(Output, usi
 }
 
 fn shape(kind: &ValueType) -> Option<&[i64]> {
-    matches!(kind.tensor_type(), Some(TensorElementType::Float32 | TensorElementType::Float16)).then(|| kind.tensor_shape().map(|shape| &shape[..])).flatten()
+    matches!(kind.tensor_type(), Some(TensorElementType::Float32 | TensorElementType::Float16))
+        .then(|| kind.tensor_shape().map(|shape| &shape[..]))
+        .flatten()
 }
 
 fn floats(value: &DynValue) -> ort::Result<Vec<f32>> {
     match value.dtype().tensor_type() {
-        Some(TensorElementType::Float16) => Ok(value.try_extract_tensor::<half::f16>()?.1.iter().map(|value| value.to_f32()).collect()),
+        Some(TensorElementType::Float16) => {
+            Ok(value.try_extract_tensor::<half::f16>()?.1.iter().map(|value| value.to_f32()).collect())
+        }
         _ => Ok(value.try_extract_tensor::<f32>()?.1.to_vec()),
     }
 }

@@ -18,10 +18,17 @@ fn testdata() -> PathBuf {
 /// The options of all tests; nothing where there is no ONNX Runtime.
 fn options() -> Option<EncoderOptions> {
     let Some(library) = std::env::var_os("ORT_DYLIB_PATH") else {
-        eprintln!("SKIPPED: models cannot be run without ONNX Runtime: set ORT_DYLIB_PATH to its library, or use `make test`");
+        eprintln!(
+            "SKIPPED: models cannot be run without ONNX Runtime: set ORT_DYLIB_PATH to its library, or use `make test`"
+        );
         return None;
     };
-    Some(EncoderOptions { library: Some(library.into()), device: Device::Cpu, threads: Some(1), ..EncoderOptions::default() })
+    Some(EncoderOptions {
+        library: Some(library.into()),
+        device: Device::Cpu,
+        threads: Some(1),
+        ..EncoderOptions::default()
+    })
 }
 
 /// A copy of a folder, to be changed.
@@ -71,6 +78,7 @@ fn passage(text: &String) -> Passage<'_> {
 }
 
 fn cosine(left: &[f32], right: &[f32]) -> f64 {
-    let product = |left: &[f32], right: &[f32]| left.iter().zip(right).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>();
+    let product =
+        |left: &[f32], right: &[f32]| left.iter().zip(right).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>();
     product(left, right) / (product(left, left) * product(right, right)).sqrt()
 }

@@ -48,13 +48,19 @@ impl Pooling {
             }),
             Self::Mean => weighted(chosen().map(|(_, row)| (1.0, row)), columns, |weights| weights),
             Self::MeanSqrt => weighted(chosen().map(|(_, row)| (1.0, row)), columns, f32::sqrt),
-            Self::WeightedMean => weighted(chosen().map(|(place, row)| ((place + 1) as f32, row)), columns, |weights| weights),
+            Self::WeightedMean => {
+                weighted(chosen().map(|(place, row)| ((place + 1) as f32, row)), columns, |weights| weights)
+            }
         }
     }
 }
 
 /// The weighted sum of rows over a function of the sum of weights.
-fn weighted<'r>(rows: impl Iterator<Item = (f32, &'r [f32])>, columns: usize, divisor: impl Fn(f32) -> f32) -> Vec<f32> {
+fn weighted<'r>(
+    rows: impl Iterator<Item = (f32, &'r [f32])>,
+    columns: usize,
+    divisor: impl Fn(f32) -> f32,
+) -> Vec<f32> {
     let (mut sum, mut weights) = (vec![0.0; columns], 0.0);
     for (weight, row) in rows {
         weights += weight;
@@ -154,7 +160,11 @@ fn tensor(tensors: &SafeTensors<'_>, name: &str) -> Result<(Vec<usize>, Vec<f32>
     let view = tensors.tensor(name)?;
     let two = |bytes: &[u8]| [bytes[0], bytes[1]];
     let values = match view.dtype() {
-        Dtype::F32 => view.data().chunks_exact(4).map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])).collect(),
+        Dtype::F32 => view
+            .data()
+            .chunks_exact(4)
+            .map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+            .collect(),
         Dtype::F16 => view.data().chunks_exact(2).map(|bytes| f16::from_le_bytes(two(bytes)).to_f32()).collect(),
         Dtype::BF16 => view.data().chunks_exact(2).map(|bytes| bf16::from_le_bytes(two(bytes)).to_f32()).collect(),
         other => return Err(format!("{name} holds {other:?}; F32, F16 and BF16 can be read").into()),
@@ -203,7 +213,12 @@ mod tests {
 
     #[test]
     fn a_projection_by_hand() {
-        let dense = Dense { columns: 2, weight: vec![1.0, 0.0, 2.0, -1.0, 0.0, 1.0], bias: vec![0.0, 0.5, -9.0], activation: Activation::Relu };
+        let dense = Dense {
+            columns: 2,
+            weight: vec![1.0, 0.0, 2.0, -1.0, 0.0, 1.0],
+            bias: vec![0.0, 0.5, -9.0],
+            activation: Activation::Relu,
+        };
         assert_eq!(dense.apply(&[1.0, 2.0, 3.0, 4.0]), [1.0, 0.5, 0.0, 3.0, 2.5, 0.0]);
     }
 

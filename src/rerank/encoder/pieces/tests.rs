@@ -13,7 +13,7 @@ fn side(length: usize) -> Side {
 }
 
 fn cutter(side: &Side) -> Cutter {
-    Cutter::new(&tower(), side, false).unwrap()
+    Cutter::new(&tower(), side, false).expect("pieces")
 }
 
 fn shown(cutter: &Cutter, pieces: &Pieces) -> String {
@@ -22,7 +22,7 @@ fn shown(cutter: &Cutter, pieces: &Pieces) -> String {
 
 fn cut(cutter: &Cutter, parts: &[&str], pieces_a_part: Option<usize>) -> Pieces {
     let parts: Vec<String> = parts.iter().map(ToString::to_string).collect();
-    cutter.passage(Passage { parts: &parts, pieces_a_part }).unwrap().unwrap()
+    cutter.passage(Passage { parts: &parts, pieces_a_part }).expect("pieces").expect("pieces")
 }
 
 #[test]
@@ -48,18 +48,18 @@ fn a_prompt_is_cut_with_the_text_but_comes_from_no_part() {
     let pieces = cut(&cutter, &["air rain snow", "wind"], Some(2));
     assert_eq!(shown(&cutter, &pieces), "[CLS] the report : air rain [SEP] wind [SEP]");
     assert_eq!((pieces.prompt, pieces.origins[4]), (4, Some(0)));
-    assert_eq!(cutter.passage(Passage { parts: &[String::from(" ")], pieces_a_part: None }).unwrap(), None);
+    assert_eq!(cutter.passage(Passage { parts: &[String::from(" ")], pieces_a_part: None }).expect("pieces"), None);
 }
 
 #[test]
 fn expansion_fills_short_queries_only() {
     let expanding = |attended| Side { expansion: Some(Expansion { token: None, length: 6, attended }), ..side(8) };
     let (cutter, attending) = (cutter(&expanding(false)), cutter(&expanding(true)));
-    let pieces = cutter.query("air rain").unwrap();
+    let pieces = cutter.query("air rain").expect("pieces");
     assert_eq!(shown(&cutter, &pieces), "[CLS] air rain [SEP] [MASK] [MASK]");
     assert_eq!((0..6).map(|place| pieces.attention(place)).collect::<Vec<_>>(), [true, true, true, true, false, false]);
-    assert!(attending.query("air rain").unwrap().attention(5));
-    let long = cutter.query("air rain snow wind heat bay river").unwrap();
+    assert!(attending.query("air rain").expect("pieces").attention(5));
+    let long = cutter.query("air rain snow wind heat bay river").expect("pieces");
     assert_eq!((long.len(), long.expansion), (8, 0));
 }
 
@@ -77,7 +77,7 @@ fn cutting_pieces_is_cutting_decoding_and_reading_again() {
         for most in 1..whole.len() {
             let pieces = cut(&cutter, &[text], Some(most));
             let body: Vec<u32> = pieces.ids[1..pieces.len() - 1].to_vec();
-            let again = cutter.tokenizer.decode(&body, false).unwrap();
+            let again = cutter.tokenizer.decode(&body, false).expect("pieces");
             assert_eq!(cut(&cutter, &[&again], None).ids, pieces.ids, "{text:?} cut to {most}: {again:?}");
         }
     }
@@ -85,7 +85,7 @@ fn cutting_pieces_is_cutting_decoding_and_reading_again() {
 
 #[test]
 fn the_tokenizers_own_cutting_and_filling_is_overridden() {
-    let text = std::fs::read_to_string(tower().join("tokenizer.json")).unwrap();
+    let text = std::fs::read_to_string(tower().join("tokenizer.json")).expect("pieces");
     assert!(text.contains("\"max_length\":9") && text.contains("\"Fixed\":9"), "the file cuts and fills at 9");
     let cutter = cutter(&side(48));
     assert_eq!(cut(&cutter, &["air"], None).len(), 3);
@@ -97,7 +97,7 @@ fn skip_lists_of_the_three_kinds() {
     let words = || vec![";".to_owned(), "no entry".to_owned(), "air".to_owned()];
     let keeps = |skipped, id: &str| {
         let cutter = cutter(&Side { skipped, ..side(48) });
-        cutter.keeps(cutter.tokenizer.token_to_id(id).unwrap())
+        cutter.keeps(cutter.tokenizer.token_to_id(id).expect("pieces"))
     };
     for skipped in [Skipped::FirstPieces(words()), Skipped::Entries(words()), Skipped::KnownEntries(words())] {
         assert!(!keeps(skipped.clone(), ";") && !keeps(skipped.clone(), "air") && keeps(skipped, "rain"));

@@ -58,7 +58,12 @@ pub(super) fn is_pylate(model: &Settings) -> bool {
     ["query_prefix", "document_prefix", "do_query_expansion"].iter().any(|key| model.has(key))
 }
 
-pub(super) fn pylate(tower: PathBuf, model: &Settings, steps: Vec<Step>, lower_case: bool) -> Result<Recipe, ModelError> {
+pub(super) fn pylate(
+    tower: PathBuf,
+    model: &Settings,
+    steps: Vec<Step>,
+    lower_case: bool,
+) -> Result<Recipe, ModelError> {
     model.must_be("similarity_fn_name", &"MaxSim".into())?;
     let steps = steps.into_iter().chain([Step::Normalize]).collect();
     let (query, document) = pylate_sides(model)?;

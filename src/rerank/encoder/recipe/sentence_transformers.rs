@@ -55,7 +55,15 @@ pub(super) fn read(folder: &Path) -> Result<Recipe, ModelError> {
     let similarity = similarity(&model, modules.skipped.is_some())?;
     let lower_case = do_lower_case(&transformer)?;
     let head = head(folder, modules, &mut document)?;
-    Ok(Recipe { towers: vec![tower], query, document, head, similarity, lower_case, pooled_output: PooledOutput::Never })
+    Ok(Recipe {
+        towers: vec![tower],
+        query,
+        document,
+        head,
+        similarity,
+        lower_case,
+        pooled_output: PooledOutput::Never,
+    })
 }
 
 fn head(folder: &Path, modules: Modules, document: &mut Side) -> Result<Head, ModelError> {
@@ -65,7 +73,9 @@ fn head(folder: &Path, modules: Modules, document: &mut Side) -> Result<Head, Mo
             document.skipped = skipped;
             Ok(Head::Pieces { steps: modules.steps })
         }
-        (None, Some(_)) => Err(ModelError::folder(folder, "modules.json has a MultiVectorMask, but no Normalize at its end")),
+        (None, Some(_)) => {
+            Err(ModelError::folder(folder, "modules.json has a MultiVectorMask, but no Normalize at its end"))
+        }
         _ => Err(ModelError::folder(folder, "modules.json needs either a Pooling or a MultiVectorMask")),
     }
 }
@@ -120,14 +130,16 @@ fn do_lower_case(transformer: &Settings) -> Result<bool, ModelError> {
     Ok(transformer.flag("do_lower_case")?.unwrap_or(false))
 }
 
-/// The prompt of the first of these names, or the default one's.
+/// The first of these prompts that is not empty, or the default one. (Sentence-transformers 5 adds an empty prompt
+/// `document` to every model, behind which its own search for `passage` and `corpus` never comes.)
 fn prompt(model: &Settings, names: &[&str]) -> Result<String, ModelError> {
     let Some(prompts) = model.within("prompts")? else { return Ok(String::new()) };
-    let name = match names.iter().find(|name| prompts.get(name).is_some()) {
-        Some(name) => Some(*name),
-        None => model.text("default_prompt_name")?,
-    };
-    Ok(name.map(|name| prompts.text(name)).transpose()?.flatten().unwrap_or_default().to_owned())
+    for name in names.iter().copied().chain(model.text("default_prompt_name")?) {
+        if let Some(prompt) = prompts.text(name)?.filter(|prompt| !prompt.is_empty()) {
+            return Ok(prompt.to_owned());
+        }
+    }
+    Ok(String::new())
 }
 
 fn similarity(model: &Settings, by_piece: bool) -> Result<Similarity, ModelError> {
@@ -142,7 +154,9 @@ fn similarity(model: &Settings, by_piece: bool) -> Result<Similarity, ModelError
 fn pooling(place: &Path) -> Result<(Vec<Pooling>, bool), ModelError> {
     let settings = Settings::read(&place.join("config.json"))?;
     let old = OLD_POOLING.map(|(key, _)| key);
-    settings.only(&[&old[..], &["pooling_mode", "embedding_dimension", "word_embedding_dimension", "include_prompt"]].concat())?;
+    settings.only(
+        &[&old[..], &["pooling_mode", "embedding_dimension", "word_embedding_dimension", "include_prompt"]].concat(),
+    )?;
     let prompt_counts = settings.flag("include_prompt")?.unwrap_or(true);
     let modes = if settings.has("pooling_mode") { new_pooling(&settings)? } else { old_pooling(&settings)? };
     Ok((modes, prompt_counts))
@@ -178,7 +192,8 @@ fn dense(place: &Path) -> Result<Dense, ModelError> {
     settings.must_be("use_residual", &false.into())?;
     let name = settings.text("activation_function")?.unwrap_or("torch.nn.modules.activation.Tanh");
     let refusal = || settings.refusal("activation_function", "this activation is not known");
-    let activation = name.rsplit('.').next().and_then(crate::rerank::encoder::vectors::Activation::named).ok_or_else(refusal)?;
+    let activation =
+        name.rsplit('.').next().and_then(crate::rerank::encoder::vectors::Activation::named).ok_or_else(refusal)?;
     let biased = settings.flag("bias")?.unwrap_or(true);
     Dense::read(&place.join("model.safetensors"), biased, activation)
 }

@@ -58,7 +58,12 @@ impl Settings {
         self.of(key, |value| value.as_array()?.iter().map(text).collect(), "a list of texts is expected")
     }
 
-    fn of<'s, T>(&'s self, key: &str, read: impl Fn(&'s Value) -> Option<T>, wanted: &str) -> Result<Option<T>, ModelError> {
+    fn of<'s, T>(
+        &'s self,
+        key: &str,
+        read: impl Fn(&'s Value) -> Option<T>,
+        wanted: &str,
+    ) -> Result<Option<T>, ModelError> {
         let Some(value) = self.get(key) else { return Ok(None) };
         read(value).map(Some).ok_or_else(|| self.refusal(key, wanted))
     }
