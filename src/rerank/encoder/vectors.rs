@@ -41,7 +41,7 @@ impl Pooling {
         let chosen = || rows.chunks_exact(columns).enumerate().filter(|(place, _)| counted[*place]);
         match self {
             Self::First => rows[..columns].to_vec(),
-            Self::Last => chosen().last().map_or_else(|| vec![0.0; columns], |(_, row)| row.to_vec()),
+            Self::Last => chosen().next_back().map_or_else(|| vec![0.0; columns], |(_, row)| row.to_vec()),
             Self::Max => chosen().fold(vec![-1e9; columns], |mut greatest, (_, row)| {
                 greatest.iter_mut().zip(row).for_each(|(greatest, value)| *greatest = value.max(*greatest));
                 greatest

@@ -29,7 +29,8 @@ fn a_text_has_the_same_vectors_alone_and_among_others() {
     for encoder in encoders() {
         let texts = texts();
         let queries: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let (together, passages) = (encoder.encode_queries(&queries).expect("an encoding"), encode_texts(encoder.as_ref(), &texts));
+        let (together, passages) =
+            (encoder.encode_queries(&queries).expect("an encoding"), encode_texts(encoder.as_ref(), &texts));
         for (number, text) in texts.iter().enumerate() {
             assert!(
                 near(&encoder.encode_queries(&[text]).expect("an encoding")[0], &together[number]),
