@@ -7,7 +7,7 @@ COMMIT = LODESEEK_COMMIT=$$(git describe --always --dirty --abbrev=12 --exclude=
 DATA ?= $(or $(LODESEEK_DATA),../shared/data)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup model build release demo test lint clients trec crash bombs bench-load bench-search bench-snippet clean
+.PHONY: help setup model build release demo test lint clients trec crash bombs bench-load bench-search bench-snippet bench-encoder clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -53,6 +53,9 @@ bench-search: ## search times beside tantivy's BM25; SIZES="476 31589 1000000" f
 
 bench-snippet: release ## snippets beside the times of the published Java code, and generated graphs; TRIPLES="1000000 10000000" for both
 	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench snippet -- $(DATA) $(or $(TRIPLES),1000000)
+
+bench-encoder: ## the default model's speed, and its likeness to REFERENCE (benches/encoder.rs says what that is)
+	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench encoder -- "$$(python3 .ci/model.py)" $(REFERENCE) model.onnx model_int8.onnx
 
 clean: ## what the build made (the RocksDB in the cache stays)
 	@cargo clean && rm -rf $(HOME_DIR)
