@@ -7,13 +7,16 @@ COMMIT = LODESEEK_COMMIT=$$(git describe --always --dirty --abbrev=12 --exclude=
 DATA ?= $(or $(LODESEEK_DATA),../shared/data)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release demo test lint clients trec crash bombs bench-load bench-search bench-snippet bench-rerank clean
+.PHONY: help setup model build release demo test lint clients trec crash bombs bench-load bench-search bench-snippet bench-rerank bench-encoder clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
 
-setup: ## install what the build needs and compile RocksDB once
+setup: ## install what the build needs, compile RocksDB once, fetch ONNX Runtime
 	@$(ENV) echo "setup: ready"
+
+model: ## the default model, all-MiniLM-L6-v2 as ONNX in fp32 and int8, into the cache folder
+	@python3 .ci/model.py
 
 build: ## the program, quickly built
 	@$(ENV) cargo build $$LODESEEK_FEATURES
@@ -53,6 +56,9 @@ bench-snippet: release ## snippets beside the times of the published Java code, 
 
 bench-rerank: ## MaxSim and inner products over stored vectors, and a collection of SIZE datasets
 	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench rerank -- --size=$(or $(SIZE),31589)
+
+bench-encoder: ## the default model's speed, and its likeness to REFERENCE (benches/encoder.rs says what that is)
+	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench encoder -- "$$(python3 .ci/model.py)" $(REFERENCE) model.onnx model_int8.onnx
 
 clean: ## what the build made (the RocksDB in the cache stays)
 	@cargo clean && rm -rf $(HOME_DIR)

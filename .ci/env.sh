@@ -46,3 +46,9 @@ else
   export PKG_CONFIG_PATH
   LODESEEK_FEATURES="--features rocksdb-pkg-config"
 fi
+
+# Neural models are run by a library found when the program runs; without it their tests skip, and say so.
+if [ -z "${ORT_DYLIB_PATH:-}" ]; then
+  ORT_DYLIB_PATH="$(python3 .ci/onnxruntime.py)" || { ORT_DYLIB_PATH=""; lodeseek_say "no ONNX Runtime: neural models cannot be run"; }
+fi
+[ -n "$ORT_DYLIB_PATH" ] && export ORT_DYLIB_PATH || unset ORT_DYLIB_PATH

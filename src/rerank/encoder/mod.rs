@@ -3,8 +3,57 @@
 //! An [`Encoder`] stands before a neural model: it cuts texts into the model's pieces, runs it, and gives one vector a text
 //! (bi-encoders, as DPR) or one a piece (late interaction, as ColBERT). What is done with the vectors is none of its
 //! business: scores are made outside, by plain functions of matrices.
+//!
+//! [`open`] reads a model from a folder as people have it: sentence-transformers, the two towers of DPR, ColBERT as
+//! Stanford, PyLate and sentence-transformers write it. The folder's own settings are honoured or refused, never passed
+//! over. The network itself is run by ONNX Runtime, a library that is found when the program runs.
+
+mod error;
+mod options;
+#[cfg(feature = "onnx")]
+mod model;
+#[cfg(feature = "onnx")]
+mod pieces;
+#[cfg(feature = "onnx")]
+mod recipe;
+#[cfg(feature = "onnx")]
+mod runtime;
+#[cfg(feature = "onnx")]
+mod vectors;
+
+pub use error::ModelError;
+pub use options::{Device, EncoderOptions, ParseDeviceError, library_in};
 
 use std::fmt;
+use std::path::Path;
+
+/// Opens the model in a folder.
+///
+/// ```no_run
+/// use lodeseek::rerank::encoder::{Device, EncoderOptions, library_in, open};
+/// use std::path::Path;
+///
+/// let options = EncoderOptions {
+///     library: library_in(Path::new("/home/me/.cache/lodeseek")),
+///     device: Device::Cpu,
+///     variant: Some("model_int8.onnx".to_owned()),
+///     ..EncoderOptions::default()
+/// };
+/// let encoder = open(Path::new("models/all-MiniLM-L6-v2"), &options)?;
+/// let vectors = encoder.encode_queries(&["air quality in Paris"])?;
+/// assert_eq!(vectors[0].columns(), encoder.dimension());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[cfg(feature = "onnx")]
+pub fn open(folder: &Path, options: &EncoderOptions) -> Result<Box<dyn Encoder>, ModelError> {
+    Ok(Box::new(model::Model::open(folder, options)?))
+}
+
+/// Says that this build runs no models: it was made without the feature `onnx`.
+#[cfg(not(feature = "onnx"))]
+pub fn open(folder: &Path, _options: &EncoderOptions) -> Result<Box<dyn Encoder>, ModelError> {
+    Err(ModelError::NotBuiltIn { folder: folder.to_owned() })
+}
 
 /// Rows of numbers, one row after the other.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -96,6 +145,11 @@ pub trait Encoder: Send + Sync {
     /// The length of a row.
     fn dimension(&self) -> usize;
 
+    /// What the model runs on and why, for people; empty where there is nothing to say.
+    fn device(&self) -> &str {
+        ""
+    }
+
     /// A matrix for each query.
     fn encode_queries(&self, queries: &[&str]) -> Result<Vec<Matrix>, EncodeError>;
 
@@ -131,3 +185,6 @@ impl std::error::Error for EncodeError {
         Some(self.cause.as_ref())
     }
 }
+
+#[cfg(all(test, feature = "onnx"))]
+mod tests;

@@ -1,0 +1,357 @@
+//! A model in a folder: tokenizer, network and what is done behind it, as one [`Encoder`].
+
+use super::pieces::{Cause, Cutter, Pieces};
+use super::recipe::{Head, PooledOutput, Recipe, Step};
+use super::runtime::{Batch, Network, Pooled};
+use super::vectors::normalize;
+use super::{EncodeError, Encoder, EncoderOptions, Granularity, Matrix, ModelError, Passage, Similarity};
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Positions of a batch. On a processor larger batches are no faster, but fall out of its caches; a GPU wants them.
+const TOKENS_A_BATCH: usize = 2048;
+const TOKENS_A_BATCH_ON_GPU: usize = 32_768;
+
+/// A model as its folder says.
+pub(super) struct Model {
+    name: String,
+    fingerprint: String,
+    device: String,
+    recipe: Recipe,
+    query: Cutter,
+    document: Cutter,
+    networks: Vec<Network>,
+    /// The length of a row before the first step of the head, and behind the last.
+    width: usize,
+    dimension: usize,
+    batches: Batches,
+    sessions: usize,
+}
+
+/// How texts are put together.
+#[derive(Clone, Copy, Debug)]
+enum Batches {
+    /// So many positions, padding included.
+    UpTo(usize),
+    /// Each text by itself. Dynamic quantisation takes its scale from all numbers of a batch, so that a text's vector
+    /// would change with its neighbours.
+    Alone,
+}
+
+impl Model {
+    pub(super) fn open(folder: &Path, options: &EncoderOptions) -> Result<Self, ModelError> {
+        let recipe = Recipe::read(folder, options)?;
+        let cutter = |side: &super::recipe::Side| Cutter::new(&recipe.towers[side.tower], side, recipe.lower_case);
+        let (query, document) = (cutter(&recipe.query)?, cutter(&recipe.document)?);
+        let graphs = recipe.towers.iter().map(|tower| graph(tower, options)).collect::<Result<Vec<_>, _>>()?;
+        let pooled = match recipe.pooled_output {
+            PooledOutput::Never => Pooled::Refused,
+            PooledOutput::Serves => Pooled::Allowed,
+            PooledOutput::Required => Pooled::Only,
+        };
+        let networks =
+            graphs.iter().map(|graph| Network::load(graph, options, pooled)).collect::<Result<Vec<_>, _>>()?;
+        let width = width(&recipe, &networks)?;
+        let dimension = dimension(&recipe, width, networks[0].path())?;
+        let fingerprint = fingerprint(&recipe, &graphs)?;
+        let batches = batches(&graphs, options, networks[0].on_gpu)?;
+        Ok(Self {
+            name: name(folder),
+            fingerprint,
+            device: networks[0].device.clone(),
+            query,
+            document,
+            networks,
+            width,
+            dimension,
+            batches,
+            sessions: options.sessions.max(1),
+            recipe,
+        })
+    }
+
+    fn failed(&self, cause: impl Into<Cause>) -> EncodeError {
+        EncodeError { model: self.name.clone(), cause: cause.into() }
+    }
+
+    /// A matrix for each text, in their order, whatever the batches.
+    fn encode(
+        &self,
+        tower: usize,
+        texts: &[Option<Pieces>],
+        keep: &(dyn Fn(u32) -> bool + Sync),
+    ) -> Result<Vec<Matrix>, EncodeError> {
+        let groups = self.batches.of(texts);
+        let next = AtomicUsize::new(0);
+        let work = || -> ort::Result<Vec<(usize, Matrix)>> {
+            let mut done = Vec::new();
+            while let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
+                self.encode_group(tower, texts, group, keep, &mut done)?;
+            }
+            Ok(done)
+        };
+        let workers = self.sessions.min(groups.len());
+        let done = std::thread::scope(|scope| {
+            let helpers: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
+            let own = work();
+            let others = helpers
+                .into_iter()
+                .map(|helper| helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            std::iter::once(own).chain(others).collect::<ort::Result<Vec<_>>>()
+        });
+        let mut matrices = vec![Matrix::new(self.dimension, Vec::new()); texts.len()];
+        for (place, matrix) in done.map_err(|cause| self.failed(cause.to_string()))?.into_iter().flatten() {
+            matrices[place] = matrix;
+        }
+        Ok(matrices)
+    }
+
+    fn encode_group(
+        &self,
+        tower: usize,
+        texts: &[Option<Pieces>],
+        group: &[usize],
+        keep: &(dyn Fn(u32) -> bool + Sync),
+        done: &mut Vec<(usize, Matrix)>,
+    ) -> ort::Result<()> {
+        let group: Vec<(usize, &Pieces)> =
+            group.iter().filter_map(|&place| Some((place, texts[place].as_ref()?))).collect();
+        let network = &self.networks[tower];
+        let batch = padded(&group);
+        let rows = network.run(&batch)?;
+        let each = rows.len() / batch.texts;
+        for ((place, pieces), rows) in group.iter().zip(rows.chunks_exact(each)) {
+            let matrix = self.finish(if network.is_pooled() {
+                Vec::from(rows)
+            } else {
+                self.head(rows, network.columns, pieces, keep)
+            });
+            done.push((*place, matrix));
+        }
+        Ok(())
+    }
+
+    /// The pooled row, or the rows that are kept.
+    fn head(&self, rows: &[f32], columns: usize, pieces: &Pieces, keep: &(dyn Fn(u32) -> bool + Sync)) -> Vec<f32> {
+        let rows = &rows[..pieces.len() * columns];
+        match &self.recipe.head {
+            Head::Text { pooling, prompt_counts, .. } => {
+                let counted: Vec<bool> =
+                    (0..pieces.len()).map(|place| *prompt_counts || place >= pieces.prompt).collect();
+                pooling.iter().flat_map(|pooling| pooling.apply(rows, columns, &counted)).collect()
+            }
+            Head::Pieces { .. } => {
+                let kept = rows.chunks_exact(columns).zip(&pieces.ids).filter(|(_, id)| keep(**id));
+                kept.flat_map(|(row, _)| row.iter().copied()).collect()
+            }
+        }
+    }
+
+    fn finish(&self, mut rows: Vec<f32>) -> Matrix {
+        let mut columns = self.width;
+        for step in self.recipe.head.steps() {
+            match step {
+                Step::Dense(dense) => (rows, columns) = (dense.apply(&rows), dense.rows()),
+                Step::Normalize => normalize(&mut rows, columns),
+            }
+        }
+        Matrix::new(self.dimension, rows)
+    }
+
+    fn passage(&self, passage: Passage<'_>) -> Result<Option<Pieces>, EncodeError> {
+        self.document.passage(passage).map_err(|cause| self.failed(cause))
+    }
+
+    fn query(&self, query: &str) -> Result<Pieces, EncodeError> {
+        self.query.query(query).map_err(|cause| self.failed(cause))
+    }
+}
+
+impl Encoder for Model {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
+    fn granularity(&self) -> Granularity {
+        self.recipe.head.granularity()
+    }
+
+    fn similarity(&self) -> Similarity {
+        self.recipe.similarity
+    }
+
+    fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    fn device(&self) -> &str {
+        &self.device
+    }
+
+    fn encode_queries(&self, queries: &[&str]) -> Result<Vec<Matrix>, EncodeError> {
+        let pieces = queries.iter().map(|query| self.query(query).map(Some)).collect::<Result<Vec<_>, _>>()?;
+        self.encode(self.recipe.query.tower, &pieces, &|_| true)
+    }
+
+    fn encode_passages(&self, passages: &[Passage<'_>]) -> Result<Vec<Matrix>, EncodeError> {
+        let pieces = passages.iter().map(|passage| self.passage(*passage)).collect::<Result<Vec<_>, _>>()?;
+        self.encode(self.recipe.document.tower, &pieces, &|id| self.document.keeps(id))
+    }
+
+    fn origins(&self, passage: Passage<'_>) -> Result<Vec<Option<usize>>, EncodeError> {
+        let Some(pieces) = self.passage(passage)? else { return Ok(Vec::new()) };
+        Ok(match self.granularity() {
+            Granularity::Text => vec![None],
+            Granularity::Piece => {
+                let kept = pieces.ids.iter().zip(&pieces.origins).filter(|(id, _)| self.document.keeps(**id));
+                kept.map(|(_, origin)| *origin).collect()
+            }
+        })
+    }
+
+    fn query_pieces(&self, query: &str) -> Result<Vec<String>, EncodeError> {
+        match self.granularity() {
+            Granularity::Text => Ok(vec![query.to_owned()]),
+            Granularity::Piece => Ok(self.query(query)?.ids.iter().map(|&id| self.query.name(id)).collect()),
+        }
+    }
+}
+
+impl Batches {
+    /// The places of texts in groups, long ones with long ones.
+    fn of(self, texts: &[Option<Pieces>]) -> Vec<Vec<usize>> {
+        let length = |place: usize| texts[place].as_ref().map_or(0, Pieces::len);
+        let mut places: Vec<usize> = (0..texts.len()).filter(|&place| length(place) > 0).collect();
+        places.sort_by_key(|&place| (length(place), place));
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for place in places {
+            match (groups.last_mut(), self) {
+                (Some(group), Self::UpTo(most)) if (group.len() + 1) * length(place) <= most => group.push(place),
+                _ => groups.push(vec![place]),
+            }
+        }
+        groups
+    }
+}
+
+/// Texts padded to the longest. What stands in padding is not attended to and has no vector.
+fn padded(group: &[(usize, &Pieces)]) -> Batch {
+    let width = group.iter().map(|(_, pieces)| pieces.len()).max().unwrap_or(0);
+    let mut batch =
+        Batch { texts: group.len(), width, ids: vec![0; group.len() * width], attention: vec![0; group.len() * width] };
+    for (line, (_, pieces)) in group.iter().enumerate() {
+        for (place, &id) in pieces.ids.iter().enumerate() {
+            batch.ids[line * width + place] = i64::from(id);
+            batch.attention[line * width + place] = i64::from(pieces.attention(place));
+        }
+    }
+    batch
+}
+
+fn name(folder: &Path) -> String {
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    folder.file_name().map_or_else(|| "model".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+/// The ONNX file of a tower: the one asked for, or `model.onnx`; each in the folder or in its folder `onnx`.
+fn graph(tower: &Path, options: &EncoderOptions) -> Result<PathBuf, ModelError> {
+    let file = options.variant.as_deref().unwrap_or("model.onnx");
+    let places = [tower.join(file), tower.join("onnx").join(file)];
+    let missing = || {
+        ModelError::folder(tower, format!("neither {file} nor onnx/{file} is there; export the model to ONNX first"))
+    };
+    places.iter().find(|path| path.is_file()).cloned().ok_or_else(missing)
+}
+
+fn batches(graphs: &[PathBuf], options: &EncoderOptions, on_gpu: bool) -> Result<Batches, ModelError> {
+    for graph in graphs {
+        let bytes = std::fs::read(graph).map_err(|cause| ModelError::file(graph, cause))?;
+        if memchr::memmem::find(&bytes, b"DynamicQuantizeLinear").is_some() {
+            return Ok(Batches::Alone);
+        }
+    }
+    let most = if on_gpu { TOKENS_A_BATCH_ON_GPU } else { TOKENS_A_BATCH };
+    Ok(Batches::UpTo(options.tokens_a_batch.unwrap_or(most)))
+}
+
+/// The length of rows before the first step: what the network gives, as often as it is pooled.
+fn width(recipe: &Recipe, networks: &[Network]) -> Result<usize, ModelError> {
+    let columns = networks[0].columns;
+    if let Some(other) = networks.iter().find(|network| network.columns != columns) {
+        return Err(ModelError::graph(other.path(), "its rows are of another length than those of the other network"));
+    }
+    Ok(match &recipe.head {
+        Head::Text { pooling, .. } => columns * pooling.len(),
+        Head::Pieces { .. } => columns,
+    })
+}
+
+/// The length of rows behind the last step; refuses steps that do not fit together.
+fn dimension(recipe: &Recipe, width: usize, graph: &Path) -> Result<usize, ModelError> {
+    recipe.head.steps().iter().try_fold(width, |columns, step| match step {
+        Step::Normalize => Ok(columns),
+        Step::Dense(dense) if dense.columns() == columns => Ok(dense.rows()),
+        Step::Dense(dense) => {
+            let reason = format!("rows of {columns} come to a projection that takes {}", dense.columns());
+            Err(ModelError::graph(graph, reason))
+        }
+    })
+}
+
+/// A digest of all that vectors depend on: graphs with the weights beside them, tokenizers, and the settings as
+/// understood. Settings that change nothing do not count, nor does the place of the folder.
+fn fingerprint(recipe: &Recipe, graphs: &[PathBuf]) -> Result<String, ModelError> {
+    let mut digest = Sha256::new();
+    for (graph, tower) in graphs.iter().zip(&recipe.towers) {
+        for path in weights(graph).into_iter().chain([tower.join("tokenizer.json")]) {
+            let mut file = std::fs::File::open(&path).map_err(|cause| ModelError::file(&path, cause))?;
+            let mut content = Sha256::new();
+            std::io::copy(&mut file, &mut Digesting(&mut content)).map_err(|cause| ModelError::file(&path, cause))?;
+            digest.update(content.finalize());
+        }
+    }
+    digest.update(format!("{:?} {:?} {:?} {}", recipe.query, recipe.document, recipe.similarity, recipe.lower_case));
+    if let Head::Text { pooling, prompt_counts, .. } = &recipe.head {
+        digest.update(format!("{pooling:?} {prompt_counts}"));
+    }
+    for step in recipe.head.steps() {
+        match step {
+            Step::Dense(dense) => dense.digest(&mut digest),
+            Step::Normalize => digest.update("normalize"),
+        }
+    }
+    Ok(digest.finalize().iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    }))
+}
+
+struct Digesting<'d>(&'d mut Sha256);
+
+impl std::io::Write for Digesting<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The graph, and its weights where they lie in files beside it.
+fn weights(graph: &Path) -> Vec<PathBuf> {
+    let beside = ["_data", ".data"].map(|ending| {
+        let mut path = graph.as_os_str().to_owned();
+        path.push(ending);
+        PathBuf::from(path)
+    });
+    let there = beside.into_iter().filter(|path| path.is_file());
+    std::iter::once(graph.to_owned()).chain(there).collect()
+}

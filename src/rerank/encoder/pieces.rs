@@ -1,0 +1,224 @@
+//! Texts to pieces: the tokenizer, and everything that is put around and between them.
+
+use super::recipe::{Side, Skipped};
+use super::{ModelError, Passage};
+use rustc_hash::FxHashSet;
+use std::path::Path;
+use tokenizers::{Encoding, Tokenizer, TruncationDirection};
+
+/// Why a text was not cut.
+pub(super) type Cause = Box<dyn std::error::Error + Send + Sync>;
+
+/// A text as the network reads it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Pieces {
+    pub(super) ids: Vec<u32>,
+    /// The part of the passage that each piece was cut from.
+    pub(super) origins: Vec<Option<usize>>,
+    /// So many pieces at the start, markers included, come before the text.
+    pub(super) prompt: usize,
+    /// So many pieces at the end are expansion.
+    pub(super) expansion: usize,
+    /// Whether the others attend to the expansion.
+    pub(super) attended: bool,
+}
+
+impl Pieces {
+    pub(super) fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Whether the piece at a place is attended to.
+    pub(super) fn attention(&self, place: usize) -> bool {
+        place < self.len() - self.expansion || self.attended
+    }
+}
+
+/// A side's tokenizer, with the names in its [`Side`] looked up.
+pub(super) struct Cutter {
+    tokenizer: Tokenizer,
+    side: Side,
+    lower_case: bool,
+    /// What the tokenizer puts before and behind every text.
+    before: Vec<u32>,
+    behind: Vec<u32>,
+    separator: Option<u32>,
+    marker: Option<u32>,
+    mask: Option<u32>,
+    skipped: FxHashSet<u32>,
+}
+
+impl Cutter {
+    /// `separator` and `mask` are the names of special tokens.
+    pub(super) fn new(tower: &Path, side: &Side, lower_case: bool) -> Result<Self, ModelError> {
+        let path = tower.join("tokenizer.json");
+        let mut tokenizer = Tokenizer::from_file(&path).map_err(|cause| ModelError::file(&path, cause))?;
+        if tokenizer.get_truncation().is_some_and(|truncation| truncation.direction == TruncationDirection::Left) {
+            return Err(ModelError::file(&path, "it cuts texts from the left, which is not supported"));
+        }
+        // The file's own cutting and filling is for other lengths than the model's: all-MiniLM-L6-v2 stops at 128.
+        tokenizer.with_truncation(None).map_err(|cause| ModelError::file(&path, cause))?;
+        tokenizer.with_padding(None);
+        let (before, behind) = frame(&tokenizer).map_err(|cause| ModelError::file(&path, cause))?;
+        let special = Special::read(tower)?;
+        let known = |name: &str| {
+            let refusal = || ModelError::file(&path, format!("the token {name:?} is not in the vocabulary"));
+            tokenizer.token_to_id(name).ok_or_else(refusal)
+        };
+        let marker = side.marker.as_ref().map(|marker| known(&marker.token)).transpose()?;
+        let mask = match &side.expansion {
+            Some(expansion) => Some(known(expansion.token.as_deref().unwrap_or(special.filler(tower)?))?),
+            None => None,
+        };
+        let separator = special.separator.as_deref().map(known).transpose()?;
+        let skipped = skipped(&tokenizer, &side.skipped, &special).map_err(|cause| ModelError::file(&path, cause))?;
+        Ok(Self { tokenizer, side: side.clone(), lower_case, before, behind, separator, marker, mask, skipped })
+    }
+
+    /// The pieces of a query.
+    pub(super) fn query(&self, text: &str) -> Result<Pieces, Cause> {
+        let mut pieces = self.framed(self.part(0, text, true)?);
+        if let (Some(expansion), Some(mask)) = (&self.side.expansion, self.mask) {
+            pieces.expansion = expansion.length.saturating_sub(pieces.len());
+            pieces.attended = expansion.attended;
+            let length = pieces.len() + pieces.expansion;
+            pieces.ids.resize(length, mask);
+            pieces.origins.resize(length, None);
+        }
+        Ok(pieces)
+    }
+
+    /// The pieces of a passage; nothing where it has no text.
+    pub(super) fn passage(&self, passage: Passage<'_>) -> Result<Option<Pieces>, Cause> {
+        let mut body: Vec<(u32, Option<usize>)> = Vec::new();
+        for (number, part) in passage.parts.iter().enumerate().filter(|(_, part)| !part.trim().is_empty()) {
+            let mut cut = self.part(number, part, body.is_empty())?;
+            if let Some(most) = passage.pieces_a_part {
+                let prompt = cut.iter().take_while(|(_, origin)| origin.is_none()).count();
+                cut.truncate(prompt + most);
+            }
+            if cut.iter().all(|(_, origin)| origin.is_none()) {
+                continue;
+            }
+            body.extend(self.separator.filter(|_| !body.is_empty()).map(|separator| (separator, None)));
+            body.append(&mut cut);
+        }
+        Ok((!body.is_empty()).then(|| self.framed(body)))
+    }
+
+    /// The pieces of one part, the first with the prompt before it: both are cut as one text.
+    fn part(&self, number: usize, text: &str, first: bool) -> Result<Vec<(u32, Option<usize>)>, Cause> {
+        let prompt = if first { self.side.prompt.trim_start() } else { "" };
+        let (prompt, text) = if self.lower_case {
+            (prompt.to_lowercase(), text.to_lowercase())
+        } else {
+            (prompt.to_owned(), text.to_owned())
+        };
+        let whole = format!("{prompt}{text}");
+        let encoding = self.tokenizer.encode(whole.trim(), false)?;
+        let origin = |&(_, end): &(usize, usize)| (end > prompt.len()).then_some(number);
+        Ok(encoding.get_ids().iter().copied().zip(encoding.get_offsets().iter().map(origin)).collect())
+    }
+
+    /// Cuts to the model's length and puts the tokenizer's own tokens and the marker around.
+    fn framed(&self, mut body: Vec<(u32, Option<usize>)>) -> Pieces {
+        let around = self.before.len() + self.behind.len() + usize::from(self.marker.is_some());
+        body.truncate(self.side.length.saturating_sub(around));
+        let bare = |ids: &[u32]| ids.iter().map(|&id| (id, None)).collect::<Vec<_>>();
+        let mut all = [bare(&self.before), body, bare(&self.behind)].concat();
+        if let Some(marker) = self.marker {
+            all.insert(all.len().min(1), (marker, None));
+        }
+        let prompt = all.iter().take_while(|(_, origin)| origin.is_none()).count();
+        let (ids, origins) = all.into_iter().unzip();
+        Pieces { ids, origins, prompt, ..Pieces::default() }
+    }
+
+    /// Whether a piece keeps its vector.
+    pub(super) fn keeps(&self, id: u32) -> bool {
+        !self.skipped.contains(&id)
+    }
+
+    /// What a piece is called.
+    pub(super) fn name(&self, id: u32) -> String {
+        match &self.side.marker {
+            Some(marker) if self.marker == Some(id) => marker.shown.clone(),
+            _ => self.tokenizer.id_to_token(id).unwrap_or_else(|| id.to_string()),
+        }
+    }
+}
+
+/// What the tokenizer puts before and behind a text.
+fn frame(tokenizer: &Tokenizer) -> Result<(Vec<u32>, Vec<u32>), Cause> {
+    let encoding = tokenizer.encode("a", true)?;
+    let (ids, special) = (encoding.get_ids(), encoding.get_special_tokens_mask());
+    let before = special.iter().take_while(|&&special| special == 1).count();
+    let behind = special[before..].iter().rev().take_while(|&&special| special == 1).count();
+    Ok((ids[..before].to_vec(), ids[ids.len() - behind..].to_vec()))
+}
+
+/// The names of special tokens, from `tokenizer_config.json` or `special_tokens_map.json`.
+struct Special {
+    separator: Option<String>,
+    mask: Option<String>,
+    end: Option<String>,
+    unknown: Option<String>,
+}
+
+impl Special {
+    fn read(tower: &Path) -> Result<Self, ModelError> {
+        let mut files = Vec::new();
+        for name in ["tokenizer_config.json", "special_tokens_map.json"] {
+            let path = tower.join(name);
+            if path.exists() {
+                let text = std::fs::read(&path).map_err(|cause| ModelError::file(&path, cause))?;
+                files.push(
+                    serde_json::from_slice::<serde_json::Value>(&text)
+                        .map_err(|cause| ModelError::file(&path, cause))?,
+                );
+            }
+        }
+        let named = |key: &str| {
+            let text = |file: &serde_json::Value| {
+                Some(file[key].as_str().or_else(|| file[key]["content"].as_str())?.to_owned())
+            };
+            files.iter().find_map(text)
+        };
+        Ok(Self {
+            separator: named("sep_token"),
+            mask: named("mask_token"),
+            end: named("eos_token"),
+            unknown: named("unk_token"),
+        })
+    }
+
+    /// What queries are filled with: the mask, or the end of texts where there is none, as PyLate has it.
+    fn filler(&self, tower: &Path) -> Result<&str, ModelError> {
+        let filler = self.mask.as_deref().or(self.end.as_deref());
+        filler.ok_or_else(|| {
+            ModelError::folder(tower, "queries are to be expanded, but the tokenizer names no mask_token")
+        })
+    }
+}
+
+fn skipped(tokenizer: &Tokenizer, skipped: &Skipped, special: &Special) -> Result<FxHashSet<u32>, Cause> {
+    let entry = |word: &String| tokenizer.token_to_id(word);
+    Ok(match skipped {
+        Skipped::Nothing => FxHashSet::default(),
+        Skipped::FirstPieces(texts) => {
+            let encodings = texts
+                .iter()
+                .map(|text| tokenizer.encode(text.as_str(), false))
+                .collect::<Result<Vec<Encoding>, _>>()?;
+            encodings.iter().filter_map(|encoding| encoding.get_ids().first().copied()).collect()
+        }
+        Skipped::Entries(words) => {
+            let unknown = special.unknown.as_ref().and_then(entry);
+            words.iter().filter_map(|word| entry(word).or(unknown)).collect()
+        }
+        Skipped::KnownEntries(words) => words.iter().filter_map(entry).collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+//! What cannot be honoured is refused, with the file, the setting and its value.
+
+use super::*;
+use serde_json::json;
+
+fn refused(folder: &Path) -> String {
+    match open(folder, &EncoderOptions { device: Device::Cpu, ..options().unwrap_or_default() }) {
+        Ok(_) => panic!("{} was opened", folder.display()),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// What is said of a folder in which one setting was changed.
+fn refused_with(folder: &str, file: &str, changes: Value) -> String {
+    let place = copy(&testdata().join(folder));
+    change(&place.path().join(file), &changes);
+    refused(place.path()).replace(&place.path().display().to_string(), "FOLDER")
+}
+
+#[test]
+fn settings_nobody_knows() {
+    let families = "sentence-transformers";
+    let all = [
+        refused_with(families, "sentence_bert_config.json", json!({"unpadding": true})),
+        refused_with(
+            families,
+            "1_Pooling/config.json",
+            json!({"word_embedding_dimension": 16, "pooling_mode": "attention"}),
+        ),
+        refused_with(families, "config_sentence_transformers.json", json!({"similarity_fn_name": "euclidean"})),
+        refused_with(families, "tokenizer_config.json", json!({"truncation_side": "left"})),
+        refused_with(
+            families,
+            "modules.json",
+            json!([{"path": "", "type": "a.Transformer"}, {"path": "x", "type": "a.Router"}]),
+        ),
+        refused_with(families, "2_Dense/config.json", json!({"bias": true, "activation_function": "torch.nn.GELU"})),
+        refused_with(families, "2_Dense/config.json", json!({"bias": true, "use_residual": true})),
+        refused_with("colbert-stanford", "artifact.metadata", json!({"similarity": "l2"})),
+        refused_with("colbert-stanford", "artifact.metadata", json!({"query_maxlen": 2000})),
+        refused_with(
+            "colbert-native",
+            "sentence_bert_config.json",
+            json!({"query_expansion": {"strategy": "double", "length": 9}}),
+        ),
+        refused_with("colbert-native", "2_MultiVectorMask/config.json", json!({"keep_only_token_ids": [1]})),
+        refused_with("colbert-pylate", "config_sentence_transformers.json", json!({"query_length": "long"})),
+    ];
+    insta::assert_snapshot!(all.join("\n"), @r#"
+    FOLDER/sentence_bert_config.json: unpadding = true: this setting is not known here, and what it changes would be lost
+    FOLDER/1_Pooling/config.json: pooling_mode = "attention": this pooling is not known
+    FOLDER/config_sentence_transformers.json: similarity_fn_name = "euclidean": vectors are not compared that way here
+    FOLDER/tokenizer_config.json: truncation_side = "left": only "right" is possible here
+    FOLDER/modules.json: type = a.Router: this module is not known, or not at this place
+    FOLDER/2_Dense/config.json: activation_function = "torch.nn.GELU": this activation is not known
+    FOLDER/2_Dense/config.json: use_residual = true: only false is possible here
+    FOLDER/artifact.metadata: similarity = "l2": only "cosine" is possible here
+    FOLDER: a length of 2000 pieces is not possible: 3 to 48
+    FOLDER/sentence_bert_config.json/query_expansion: strategy = "double": fixed or min is expected
+    FOLDER/2_MultiVectorMask/config.json: keep_only_token_ids = [1]: only null is possible here
+    FOLDER/config_sentence_transformers.json: query_length = "long": a whole number is expected
+    "#);
+}
+
+#[test]
+fn folders_that_hold_no_model() {
+    let empty = tempfile::tempdir().expect("a file");
+    assert!(refused(empty.path()).contains("no model of a known kind"));
+    assert!(refused(&empty.path().join("nowhere")).ends_with("there is no such folder"));
+    let place = copy(&testdata().join("dpr"));
+    std::fs::remove_file(place.path().join("ctx_encoder/model.onnx")).expect("a file");
+    let said = refused(place.path());
+    assert!(said.contains("ctx_encoder: neither model.onnx nor onnx/model.onnx is there"), "{said}");
+}
+
+#[test]
+fn rows_by_text_of_a_model_of_pieces() {
+    let wanted = EncoderOptions { granularity: Some(Granularity::Text), ..EncoderOptions::default() };
+    let said = open(&testdata().join("colbert-native"), &wanted).err().expect("a refusal").to_string();
+    assert!(said.ends_with("the model gives rows by Piece, rows by Text were asked for"), "{said}");
+}
+
+/// The loaded library stays for the process: whatever the order of tests, the other one is refused.
+#[test]
+fn a_library_that_is_not_there() {
+    let library = Some(PathBuf::from("/nowhere/libonnxruntime.so"));
+    let wanted = EncoderOptions { library, device: Device::Cpu, ..EncoderOptions::default() };
+    match open(&testdata().join("dpr"), &wanted).err().expect("a refusal") {
+        error @ ModelError::Runtime { .. } => {
+            let said = error.to_string();
+            assert!(said.starts_with("ONNX Runtime could not be loaded from /nowhere/libonnxruntime.so"), "{said}");
+            assert!(said.contains("pip install onnxruntime") && said.contains("ORT_DYLIB_PATH"), "{said}");
+        }
+        error => assert!(matches!(error, ModelError::OtherRuntime { .. }), "{error}"),
+    }
+}
+
+/// PyPI's package for processors has no CUDA in it; a machine with a GPU and its package passes the other way.
+#[test]
+fn a_gpu_that_is_not_there() {
+    let Some(options) = options() else { return };
+    let folder = testdata().join("dpr");
+    match open(&folder, &EncoderOptions { device: Device::Cuda(7), ..options.clone() }) {
+        Ok(encoder) => assert_eq!(encoder.device(), "cuda:7"),
+        Err(error) => {
+            assert!(matches!(error, ModelError::Device { ordinal: 7, .. }), "{error}");
+            assert!(error.to_string().starts_with("the device cuda:7 cannot be used: "), "{error}");
+            let found = opened(&folder, &EncoderOptions { device: Device::Auto, ..options });
+            assert!(
+                found.device().starts_with("cpu, 1 thread; no GPU: ") || found.device().starts_with("cuda:0"),
+                "{}",
+                found.device()
+            );
+        }
+    }
+}
+
+#[test]
+fn a_graph_with_an_unknown_input() {
+    if options().is_none() {
+        return;
+    }
+    let place = copy(&testdata().join("sentence-transformers"));
+    let graph = place.path().join("model.onnx");
+    let bytes = std::fs::read(&graph).expect("a file");
+    let (old, new) = (b"token_type_ids", b"position_ids_x");
+    let renamed: Vec<u8> = replaced(&bytes, old, new);
+    assert_ne!(bytes, renamed);
+    std::fs::write(&graph, renamed).expect("a file");
+    let said = refused(place.path());
+    assert!(said.ends_with("model.onnx: the input position_ids_x is not known"), "{said}");
+}
+
+fn replaced(bytes: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
+    let mut result = bytes.to_vec();
+    while let Some(place) = memchr::memmem::find(&result, old) {
+        result[place..place + old.len()].copy_from_slice(new);
+    }
+    result
+}
