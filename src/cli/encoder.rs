@@ -1,148 +1,172 @@
 //! Encoders by their folders, and the arguments that say how vectors take part in ranking.
 
 use crate::engine::{RerankOptions, Reranker, WeightedFusion};
-use crate::rerank::{Combination, Encoder, Method};
+use crate::rerank::encoder::{Device, EncoderOptions, library_in, open};
+use crate::rerank::{Combination, Encoder, Granularity, Method, Normalization};
 use crate::sparse::ModelKind;
-use anyhow::{Context, bail, ensure};
+use anyhow::ensure;
 use serde_json::{Value, json};
+use std::env;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
-/// Where a model runs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) enum Device {
-    /// On the first accelerator there is, else on the processor.
-    #[default]
-    Auto,
-    Cpu,
-    /// On the accelerator with this number.
-    Cuda(u32),
+/// Models, and how they are run.
+#[derive(clap::Args, Debug, Clone)]
+pub(super) struct EncoderArguments {
+    /// A model with one vector a text, in this folder: sentence-transformers, DPR.
+    #[arg(long, value_name = "FOLDER")]
+    dpr: Option<PathBuf>,
+    /// A model with a vector a piece, in this folder: ColBERT, or the pieces of a sentence-transformers model.
+    #[arg(long, value_name = "FOLDER")]
+    colbert: Option<PathBuf>,
+    /// The ONNX file in the models' folders, such as model_int8.onnx [default: model.onnx].
+    #[arg(long, value_name = "FILE")]
+    onnx: Option<String>,
+    /// Where the models run: auto, cpu, cuda or cuda:N.
+    #[arg(long, value_name = "DEVICE", default_value_t)]
+    device: Device,
+    /// Threads of one run of a model, and of scoring [default: one for each physical core].
+    #[arg(long, value_name = "N")]
+    model_threads: Option<NonZeroUsize>,
+    /// ONNX Runtime's library [default: ORT_DYLIB_PATH, else what `make setup` put into the cache, else the system's].
+    #[arg(long, value_name = "FILE")]
+    onnxruntime: Option<PathBuf>,
 }
 
-impl FromStr for Device {
-    type Err = String;
+impl EncoderArguments {
+    /// Whether any model is named.
+    pub(super) fn is_any(&self) -> bool {
+        self.dpr.is_some() || self.colbert.is_some()
+    }
 
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        match name {
-            "auto" => Ok(Self::Auto),
-            "cpu" => Ok(Self::Cpu),
-            "cuda" => Ok(Self::Cuda(0)),
-            _ => name
-                .strip_prefix("cuda:")
-                .and_then(|number| number.parse().ok())
-                .map(Self::Cuda)
-                .ok_or_else(|| format!("{name:?} is no device; known are auto, cpu, cuda and cuda:N")),
-        }
+    /// The models, that with a vector a text first.
+    pub(super) fn open(&self) -> anyhow::Result<Vec<Box<dyn Encoder>>> {
+        let asked = [(&self.dpr, Granularity::Text), (&self.colbert, Granularity::Piece)];
+        let folders = asked.into_iter().filter_map(|(folder, granularity)| Some((folder.as_deref()?, granularity)));
+        folders.map(|(folder, granularity)| self.open_as(folder, granularity)).collect()
+    }
+
+    fn open_as(&self, folder: &Path, granularity: Granularity) -> anyhow::Result<Box<dyn Encoder>> {
+        ensure!(folder.is_dir(), "there is no model at {}: it is a folder with model.onnx", folder.display());
+        let options = EncoderOptions {
+            library: self.library(),
+            device: self.device,
+            threads: self.model_threads.map(NonZeroUsize::get),
+            variant: self.onnx.clone(),
+            granularity: Some(granularity),
+            ..EncoderOptions::default()
+        };
+        let encoder = open(folder, &options)?;
+        tracing::info!(model = encoder.name(), device = encoder.device(), "model opened");
+        Ok(encoder)
+    }
+
+    fn library(&self) -> Option<PathBuf> {
+        let named = || env::var_os("ORT_DYLIB_PATH").filter(|path| !path.is_empty()).map(PathBuf::from);
+        self.onnxruntime.clone().or_else(named).or_else(|| library_in(&cache()?))
     }
 }
 
-/// How a model runs.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct EncoderOptions {
-    pub(super) device: Device,
-    pub(super) threads: NonZeroUsize,
-}
-
-/// Opens the model in a folder.
-pub(super) fn open_encoder(folder: &Path, options: &EncoderOptions) -> anyhow::Result<Box<dyn Encoder>> {
-    ensure!(folder.is_dir(), "there is no model at {}", folder.display());
-    let EncoderOptions { device, threads } = options;
-    bail!("this version of the program cannot run the model at {} ({device:?}, {threads} threads)", folder.display())
+/// The folder that `make setup` puts libraries and models into.
+fn cache() -> Option<PathBuf> {
+    let folder = |name: &str| env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
+    let users = || folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")));
+    folder("LODESEEK_CACHE").or_else(|| Some(users()?.join("lodeseek")))
 }
 
 /// The arguments that say how candidates are ranked again.
 #[derive(clap::Args, Debug, Clone)]
+#[command(next_help_heading = "Ranking again by vectors (of models that `index` was given)")]
 pub(super) struct RerankArguments {
-    /// Rank candidates again with the vectors that the model in this folder made (`index --encoder`).
-    #[arg(long, value_name = "FOLDER")]
-    rerank: Option<PathBuf>,
-    /// The models whose best are candidates [default: the ranking model].
-    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "rerank")]
+    #[command(flatten)]
+    encoders: EncoderArguments,
+    /// The models whose best are candidates [default: fsdm,bm25].
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pool: Vec<ModelKind>,
     /// Candidates of each model.
-    #[arg(long, value_name = "N", default_value = "20", requires = "rerank")]
-    depth_pool: NonZeroUsize,
-    /// Candidates by vectors, from among all datasets, beside those of the models.
-    #[arg(long, value_name = "N", requires = "rerank")]
-    dense_pool: Option<NonZeroUsize>,
+    #[arg(long, value_name = "N", default_value = "30")]
+    pool_depth: NonZeroUsize,
+    /// Candidates by the vectors of --dpr, from among all datasets, beside those of the models; 0 for none.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    dense_depth: usize,
     /// How the scores of metadata and data become one: max, sum, mean, metadata or data.
-    #[arg(long, value_name = "HOW", default_value_t, requires = "rerank")]
+    #[arg(long, value_name = "HOW", default_value_t)]
     combine: Combination,
-    /// Fuse the rankings of the models with that by vectors: rrf, "rrf k=60", combsum, "combsum z", combmnz or mixed
-    /// [default: vectors alone].
-    #[arg(long, value_name = "METHOD", requires = "rerank")]
-    fusion: Option<Method>,
-    /// Weights to fuse with: one for each model of the pool, then one for the vectors [default: equal].
-    #[arg(long, value_name = "W", value_delimiter = ',', requires = "fusion")]
+    /// How the rankings of the models and those by vectors become one: rrf, "rrf k=60", combsum, "combsum z", combmnz or
+    /// mixed; or none, for vectors alone [default: combsum].
+    #[arg(long, value_name = "METHOD", value_parser = fusion)]
+    fusion: Option<Joining>,
+    /// Weights to fuse with: one for each model of the pool, then of --dpr, then of --colbert [default: equal].
+    #[arg(long, value_name = "W", value_delimiter = ',')]
     fusion_weights: Vec<f64>,
-    /// The score by vectors, for a row of the query, below which a dataset counts as closest, not as found.
-    #[arg(long, value_name = "SCORE", requires = "rerank")]
-    floor: Option<f64>,
-    /// Where the model runs: auto, cpu, cuda or cuda:N.
-    #[arg(long, value_name = "DEVICE", default_value = "auto", requires = "rerank")]
-    device: Device,
-    /// Threads of the model, and of scoring.
-    #[arg(long, value_name = "N", default_value = "1", requires = "rerank")]
-    rerank_threads: NonZeroUsize,
+    /// The scores by vectors, of --dpr, then of --colbert for a piece of the query, below which a dataset counts as
+    /// closest, not as found.
+    #[arg(long, value_name = "SCORE", value_delimiter = ',')]
+    floor: Vec<f64>,
+}
+
+/// Whether rankings are fused, and how.
+#[derive(Clone, Copy, Debug)]
+enum Joining {
+    VectorsAlone,
+    Fused(Method),
+}
+
+fn fusion(name: &str) -> Result<Joining, String> {
+    if name == "none" {
+        return Ok(Joining::VectorsAlone);
+    }
+    name.parse().map(Joining::Fused).map_err(|error: crate::rerank::ParseMethodError| error.to_string())
 }
 
 impl RerankArguments {
     /// Whether anything is to be ranked again.
     pub(super) fn is_wanted(&self) -> bool {
-        self.rerank.is_some()
+        self.encoders.is_any()
     }
 
     /// What was asked for, with candidates enough to show so many.
     pub(super) fn reranker(&self, home: &Path, shown: usize) -> anyhow::Result<Option<Reranker>> {
-        let Some(folder) = &self.rerank else { return Ok(None) };
-        let encoder = open_encoder(folder, &EncoderOptions { device: self.device, threads: self.rerank_threads })?;
-        let none = || format!("{} cannot rank", folder.display());
-        Reranker::open(home, encoder, self.options(shown)).map(Some).with_context(none)
+        if !self.is_wanted() {
+            return Ok(None);
+        }
+        Ok(Some(Reranker::open(home, self.encoders.open()?, self.options(shown))?))
     }
 
     fn options(&self, shown: usize) -> RerankOptions {
-        let weighted = |method| WeightedFusion { method, weights: self.fusion_weights.clone() };
+        let method = match self.fusion.unwrap_or(Joining::Fused(Method::CombSum(Normalization::MinMax))) {
+            Joining::VectorsAlone => None,
+            Joining::Fused(method) => Some(method),
+        };
+        let pool = if self.pool.is_empty() { vec![ModelKind::Fsdm, ModelKind::Bm25] } else { self.pool.clone() };
         RerankOptions {
-            pool: self.pool.clone(),
-            depth: self.depth_pool.get().max(shown),
-            dense: self.dense_pool,
+            pool,
+            depth: self.pool_depth.get().max(shown),
+            dense: NonZeroUsize::new(self.dense_depth).filter(|_| self.encoders.dpr.is_some()),
             combination: self.combine,
-            fusion: self.fusion.map(weighted),
-            floor: self.floor,
-            threads: self.rerank_threads,
+            fusion: method.map(|method| WeightedFusion { method, weights: self.fusion_weights.clone() }),
+            floors: self.floor.clone(),
+            threads: self.encoders.model_threads.unwrap_or(NonZeroUsize::MIN),
         }
     }
 }
 
 /// What a reranker is, for the record of a run.
 pub(super) fn record(reranker: &Reranker) -> Value {
-    let (encoder, options) = (reranker.encoder(), reranker.options());
+    let options = reranker.options();
+    let encoder = |encoder: &dyn Encoder| json!({ "model": encoder.name(), "fingerprint": encoder.fingerprint(), "granularity": encoder.granularity() });
     json!({
-        "model": encoder.name(),
-        "fingerprint": encoder.fingerprint(),
+        "encoders": reranker.encoders().map(encoder).collect::<Vec<_>>(),
         "pool": options.pool.iter().map(|kind| kind.name()).collect::<Vec<_>>(),
-        "depth_pool": options.depth,
-        "dense_pool": options.dense,
+        "pool_depth": options.depth,
+        "dense_depth": options.dense,
         "combination": options.combination.name(),
         "fusion": options.fusion.as_ref().map(|fusion| fusion.method.to_string()),
         "fusion_weights": options.fusion.as_ref().map(|fusion| fusion.weights.clone()),
     })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn devices_by_name() {
-        for (name, device) in
-            [("auto", Device::Auto), ("cpu", Device::Cpu), ("cuda", Device::Cuda(0)), ("cuda:3", Device::Cuda(3))]
-        {
-            assert_eq!(name.parse(), Ok(device));
-        }
-        for wrong in ["", "gpu", "cuda:", "cuda:x", "cuda3"] {
-            assert!(wrong.parse::<Device>().is_err(), "{wrong}");
-        }
-    }
+/// What a reranker adds to the tag of a run.
+pub(super) fn tag(reranker: &Reranker) -> String {
+    reranker.encoders().map(|encoder| format!("+{}", encoder.name().replace(char::is_whitespace, "-"))).collect()
 }

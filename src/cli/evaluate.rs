@@ -92,7 +92,7 @@ enum Scores {
 
 pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let home_ranks = arguments.topics.is_some() || !arguments.rerank.is_wanted();
-    anyhow::ensure!(home_ranks, "--rerank needs --topics: runs are measured as they are");
+    anyhow::ensure!(home_ranks, "ranking again needs --topics: runs are measured as they are");
     let qrels = Qrels::read(&arguments.qrels)?;
     let folds = folds(arguments, &qrels)?;
     let average = match (arguments.average, &folds) {

@@ -1,7 +1,7 @@
 //! `lodeseek index`: profiles, snippets, the text index, and an encoder's vectors.
 
 use super::Done;
-use super::encoder::{Device, EncoderOptions, open_encoder};
+use super::encoder::EncoderArguments;
 use super::terminal::{bar, grouped, memory_note, rate};
 use crate::engine::{
     EncodingOptions, EncodingReport, IndexOptions, IndexProgress, IndexReport, Indexer, encode, index_folder,
@@ -14,8 +14,7 @@ use crate::snippet::{Method, TripleBudget};
 use crate::store::{Access, Store, StoreError, is_home};
 use oxsdatatypes::DateTime;
 use std::io::{self, Write};
-use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 #[derive(clap::Args, Debug)]
@@ -39,17 +38,13 @@ pub(super) struct Arguments {
     /// the index has makes every dataset anew. Default: as the index has it, else `acordar`.
     #[arg(long, value_name = "KIND")]
     analysis: Option<AnalysisKind>,
-    /// Then encode what is new with the model in this folder: `search --rerank` needs it.
-    #[arg(long, value_name = "FOLDER")]
-    encoder: Option<PathBuf>,
+    #[command(flatten)]
+    encoders: EncoderArguments,
     /// How vectors are stored: f16 or int8, half the size. Another than they have encodes every dataset anew.
-    #[arg(long, value_name = "PRECISION", default_value_t, requires = "encoder")]
+    #[arg(long, value_name = "PRECISION", default_value_t)]
     vectors: Precision,
-    /// Where the model runs: auto, cpu, cuda or cuda:N.
-    #[arg(long, value_name = "DEVICE", default_value = "auto", requires = "encoder")]
-    device: Device,
     /// Remove the vectors that the model of this name made.
-    #[arg(long, value_name = "NAME", conflicts_with = "encoder")]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["dpr", "colbert"])]
     forget_vectors: Option<String>,
 }
 
@@ -58,8 +53,7 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         return Err(StoreError::NoHome { home: home.to_owned() }.into());
     }
     // A model that cannot be had is better known before an hour of indexing.
-    let encoder = arguments.encoder.as_deref().map(|folder| open_encoder(folder, &encoder_options(arguments)));
-    let encoder = encoder.transpose()?;
+    let encoders = arguments.encoders.open()?;
     let store = Store::open(home, Access::Write, None)?;
     // The committed index answers until the new documents are; only one of another version cannot be gone on with.
     if arguments.rebuild
@@ -94,18 +88,11 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     if let Some(name) = &arguments.forget_vectors {
         forget(home, name)?;
     }
-    if let Some(encoder) = &encoder {
+    for encoder in &encoders {
         encode_all(home, encoder.as_ref(), arguments.vectors)?;
     }
     write_vectors(&mut io::stderr().lock(), &vectors::list(&vectors_folder(home))?)?;
     Ok(Done::Something)
-}
-
-fn encoder_options(arguments: &Arguments) -> EncoderOptions {
-    EncoderOptions {
-        device: arguments.device,
-        threads: NonZeroUsize::new(arguments.threads).unwrap_or(NonZeroUsize::MIN),
-    }
 }
 
 fn encode_all(home: &Path, encoder: &dyn Encoder, precision: Precision) -> anyhow::Result<()> {
@@ -117,9 +104,10 @@ fn encode_all(home: &Path, encoder: &dyn Encoder, precision: Precision) -> anyho
     });
     bar.finish_and_clear();
     let EncodingReport { model, encoded, unchanged, removed, time, bytes } = report?;
+    let device = encoder.device();
     writeln!(
         io::stderr().lock(),
-        "{encoded} datasets encoded by {model}, {unchanged} unchanged, {removed} removed; {:.1} MB in {:.1} s ({} datasets/s)",
+        "{encoded} datasets encoded by {model} on {device}, {unchanged} unchanged, {removed} removed; {:.1} MB in {:.1} s ({} datasets/s)",
         bytes as f64 / 1e6,
         time.as_secs_f64(),
         rate(encoded as u64, time),

@@ -22,7 +22,7 @@ pub(super) struct Arguments {
     ranking: ModelArguments,
     #[command(flatten)]
     rerank: RerankArguments,
-    /// Datasets ranked for a topic; with --rerank no more than there are candidates.
+    /// Datasets ranked for a topic; with --dpr or --colbert no more than there are candidates.
     #[arg(long, value_name = "N", default_value = "100")]
     depth: NonZeroUsize,
     /// The run; its record goes to FILE.json. Without it the run goes to stdout, without a record.
@@ -47,7 +47,7 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let mut tag = arguments.ranking.fields.tag(arguments.ranking.model);
     let mut reranked = Value::Null;
     if let Some(reranker) = arguments.rerank.reranker(home, 1)? {
-        tag.extend(["+", &reranker.encoder().name().replace(char::is_whitespace, "-")]);
+        tag.push_str(&encoder::tag(&reranker));
         reranked = encoder::record(&reranker);
         searcher = searcher.with_reranker(reranker);
     }

@@ -4,7 +4,11 @@ use super::Done;
 use super::encoder::RerankArguments;
 use super::model::ModelArguments;
 use super::terminal::{Style, cut, grouped, safe};
-use crate::engine::{DenseMatch, Hit, PartKind, SearchRequest, SearchResponse, Searcher, SnippetKind, SnippetTriple};
+use crate::engine::{
+    DenseMatch, EncoderSummary, Hit, PartKind, RerankSummary, SearchRequest, SearchResponse, Searcher, SnippetKind,
+    SnippetTriple,
+};
+use crate::rerank::Granularity;
 use crate::server::hit_json;
 use crate::snippet::LabelledTriple;
 use std::io::{self, Write};
@@ -82,14 +86,27 @@ fn write_response(
     }
     writeln!(out, "{} of {} datasets match “{}”", response.total, searcher.len()?, safe(query))?;
     if let Some(rerank) = &response.rerank {
-        let (model, without) = (safe(&rerank.model), rerank.unencoded);
-        writeln!(out, "{} ranked again by {model}, {without} of them without vectors", rerank.candidates)?;
+        write_rerank(out, rerank)?;
     }
     for hit in &response.hits {
         let view = View { style, searcher, response };
         view.hit(out, hit)?;
     }
     Ok(())
+}
+
+/// How many were ranked again, and by what.
+fn write_rerank(out: &mut impl Write, rerank: &RerankSummary) -> io::Result<()> {
+    let encoder = |encoder: &EncoderSummary| {
+        let rows = if encoder.granularity == Granularity::Text { "texts" } else { "words" };
+        let without = match encoder.unencoded {
+            0 => String::new(),
+            without => format!(" ({without} not encoded by it yet: run `lodeseek index` with it)"),
+        };
+        format!("the {rows} of {}{without}", safe(&encoder.model))
+    };
+    let encoders: Vec<String> = rerank.encoders.iter().map(encoder).collect();
+    writeln!(out, "{} candidates ranked again by {}", rerank.candidates, encoders.join(" and "))
 }
 
 struct View<'v> {
@@ -118,7 +135,10 @@ impl View<'_> {
         }
         let fields: Vec<String> = hit.fields.iter().map(|m| format!("{} ({})", m.field, m.terms.join(", "))).collect();
         writeln!(out, "    matched in {}", fields.join("; "))?;
-        if let Some(dense) = &hit.dense {
+        if hit.is_closest() {
+            writeln!(out, "    among the closest there are, but hardly what was asked for")?;
+        }
+        for dense in &hit.dense {
             self.dense(out, dense)?;
         }
         if let Some(explanation) = &hit.explanation {
@@ -139,8 +159,8 @@ impl View<'_> {
     fn dense(&self, out: &mut impl Write, dense: &DenseMatch) -> io::Result<()> {
         let score = |score: Option<f64>| score.map_or_else(|| "none".to_owned(), |score| format!("{score:.3}"));
         let (metadata, data) = (score(dense.metadata), score(dense.data));
-        let closest = if dense.closest { ": closest, hardly what was asked for" } else { "" };
-        writeln!(out, "    by vectors {:.3} (metadata {metadata}, data {data}){closest}", dense.score)?;
+        let by = if dense.granularity == Granularity::Text { "the texts" } else { "the words" };
+        writeln!(out, "    by {by} {:.3} (metadata {metadata}, data {data})", dense.score)?;
         for part in &dense.parts {
             let kind = if part.of == PartKind::Metadata { "metadata" } else { "triple" };
             writeln!(out, "      {:.3} {kind}: {}", part.score, self.marked(&cut(&part.text, 120)))?;

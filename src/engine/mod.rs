@@ -3,6 +3,7 @@
 
 mod card;
 mod content;
+mod dense;
 mod encoding;
 mod evidence;
 mod indexer;
@@ -13,12 +14,11 @@ mod terms;
 
 pub use card::{CARD_LANGUAGES, Card};
 pub use content::Content;
+pub use dense::{DenseMatch, PartKind, PartShare};
 pub use encoding::{EncodingOptions, EncodingProgress, EncodingReport, encode};
 pub use evidence::Evidence;
 pub use indexer::{IndexOptions, IndexProgress, IndexReport, Indexer, StageTimes};
-pub use rerank::{
-    DenseMatch, PartKind, PartShare, RerankError, RerankOptions, RerankSummary, Reranker, WeightedFusion,
-};
+pub use rerank::{Components, EncoderSummary, RerankError, RerankOptions, RerankSummary, Reranker, WeightedFusion};
 pub use searcher::{FieldMatch, Hit, SearchRequest, SearchResponse, Searcher, SnippetKind};
 pub use snippets::{DatasetSnippet, MadeSnippet, QueryWords, SnippetRequest, SnippetTriple, make_snippet};
 pub use terms::QueryTerms;

@@ -4,7 +4,7 @@ use super::content::{Content, Contents};
 use super::rerank::Reranked;
 use super::snippets::{self, DatasetSnippet, SnippetTriple, is_match, label_all, mark};
 use super::{
-    Card, DenseMatch, EngineError, Evidence, QueryTerms, RerankSummary, Reranker, SnippetRequest, evidence,
+    Card, Components, DenseMatch, EngineError, Evidence, QueryTerms, RerankSummary, Reranker, SnippetRequest, evidence,
     index_folder, make_snippet,
 };
 use crate::catalog::DatasetId;
@@ -125,9 +125,9 @@ pub struct Hit {
     pub card: Card,
     /// Where it matched, the most telling field first.
     pub fields: Vec<FieldMatch>,
-    /// How its vectors were scored, where it was ranked again and has some.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub dense: Option<DenseMatch>,
+    /// How its vectors were scored, by each encoder that made some of it, where it was ranked again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dense: Vec<DenseMatch>,
     /// Its snippet, with the query's terms marked.
     pub snippet: Vec<SnippetTriple>,
     /// The score as a tree, where it was asked for.
@@ -136,6 +136,14 @@ pub struct Hit {
     /// The triples that hold the query's terms, where they were asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
+}
+
+impl Hit {
+    /// Whether every encoder with a floor takes it for the closest there is, hardly for what was asked for.
+    #[must_use]
+    pub fn is_closest(&self) -> bool {
+        !self.dense.is_empty() && self.dense.iter().all(|dense| dense.closest)
+    }
 }
 
 /// The answer.
@@ -231,15 +239,34 @@ impl Searcher {
         snapshot: &Snapshot,
     ) -> Result<Option<Reranked>, EngineError> {
         let Some(reranker) = &self.reranker else { return Ok(None) };
-        let options = reranker.options();
-        let mut rankings = Vec::with_capacity(options.pool.len().max(1));
-        for kind in &options.pool {
-            rankings.push(rank(kind.model(LengthMode::Exact).as_ref(), query, snapshot, options.depth)?.ranking);
+        reranker.rank(text, &self.sparse(reranker, query, model, snapshot)?).map(Some)
+    }
+
+    /// The rankings that the reranker fuses for a query: what tuning weighs. `None` where there is no reranker.
+    pub fn components(&self, query: &str) -> Result<Option<Components>, EngineError> {
+        let Some(reranker) = &self.reranker else { return Ok(None) };
+        let snapshot = self.index.snapshot()?;
+        let analyzed = AnalyzedQuery::new(query, snapshot.analysis());
+        reranker.components(query, &self.sparse(reranker, &analyzed, self.model.as_ref(), &snapshot)?).map(Some)
+    }
+
+    /// The rankings by the models of a reranker's pool.
+    fn sparse(
+        &self,
+        reranker: &Reranker,
+        query: &AnalyzedQuery,
+        model: &dyn SparseModel,
+        snapshot: &Snapshot,
+    ) -> Result<Vec<Ranking>, EngineError> {
+        let depth = reranker.sparse_depth();
+        let mut rankings = Vec::with_capacity(reranker.options().pool.len().max(1));
+        for kind in &reranker.options().pool {
+            rankings.push(rank(kind.model(LengthMode::Exact).as_ref(), query, snapshot, depth)?.ranking);
         }
-        if options.pool.is_empty() {
-            rankings.push(rank(model, query, snapshot, options.depth)?.ranking);
+        if reranker.options().pool.is_empty() {
+            rankings.push(rank(model, query, snapshot, depth)?.ranking);
         }
-        reranker.rank(text, &rankings).map(Some)
+        Ok(rankings)
     }
 
     /// The best `depth` datasets for a query with every field weighted 1, or those that the model scores anew, with the
@@ -295,14 +322,19 @@ impl Searcher {
                 score: scored.score,
                 card,
                 fields,
-                dense: reranked.as_ref().and_then(|reranked| reranked.dense.get(&scored.id)).cloned(),
+                dense: reranked
+                    .as_ref()
+                    .and_then(|reranked| reranked.dense.get(&scored.id))
+                    .cloned()
+                    .unwrap_or_default(),
                 snippet,
                 explanation: None,
                 evidence: Vec::new(),
             };
             if request.explain {
                 hit.explanation = Some(model.explain(&shown, document, &ranked.collection));
-                if let (Some(reranker), Some(dense)) = (&self.reranker, &mut hit.dense) {
+                for dense in &mut hit.dense {
+                    let Some(reranker) = &self.reranker else { break };
                     dense.parts = reranker.explain(&request.query, &scored.id, dense, &snapshot)?;
                 }
             }

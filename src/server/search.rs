@@ -136,8 +136,9 @@ fn one(hit: &Hit) -> Value {
         "fields": hit.fields,
         "snippet": hit.snippet,
     });
-    if let Some(dense) = &hit.dense {
-        value["dense"] = json!(dense);
+    if !hit.dense.is_empty() {
+        value["dense"] = json!(hit.dense);
+        value["closest"] = json!(hit.is_closest());
     }
     if let Some(object) = value.as_object_mut()
         && let Some(explanation) = &hit.explanation

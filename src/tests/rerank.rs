@@ -102,6 +102,10 @@ impl Encoder for Hashed {
     }
 }
 
+fn boxed(encoder: Box<Hashed>) -> [Box<dyn Encoder>; 1] {
+    [encoder]
+}
+
 fn home() -> Home {
     Home::of(&testdata("catalog.ttl"))
 }
@@ -111,7 +115,7 @@ fn encoded(home: &Home, encoder: &Hashed) -> EncodingReport {
 }
 
 fn searcher(home: &Home, granularity: Granularity, options: RerankOptions) -> Searcher {
-    let reranker = Reranker::open(home.path(), Box::new(Hashed::new(granularity)), options).expect("opened");
+    let reranker = Reranker::open(home.path(), boxed(Box::new(Hashed::new(granularity))), options).expect("opened");
     home.searcher().with_reranker(reranker)
 }
 
@@ -169,10 +173,10 @@ fn an_interrupted_encoding_goes_on_where_it_committed() {
 #[test]
 fn without_vectors_there_is_a_clear_error() {
     let home = home();
-    let error = Reranker::open(home.path(), Box::new(Hashed::new(Granularity::Text)), RerankOptions::default());
+    let error = Reranker::open(home.path(), boxed(Box::new(Hashed::new(Granularity::Text))), RerankOptions::default());
     let error = error.err().expect("an error");
     assert!(matches!(error, EngineError::Vectors(VectorsError::Missing(_))), "{error}");
-    assert!(error.to_string().contains("index --encoder"), "{error}");
+    assert!(error.to_string().contains("index --dpr"), "{error}");
 }
 
 /// With one coordinate a word and vectors of length 1, the dense score is the cosine of word counts.
@@ -186,9 +190,9 @@ fn vectors_alone_rank_by_likeness() {
             let response =
                 searcher.search(&SearchRequest { depth: 100, ..SearchRequest::new(query) }).expect("answered");
             let summary = response.rerank.as_ref().expect("ranked again");
-            assert_eq!((summary.model.as_str(), summary.unencoded), ("hashed words", 0));
+            assert_eq!((summary.encoders[0].model.as_str(), summary.encoders[0].unencoded), ("hashed words", 0));
             assert_eq!(summary.candidates, response.hits.len());
-            let dense: Vec<f64> = response.hits.iter().map(|hit| hit.dense.as_ref().expect("scored").score).collect();
+            let dense: Vec<f64> = response.hits.iter().map(|hit| hit.dense.first().expect("scored").score).collect();
             assert!(dense.is_sorted_by(|a, b| a >= b), "{dense:?}");
             let most = if granularity == Granularity::Text { 1.001 } else { words(query).count() as f64 };
             assert!(dense.iter().all(|score| (0.0..=most).contains(score)), "{dense:?}");
@@ -199,7 +203,7 @@ fn vectors_alone_rank_by_likeness() {
             found.sort();
             assert_eq!(found, sparse, "the candidates are the sparse model's, in another order");
             for hit in &response.hits {
-                let dense = hit.dense.as_ref().expect("scored");
+                let dense = hit.dense.first().expect("scored");
                 assert_eq!(Some(dense.score), Combination::Max.of(dense.metadata, dense.data));
                 assert_eq!(dense.score, hit.score);
             }
@@ -233,7 +237,7 @@ fn fused_with_weights() {
     let fused = |weights: &[f64]| {
         let fusion = Some(WeightedFusion { method: Method::default(), weights: weights.to_vec() });
         let options = RerankOptions { pool: pool.clone(), fusion, ..RerankOptions::default() };
-        Reranker::open(home.path(), Box::new(Hashed::new(Granularity::Piece)), options)
+        Reranker::open(home.path(), boxed(Box::new(Hashed::new(Granularity::Piece))), options)
             .map(|reranker| home.searcher().with_reranker(reranker))
     };
     let alone = searcher(&home, Granularity::Piece, RerankOptions { pool: pool.clone(), ..RerankOptions::default() });
@@ -264,11 +268,14 @@ fn what_has_no_vectors_is_counted_and_stands_behind() {
     gone.iter().for_each(|name| writer.remove(&id(name)));
     writer.finish().expect("finished");
     let response = searcher.search(&SearchRequest { depth: 100, ..SearchRequest::new(BROAD) }).expect("answered");
-    assert_eq!(response.rerank.as_ref().map(|summary| (summary.candidates, summary.unencoded)), Some((all.len(), 2)));
+    assert_eq!(
+        response.rerank.as_ref().map(|summary| (summary.candidates, summary.encoders[0].unencoded)),
+        Some((all.len(), 2))
+    );
     let last: Vec<&str> = response.hits[all.len() - 2..].iter().map(|hit| hit.card.metadata.id.as_str()).collect();
     assert_eq!(last, gone, "behind the others, in the order of the sparse model");
-    assert!(response.hits[all.len() - 2..].iter().all(|hit| hit.dense.is_none()));
-    assert!(hit_json(BROAD, &response)["rerank"]["unencoded"] == 2);
+    assert!(response.hits[all.len() - 2..].iter().all(|hit| hit.dense.is_empty()));
+    assert!(hit_json(BROAD, &response)["rerank"]["encoders"][0]["unencoded"] == 2);
 }
 
 #[test]
@@ -282,8 +289,8 @@ fn damaged_vectors_are_those_of_their_dataset() {
     std::fs::write(&data, bytes).expect("written");
     let searcher = searcher(&home, Granularity::Piece, RerankOptions { depth: 100, ..RerankOptions::default() });
     let response = searcher.search(&SearchRequest::new("air quality in the city")).expect("answered");
-    assert_eq!(response.rerank.expect("ranked again").unencoded, 1);
-    let lost = response.hits.iter().find(|hit| hit.dense.is_none()).expect("still a hit");
+    assert_eq!(response.rerank.expect("ranked again").encoders[0].unencoded, 1);
+    let lost = response.hits.iter().find(|hit| hit.dense.is_empty()).expect("still a hit");
     assert_eq!(lost.card.metadata.id.as_str(), "air-quality", "the first block");
 }
 
@@ -305,7 +312,7 @@ fn candidates_by_vectors_from_among_all() {
     encoded(&home, &Hashed::new(Granularity::Piece));
     let refused = Reranker::open(
         home.path(),
-        Box::new(Hashed::new(Granularity::Piece)),
+        boxed(Box::new(Hashed::new(Granularity::Piece))),
         RerankOptions { dense, ..RerankOptions::default() },
     );
     assert!(matches!(refused, Err(EngineError::Rerank(RerankError::VectorAPiece(_)))));
@@ -319,7 +326,7 @@ fn the_parts_that_carried_a_score_are_named() {
         let searcher = searcher(&home, granularity, RerankOptions::default());
         let request = SearchRequest { explain: true, ..SearchRequest::new("air quality") };
         let response = searcher.search(&request).expect("answered");
-        let dense = response.hits[0].dense.as_ref().expect("scored");
+        let dense = response.hits[0].dense.first().expect("scored");
         let best = &dense.parts[0];
         let lower = best.text.to_lowercase();
         assert!(lower.contains("air") || lower.contains("quality"), "{dense:?}");
@@ -331,7 +338,7 @@ fn the_parts_that_carried_a_score_are_named() {
             assert!(sum <= dense.score + 1e-6, "{dense:?}");
         }
         let silent = searcher.search(&SearchRequest::new("air quality")).expect("answered");
-        assert!(silent.hits.iter().all(|hit| hit.dense.as_ref().is_some_and(|dense| dense.parts.is_empty())));
+        assert!(silent.hits.iter().all(|hit| hit.dense.first().is_some_and(|dense| dense.parts.is_empty())));
     }
 }
 
@@ -339,11 +346,11 @@ fn the_parts_that_carried_a_score_are_named() {
 fn below_the_floor_is_closest_not_found() {
     let home = home();
     encoded(&home, &Hashed::new(Granularity::Piece));
-    let options = |floor| RerankOptions { floor, ..RerankOptions::default() };
+    let options = |floor| RerankOptions { floors: Vec::from_iter(floor), ..RerankOptions::default() };
     let closest = |floor| {
         let response = searcher(&home, Granularity::Piece, options(floor)).search(&SearchRequest::new(BROAD));
         let hits = response.expect("answered").hits;
-        hits.iter().map(|hit| hit.dense.as_ref().map(|dense| (dense.score, dense.closest))).collect::<Vec<_>>()
+        hits.iter().map(|hit| hit.dense.first().map(|dense| (dense.score, dense.closest))).collect::<Vec<_>>()
     };
     assert!(closest(None).iter().all(|hit| hit.is_some_and(|(_, closest)| !closest)));
     let marked = closest(Some(0.5));
@@ -358,7 +365,8 @@ fn a_searcher_follows_the_vectors() {
     encoded(&home, &Hashed::new(Granularity::Piece));
     let folder = model_folder(&vectors_folder(home.path()), "piece");
     let searcher = searcher(&home, Granularity::Piece, RerankOptions::default());
-    let unencoded = || searcher.search(&SearchRequest::new(BROAD)).expect("answered").rerank.expect("some").unencoded;
+    let unencoded =
+        || searcher.search(&SearchRequest::new(BROAD)).expect("answered").rerank.expect("some").encoders[0].unencoded;
     assert_eq!(unencoded(), 0);
     forget_all(&folder);
     assert!(unencoded() > 0);

@@ -27,19 +27,21 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum VectorsError {
     /// There are none yet.
-    #[error("there are no vectors at {0}; `lodeseek index --encoder` makes them")]
+    #[error("there are no vectors at {0}; `lodeseek index --dpr` or `--colbert` makes them")]
     Missing(PathBuf),
     /// Another process is writing them.
     #[error("another process is writing the vectors at {0}")]
     Busy(PathBuf),
     /// Another version of the program wrote them.
-    #[error("the vectors at {0} are of another version; remove the folder and run `lodeseek index --encoder`")]
+    #[error(
+        "the vectors at {0} are of another version; remove the folder and run `lodeseek index --dpr` or `--colbert`"
+    )]
     OtherVersion(PathBuf),
     /// Another model made them.
     #[error("the vectors at {0} were made by another model")]
     OtherModel(PathBuf),
     /// The directory cannot be read.
-    #[error("the vectors at {0} are damaged; remove the folder and run `lodeseek index --encoder`")]
+    #[error("the vectors at {0} are damaged; remove the folder and run `lodeseek index --dpr` or `--colbert`")]
     Damaged(PathBuf),
     /// The block of a dataset is not what was written.
     #[error("the vectors of the dataset {0} are damaged")]

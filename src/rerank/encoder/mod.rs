@@ -24,6 +24,7 @@ mod vectors;
 pub use error::ModelError;
 pub use options::{Device, EncoderOptions, ParseDeviceError, library_in};
 
+use serde::Serialize;
 use std::fmt;
 use std::path::Path;
 
@@ -110,7 +111,8 @@ pub struct Passage<'t> {
 }
 
 /// What the rows of an encoder's matrices stand for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Granularity {
     /// One row: the text.
     Text,

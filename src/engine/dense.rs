@@ -1,0 +1,301 @@
+//! One encoder and the vectors that it made of a home's datasets: how like a query they are, and by which parts.
+
+use super::encoding::{compact, comparable, digest, passages};
+use super::{EngineError, vectors_folder};
+use crate::catalog::DatasetId;
+use crate::index::Snapshot;
+use crate::index::vectors::{Precision, Rows, Vectors, VectorsSnapshot, model_folder};
+use crate::rerank::{Combination, Encoder, Granularity, Matrix, Passage, Query, colbert, dpr};
+use lru::LruCache;
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+/// Queries whose vectors are kept.
+const QUERIES_KEPT: NonZeroUsize = NonZeroUsize::new(256).expect("above 0");
+/// Parts named for a hit.
+const PARTS: usize = 3;
+
+/// How a dataset was scored by its vectors.
+#[derive(Clone, Debug, Serialize, PartialEq)]
+pub struct DenseMatch {
+    /// The encoder's name.
+    pub model: String,
+    /// What its rows stand for.
+    pub granularity: Granularity,
+    /// The score.
+    pub score: f64,
+    /// That of the metadata, where there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<f64>,
+    /// That of the triples, where there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<f64>,
+    /// Whether it is below the floor: among the closest there are, but hardly what was asked for.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub closest: bool,
+    /// The parts that carried most of it, where explanations were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<PartShare>,
+}
+
+/// A part of a dataset's texts, and what it gave to the score.
+#[derive(Clone, Debug, Serialize, PartialEq)]
+pub struct PartShare {
+    /// The text it belongs to.
+    pub of: PartKind,
+    /// Its words.
+    pub text: String,
+    /// With a vector a piece: the sum over the query's pieces that it answers best. With a vector a text: the score it
+    /// would have alone.
+    pub score: f64,
+}
+
+/// What a part is.
+#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum PartKind {
+    /// A title, a description, tags, an author.
+    Metadata,
+    /// A triple.
+    Triple,
+}
+
+impl PartKind {
+    const BOTH: [Self; 2] = [Self::Metadata, Self::Triple];
+}
+
+/// An encoder and the vectors that it made of a home's datasets.
+pub(super) struct Dense {
+    encoder: Box<dyn Encoder>,
+    vectors: Vectors,
+    queries: Mutex<LruCache<String, Arc<Query>>>,
+    all: Mutex<Option<Arc<All>>>,
+}
+
+/// A query's vectors, and those it is compared with: as they were when it was asked.
+pub(super) struct Asked {
+    vectors: Arc<VectorsSnapshot>,
+    query: Arc<Query>,
+}
+
+/// How likeness becomes a score.
+pub(super) struct Scoring {
+    pub(super) combination: Combination,
+    pub(super) floor: Option<f64>,
+    pub(super) threads: NonZeroUsize,
+}
+
+impl Dense {
+    pub(super) fn open(home: &Path, encoder: Box<dyn Encoder>) -> Result<Self, EngineError> {
+        let folder = model_folder(&vectors_folder(home), encoder.fingerprint());
+        let vectors = Vectors::open(&folder, encoder.fingerprint())?;
+        let queries = Mutex::new(LruCache::new(QUERIES_KEPT));
+        Ok(Self { encoder, vectors, queries, all: Mutex::default() })
+    }
+
+    pub(super) fn encoder(&self) -> &dyn Encoder {
+        self.encoder.as_ref()
+    }
+
+    pub(super) fn ask(&self, query: &str) -> Result<Asked, EngineError> {
+        Ok(Asked { vectors: self.vectors.snapshot()?, query: self.query(query)? })
+    }
+
+    /// The best of all datasets; only for an encoder with one vector a text.
+    pub(super) fn best(&self, asked: &Asked, combination: Combination, depth: usize) -> Vec<DatasetId> {
+        self.all(&asked.vectors).best(&asked.query, combination, depth)
+    }
+
+    /// The vectors of a query, as they are multiplied.
+    fn query(&self, text: &str) -> Result<Arc<Query>, EngineError> {
+        if let Some(known) = self.queries.lock().unwrap_or_else(PoisonError::into_inner).get(text) {
+            return Ok(Arc::clone(known));
+        }
+        // Not under the lock: others need not wait for the model.
+        let matrix = self.encoder.encode_queries(&[text])?.pop().unwrap_or_default();
+        let query = Arc::new(Query::new(&comparable(self.encoder(), &matrix)));
+        self.queries.lock().unwrap_or_else(PoisonError::into_inner).put(text.to_owned(), Arc::clone(&query));
+        Ok(query)
+    }
+
+    /// The dense scores of the candidates that have vectors.
+    pub(super) fn scores(
+        &self,
+        asked: &Asked,
+        candidates: &[DatasetId],
+        how: &Scoring,
+    ) -> FxHashMap<DatasetId, DenseMatch> {
+        let score = |ids: &[DatasetId]| {
+            let of = |id: &DatasetId| Some((id.clone(), self.score(asked, id, how)?));
+            ids.iter().filter_map(of).collect::<Vec<_>>()
+        };
+        let threads = how.threads.get();
+        if threads == 1 || candidates.len() < 2 {
+            return score(candidates).into_iter().collect();
+        }
+        thread::scope(|scope| {
+            let chunks = candidates.chunks(candidates.len().div_ceil(threads));
+            let running: Vec<_> = chunks.map(|ids| scope.spawn(|| score(ids))).collect();
+            let scores = running.into_iter().flat_map(|thread| match thread.join() {
+                Ok(scores) => scores,
+                Err(panic) => std::panic::resume_unwind(panic),
+            });
+            scores.collect()
+        })
+    }
+
+    fn score(&self, asked: &Asked, id: &DatasetId, how: &Scoring) -> Option<DenseMatch> {
+        let stored = match asked.vectors.get(id) {
+            Ok(stored) => stored?,
+            Err(error) => {
+                tracing::warn!(%error, "ranked without its vectors");
+                return None;
+            }
+        };
+        let [metadata, data] = [&stored.metadata, &stored.data].map(|rows| self.likeness(&asked.query, rows));
+        let score = how.combination.of(metadata, data)?;
+        let closest = how.floor.is_some_and(|floor| score < floor * asked.query.rows() as f64);
+        let (model, granularity) = (self.encoder.name().to_owned(), self.encoder.granularity());
+        Some(DenseMatch { model, granularity, score, metadata, data, closest, parts: Vec::new() })
+    }
+
+    fn likeness(&self, query: &Query, rows: &Rows) -> Option<f64> {
+        match self.encoder.granularity() {
+            Granularity::Text => dpr::dot(query, rows).first().map(|score| f64::from(*score)),
+            Granularity::Piece => colbert::max_sim(query, rows),
+        }
+    }
+
+    /// All vectors as one matrix; made anew after a commit.
+    fn all(&self, vectors: &VectorsSnapshot) -> Arc<All> {
+        let mut kept = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(all) = &*kept
+            && all.generation == vectors.generation()
+        {
+            return Arc::clone(all);
+        }
+        let all = Arc::new(All::of(vectors));
+        *kept = Some(Arc::clone(&all));
+        all
+    }
+
+    /// The parts that carried most of a dataset's score; none where its texts are no longer those that were encoded.
+    pub(super) fn explain(
+        &self,
+        query: &str,
+        id: &DatasetId,
+        found: &DenseMatch,
+        combination: Combination,
+        index: &Snapshot,
+    ) -> Result<Vec<PartShare>, EngineError> {
+        let Asked { vectors, query } = self.ask(query)?;
+        let (Some(compact), Ok(Some(stored))) = (compact(index, id)?, vectors.get(id)) else { return Ok(Vec::new()) };
+        if vectors.digest(id) != Some(digest(&compact)?.as_str()) {
+            return Ok(Vec::new());
+        }
+        let carried = combination.carried(found.metadata, found.data);
+        let mut shares = Vec::new();
+        for (((kind, passage), rows), carried) in
+            PartKind::BOTH.into_iter().zip(passages(&compact)).zip([&stored.metadata, &stored.data]).zip(carried)
+        {
+            if carried {
+                shares.extend(self.shares(&query, kind, passage, rows)?);
+            }
+        }
+        shares.sort_by(|a, b| b.score.total_cmp(&a.score));
+        shares.truncate(PARTS);
+        Ok(shares)
+    }
+
+    /// What each part of a text gave.
+    fn shares(
+        &self,
+        query: &Query,
+        kind: PartKind,
+        passage: Passage<'_>,
+        rows: &Rows,
+    ) -> Result<Vec<PartShare>, EngineError> {
+        let scores = match self.encoder.granularity() {
+            Granularity::Piece => {
+                let origins = self.encoder.origins(passage)?;
+                won(&colbert::winners(query, rows), &origins, passage.parts.len())
+            }
+            Granularity::Text => self.alone(query, passage)?,
+        };
+        let share =
+            |(text, score): (&String, Option<f64>)| Some(PartShare { of: kind, text: text.clone(), score: score? });
+        Ok(passage.parts.iter().zip(scores).filter_map(share).collect())
+    }
+
+    /// The score that each part would have as a text of its own.
+    fn alone(&self, query: &Query, passage: Passage<'_>) -> Result<Vec<Option<f64>>, EngineError> {
+        let alone: Vec<Passage<'_>> =
+            passage.parts.chunks(1).map(|parts| Passage { parts, pieces_a_part: passage.pieces_a_part }).collect();
+        let rows = |matrix: &Matrix| {
+            let comparable = comparable(self.encoder(), matrix);
+            Rows::pack(comparable.values(), comparable.columns(), Precision::F16)
+        };
+        let matrices = self.encoder.encode_passages(&alone)?;
+        Ok(matrices.iter().map(|matrix| self.likeness(query, &rows(matrix))).collect())
+    }
+}
+
+/// The sums of the similarities won by each part; nothing for a part that answers no row of the query best.
+fn won(winners: &[colbert::Winner], origins: &[Option<usize>], parts: usize) -> Vec<Option<f64>> {
+    let mut sums = vec![None; parts];
+    for winner in winners {
+        if let Some(sum) = origins.get(winner.row).copied().flatten().and_then(|part| sums.get_mut(part)) {
+            *sum = Some(sum.unwrap_or(0.0) + f64::from(winner.similarity));
+        }
+    }
+    sums
+}
+
+/// The one vector of every text, in memory, for comparing all of them.
+struct All {
+    generation: u64,
+    rows: Rows,
+    /// For each dataset, the rows of its metadata and its data.
+    places: Vec<(DatasetId, [Option<usize>; 2])>,
+}
+
+impl All {
+    fn of(vectors: &VectorsSnapshot) -> Self {
+        let (mut values, mut places, mut rows) = (Vec::new(), Vec::new(), 0);
+        for id in vectors.ids() {
+            // A damaged block is reported where the dataset is a candidate.
+            let Ok(Some(stored)) = vectors.get(id) else { continue };
+            let place = [&stored.metadata, &stored.data].map(|matrix| {
+                (matrix.rows() > 0).then(|| {
+                    values.extend(matrix.row(0));
+                    rows += 1;
+                    rows - 1
+                })
+            });
+            places.push((id.clone(), place));
+        }
+        let description = vectors.description();
+        let rows = Rows::pack(&values, description.columns, description.precision);
+        Self { generation: vectors.generation(), rows, places }
+    }
+
+    /// The best datasets.
+    fn best(&self, query: &Query, combination: Combination, depth: usize) -> Vec<DatasetId> {
+        let scores = dpr::dot(query, &self.rows);
+        let scored = self.places.iter().filter_map(|(id, places)| {
+            let [metadata, data] = places.map(|place| place.map(|place| f64::from(scores[place])));
+            Some((combination.of(metadata, data)?, id))
+        });
+        let mut scored: Vec<(f64, &DatasetId)> = scored.collect();
+        let order = |a: &(f64, &DatasetId), b: &(f64, &DatasetId)| b.0.total_cmp(&a.0).then_with(|| b.1.cmp(a.1));
+        if depth < scored.len() {
+            scored.select_nth_unstable_by(depth, order);
+            scored.truncate(depth);
+        }
+        scored.into_iter().map(|(_, id)| id.clone()).collect()
+    }
+}
