@@ -1,6 +1,7 @@
 //! `lodeseek serve`: the HTTP face.
 
 use super::Done;
+use super::encoder::RerankArguments;
 use crate::server::{ServeOptions, SnippetLimits, serve};
 use crate::store::SparqlLimits;
 use std::net::SocketAddr;
@@ -24,7 +25,12 @@ pub(super) struct Arguments {
     /// Memory for the graphs that snippets made on demand read, kept for the next.
     #[arg(long, value_name = "MB", default_value_t = 256)]
     graph_cache: usize,
+    #[command(flatten)]
+    rerank: RerankArguments,
 }
+
+/// Hits of a page, and of an answer that does not say how many.
+const SHOWN: usize = 10;
 
 pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let sparql = SparqlLimits {
@@ -37,6 +43,7 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         kept_bytes: arguments.graph_cache << 20,
         ..SnippetLimits::default()
     };
-    serve(home, &ServeOptions { bind: arguments.bind, sparql, snippets })?;
+    let reranker = arguments.rerank.reranker(home, SHOWN)?;
+    serve(home, reranker, &ServeOptions { bind: arguments.bind, sparql, snippets })?;
     Ok(Done::Something)
 }

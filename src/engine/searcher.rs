@@ -13,12 +13,14 @@ use crate::index::{
     Analysis, AnalysisKind, AnalyzedQuery, CollectionStatistics, DocumentStatistics, Index, IndexError, Snapshot,
     TermStatistics, Wanted,
 };
-use crate::ranking::Ranking;
+use crate::ranking::{Ranking, Scored};
 use crate::rdf::Triple;
+use crate::rerank::Granularity;
 use crate::snippet::keyword::Matches;
 use crate::snippet::{Deadline, Method, MethodError, MethodOptions, TripleBudget};
 use crate::sparse::{Explanation, FieldWeights, LengthMode, ModelKind, Parts, SparseModel, rank};
 use crate::store::{self, StoreError};
+use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -78,7 +80,7 @@ pub struct SearchRequest {
     pub skip: usize,
     /// Whether scores are explained and the triples that matched are looked up.
     pub explain: bool,
-    /// The model, where not the searcher's own.
+    /// The model, where not the searcher's own: then that model alone, without a reranker.
     pub model: Option<ModelKind>,
     /// Which snippet is shown.
     pub snippet: SnippetKind,
@@ -156,7 +158,7 @@ pub struct SearchResponse {
     /// The same with the tokens they stand for.
     #[serde(skip)]
     query: AnalyzedQuery,
-    /// Datasets with at least one of the terms.
+    /// Datasets with at least one of the terms; where there are more, those ranked by vectors.
     pub total: usize,
     /// What was ranked again, where an encoder did.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -295,8 +297,14 @@ impl Searcher {
         let asked = request.model.map(|kind| kind.model(LengthMode::Exact));
         let model = asked.as_ref().unwrap_or(&self.model).as_ref();
         let ranked = rank(model, &query, &snapshot, request.skip.saturating_add(request.depth))?;
-        let reranked = self.reranked(&request.query, &query, model, &snapshot)?;
-        let ranking = reranked.as_ref().map_or(&ranked.ranking, |reranked| &reranked.ranking);
+        let reranked = match request.model {
+            Some(_) => None,
+            None => self.reranked(&request.query, &query, model, &snapshot)?,
+        };
+        let ranking = match &reranked {
+            Some(reranked) => &followed(&reranked.ranking, &ranked.ranking),
+            None => &ranked.ranking,
+        };
         let (mut page, mut addresses) = (Vec::new(), Vec::new());
         for (place, scored) in ranking.iter().enumerate().skip(request.skip).take(request.depth) {
             // Vectors of a dataset may outlast it until the next encoding: it is not shown.
@@ -333,16 +341,27 @@ impl Searcher {
             };
             if request.explain {
                 hit.explanation = Some(model.explain(&shown, document, &ranked.collection));
-                for dense in &mut hit.dense {
-                    let Some(reranker) = &self.reranker else { break };
-                    dense.parts = reranker.explain(&request.query, &scored.id, dense, &snapshot)?;
-                }
             }
+            self.name_parts(&mut hit, request, &snapshot)?;
             self.read_graph(&mut hit, request, &query, &ranked.collection, analysis);
             hits.push(hit);
         }
+        let total = reranked.as_ref().map_or(0, |reranked| reranked.ranking.len()).max(ranked.total);
         let rerank = reranked.map(|reranked| reranked.summary);
-        Ok(SearchResponse { model: model.name(), terms: query.texts(), query, total: ranked.total, rerank, hits })
+        Ok(SearchResponse { model: model.name(), terms: query.texts(), query, total, rerank, hits })
+    }
+
+    /// Names the parts that carried the scores by vectors: where explanations were asked for; and where a hit has none of
+    /// the query's words, by the encoder that can tell without running its model again.
+    fn name_parts(&self, hit: &mut Hit, request: &SearchRequest, snapshot: &Snapshot) -> Result<(), EngineError> {
+        let Some(reranker) = &self.reranker else { return Ok(()) };
+        let wordless = hit.fields.is_empty();
+        for dense in &mut hit.dense {
+            if request.explain || wordless && dense.granularity == Granularity::Piece {
+                dense.parts = reranker.explain(&request.query, &hit.card.metadata.id, dense, snapshot)?;
+            }
+        }
+        Ok(())
     }
 
     /// Looks up what the request wants of the graph itself. Where the graph's file is gone meanwhile, the answer is
@@ -436,6 +455,16 @@ impl Searcher {
     pub fn is_empty(&self) -> Result<bool, EngineError> {
         Ok(self.index.snapshot()?.is_empty())
     }
+}
+
+/// A ranking of candidates, and behind it what else the model found, in its order. The scores of these say the order and
+/// no more: nothing compares them with those of candidates.
+fn followed(candidates: &Ranking, by_model: &Ranking) -> Ranking {
+    let held: FxHashSet<&DatasetId> = candidates.iter().map(|scored| &scored.id).collect();
+    let lowest = candidates.iter().last().map_or(0.0, |scored| scored.score);
+    let others = by_model.iter().filter(|scored| !held.contains(&scored.id)).zip(1_u32..);
+    let others = others.map(|(scored, place)| Scored { id: scored.id.clone(), score: lowest - f64::from(place) });
+    Ranking::from_scores(candidates.iter().cloned().chain(others).collect())
 }
 
 /// How telling each distinct term of the query is: the rarer among the datasets, the more.

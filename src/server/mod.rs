@@ -21,7 +21,7 @@ mod sparql;
 pub use search::hit_json;
 pub use snippet::SnippetLimits;
 
-use crate::engine::{EngineError, Searcher};
+use crate::engine::{EngineError, Reranker, Searcher};
 use crate::store::{Access, SparqlLimits, Store};
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, State};
@@ -161,10 +161,14 @@ async fn health(State(state): State<AppState>) -> Result<String, ApiError> {
     Ok(format!("ok: {datasets} datasets\n"))
 }
 
-/// Serves a home until the process is asked to stop; requests being answered are finished first.
-pub fn serve(home: &Path, options: &ServeOptions) -> Result<(), ServeError> {
+/// Serves a home until the process is asked to stop; requests being answered are finished first. Where there is a reranker,
+/// every search that asks for no model of its own is ranked by it.
+pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) -> Result<(), ServeError> {
     let store = Store::open(home, Access::Read, None).map_err(EngineError::from)?;
-    let searcher = Searcher::open(home)?.with_kept_content(options.snippets.kept_bytes);
+    let mut searcher = Searcher::open(home)?.with_kept_content(options.snippets.kept_bytes);
+    if let Some(reranker) = reranker {
+        searcher = searcher.with_reranker(reranker);
+    }
     let state = AppState::new(searcher, store, options.sparql.clone()).with_snippets(options.snippets.clone());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {

@@ -77,6 +77,9 @@ struct HitView {
     facts: Vec<String>,
     score: String,
     fields: Vec<FieldMatch>,
+    /// What is near in meaning, where a hit has none of the words.
+    near: Vec<String>,
+    closest: bool,
     triples: Vec<TripleView>,
 }
 
@@ -88,6 +91,11 @@ struct SearchPage {
     searched: bool,
     total: usize,
     hits: Vec<HitView>,
+    ranked_by: String,
+    /// Datasets ranked by meaning too; 0 where only words were compared.
+    candidates: usize,
+    /// Whether no hit is more than the closest there is.
+    only_closest: bool,
     /// To the same page with the other kind of snippets.
     other: String,
     /// Whether the triples were chosen for the query.
@@ -224,6 +232,9 @@ fn search_page(
         datasets,
         searched: true,
         total: response.total,
+        ranked_by: ranked_by(response),
+        candidates: response.rerank.as_ref().map_or(0, |rerank| rerank.candidates),
+        only_closest: response.hits.iter().all(Hit::is_closest),
         hits: response.hits.iter().map(|hit| hit_view(state, response, hit, request)).collect(),
         other: results(&request.query, page, other, lang),
         chosen: kind != SnippetKind::Stored,
@@ -252,8 +263,23 @@ fn hit_view(state: &AppState, response: &SearchResponse, hit: &Hit, request: &Se
         facts,
         score: format!("{:.2}", hit.score),
         fields: hit.fields.clone(),
+        near: near(hit),
+        closest: hit.is_closest(),
         triples: shown.map(|triple| triple_view(&triple.triple, pieces)).collect(),
     }
+}
+
+fn near(hit: &Hit) -> Vec<String> {
+    let parts = hit.dense.iter().flat_map(|dense| &dense.parts);
+    if hit.fields.is_empty() { parts.map(|part| shorten(&part.text, 160)).collect() } else { Vec::new() }
+}
+
+/// What ranked, in words.
+fn ranked_by(response: &SearchResponse) -> String {
+    let Some(rerank) = &response.rerank else { return format!("{} score", response.model) };
+    let mut models: Vec<&str> = rerank.encoders.iter().map(|encoder| encoder.model.as_str()).collect();
+    models.dedup();
+    format!("Score of words and meaning together, by {}", models.join(", "))
 }
 
 fn href(id: &DatasetId) -> String {
