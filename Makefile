@@ -25,7 +25,7 @@ release: ## the program, as fast as it gets
 	@$(ENV) $(COMMIT) cargo build --release $$LODESEEK_FEATURES
 
 demo: build ## load testdata/, index it, search it, and serve it where there is a terminal
-	@bash .ci/demo.sh target/debug/lodeseek $(HOME_DIR)
+	@$(ENV) bash .ci/demo.sh target/debug/lodeseek $(HOME_DIR)
 
 test: ## every test
 	@bash .ci/test.sh

@@ -57,7 +57,7 @@ impl EncoderArguments {
             ..EncoderOptions::default()
         };
         let encoder = open(folder, &options)?;
-        tracing::info!(model = encoder.name(), device = encoder.device(), "model opened");
+        tracing::debug!(model = encoder.name(), device = encoder.device(), "model opened");
         Ok(encoder)
     }
 
@@ -169,4 +169,12 @@ pub(super) fn record(reranker: &Reranker) -> Value {
 /// What a reranker adds to the tag of a run.
 pub(super) fn tag(reranker: &Reranker) -> String {
     reranker.encoders().map(|encoder| format!("+{}", encoder.name().replace(char::is_whitespace, "-"))).collect()
+}
+
+/// What the rows of an encoder stand for, to people.
+pub(super) fn rows(granularity: Granularity) -> &'static str {
+    match granularity {
+        Granularity::Text => "texts",
+        Granularity::Piece => "words",
+    }
 }

@@ -1,7 +1,7 @@
 //! `lodeseek index`: profiles, snippets, the text index, and an encoder's vectors.
 
 use super::Done;
-use super::encoder::EncoderArguments;
+use super::encoder::{EncoderArguments, rows};
 use super::terminal::{bar, grouped, memory_note, rate};
 use crate::engine::{
     EncodingOptions, EncodingReport, IndexOptions, IndexProgress, IndexReport, Indexer, encode, index_folder,
@@ -88,6 +88,9 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     if let Some(name) = &arguments.forget_vectors {
         forget(home, name)?;
     }
+    if let Some(encoder) = encoders.first() {
+        writeln!(io::stderr().lock(), "encoding runs on {}", encoder.device())?;
+    }
     for encoder in &encoders {
         encode_all(home, encoder.as_ref(), arguments.vectors)?;
     }
@@ -104,10 +107,10 @@ fn encode_all(home: &Path, encoder: &dyn Encoder, precision: Precision) -> anyho
     });
     bar.finish_and_clear();
     let EncodingReport { model, encoded, unchanged, removed, time, bytes } = report?;
-    let device = encoder.device();
+    let what = rows(encoder.granularity());
     writeln!(
         io::stderr().lock(),
-        "{encoded} datasets encoded by {model} on {device}, {unchanged} unchanged, {removed} removed; {:.1} MB in {:.1} s ({} datasets/s)",
+        "{encoded} datasets encoded, {what} by {model}, {unchanged} unchanged, {removed} removed; {:.1} MB in {:.1} s ({} datasets/s)",
         bytes as f64 / 1e6,
         time.as_secs_f64(),
         rate(encoded as u64, time),

@@ -1,14 +1,13 @@
 //! `lodeseek search`: a need in words, the datasets that meet it, and why.
 
 use super::Done;
-use super::encoder::RerankArguments;
+use super::encoder::{RerankArguments, rows};
 use super::model::ModelArguments;
 use super::terminal::{Style, cut, grouped, safe};
 use crate::engine::{
     DenseMatch, EncoderSummary, Hit, PartKind, RerankSummary, SearchRequest, SearchResponse, Searcher, SnippetKind,
     SnippetTriple,
 };
-use crate::rerank::Granularity;
 use crate::server::hit_json;
 use crate::snippet::LabelledTriple;
 use std::io::{self, Write};
@@ -84,7 +83,7 @@ fn write_response(
         writeln!(out, "No dataset holds any of the words of “{}”.", safe(query))?;
         return Ok(());
     }
-    writeln!(out, "{} of {} datasets match “{}”", response.total, searcher.len()?, safe(query))?;
+    writeln!(out, "{} of {} datasets match “{}”", response.with_words, searcher.len()?, safe(query))?;
     if let Some(rerank) = &response.rerank {
         write_rerank(out, rerank)?;
     }
@@ -98,12 +97,11 @@ fn write_response(
 /// How many were ranked again, and by what.
 fn write_rerank(out: &mut impl Write, rerank: &RerankSummary) -> io::Result<()> {
     let encoder = |encoder: &EncoderSummary| {
-        let rows = if encoder.granularity == Granularity::Text { "texts" } else { "words" };
         let without = match encoder.unencoded {
             0 => String::new(),
             without => format!(" ({without} not encoded by it yet: run `lodeseek index` with it)"),
         };
-        format!("the {rows} of {}{without}", safe(&encoder.model))
+        format!("the {} ({}){without}", rows(encoder.granularity), safe(&encoder.model))
     };
     let encoders: Vec<String> = rerank.encoders.iter().map(encoder).collect();
     writeln!(out, "{} candidates ranked again by {}", rerank.candidates, encoders.join(" and "))
@@ -134,7 +132,11 @@ impl View<'_> {
             writeln!(out, "    {}", self.marked(&cut(description, 160)))?;
         }
         let fields: Vec<String> = hit.fields.iter().map(|m| format!("{} ({})", m.field, m.terms.join(", "))).collect();
-        writeln!(out, "    matched in {}", fields.join("; "))?;
+        if fields.is_empty() {
+            writeln!(out, "    has none of the words; near in meaning:")?;
+        } else {
+            writeln!(out, "    matched in {}", fields.join("; "))?;
+        }
         if hit.is_closest() {
             writeln!(out, "    among the closest there are, but hardly what was asked for")?;
         }
@@ -159,8 +161,7 @@ impl View<'_> {
     fn dense(&self, out: &mut impl Write, dense: &DenseMatch) -> io::Result<()> {
         let score = |score: Option<f64>| score.map_or_else(|| "none".to_owned(), |score| format!("{score:.3}"));
         let (metadata, data) = (score(dense.metadata), score(dense.data));
-        let by = if dense.granularity == Granularity::Text { "the texts" } else { "the words" };
-        writeln!(out, "    by {by} {:.3} (metadata {metadata}, data {data})", dense.score)?;
+        writeln!(out, "    by the {} {:.3} (metadata {metadata}, data {data})", rows(dense.granularity), dense.score)?;
         for part in &dense.parts {
             let kind = if part.of == PartKind::Metadata { "metadata" } else { "triple" };
             writeln!(out, "      {:.3} {kind}: {}", part.score, self.marked(&cut(&part.text, 120)))?;

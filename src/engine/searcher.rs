@@ -158,7 +158,9 @@ pub struct SearchResponse {
     /// The same with the tokens they stand for.
     #[serde(skip)]
     query: AnalyzedQuery,
-    /// Datasets with at least one of the terms; where there are more, those ranked by vectors.
+    /// Datasets with at least one of the terms.
+    pub with_words: usize,
+    /// Datasets ranked: those with a word, or those compared by vectors where these are more.
     pub total: usize,
     /// What was ranked again, where an encoder did.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -348,7 +350,8 @@ impl Searcher {
         }
         let total = reranked.as_ref().map_or(0, |reranked| reranked.ranking.len()).max(ranked.total);
         let rerank = reranked.map(|reranked| reranked.summary);
-        Ok(SearchResponse { model: model.name(), terms: query.texts(), query, total, rerank, hits })
+        let with_words = ranked.total;
+        Ok(SearchResponse { model: model.name(), terms: query.texts(), query, with_words, total, rerank, hits })
     }
 
     /// Names the parts that carried the scores by vectors: where explanations were asked for; and where a hit has none of

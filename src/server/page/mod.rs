@@ -90,6 +90,7 @@ struct SearchPage {
     datasets: u64,
     searched: bool,
     total: usize,
+    with_words: usize,
     hits: Vec<HitView>,
     ranked_by: String,
     /// Datasets ranked by meaning too; 0 where only words were compared.
@@ -232,6 +233,7 @@ fn search_page(
         datasets,
         searched: true,
         total: response.total,
+        with_words: response.with_words,
         ranked_by: ranked_by(response),
         candidates: response.rerank.as_ref().map_or(0, |rerank| rerank.candidates),
         only_closest: response.hits.iter().all(Hit::is_closest),
