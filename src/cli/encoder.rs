@@ -4,7 +4,7 @@ use crate::engine::{RerankOptions, Reranker, WeightedFusion};
 use crate::rerank::encoder::{Device, EncoderOptions, library_in, open};
 use crate::rerank::{Combination, Encoder, Granularity, Method, Normalization};
 use crate::sparse::ModelKind;
-use anyhow::ensure;
+use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 use std::env;
 use std::num::NonZeroUsize;
@@ -44,6 +44,16 @@ impl EncoderArguments {
         let asked = [(&self.dpr, Granularity::Text), (&self.colbert, Granularity::Piece)];
         let folders = asked.into_iter().filter_map(|(folder, granularity)| Some((folder.as_deref()?, granularity)));
         folders.map(|(folder, granularity)| self.open_as(folder, granularity)).collect()
+    }
+
+    /// The model of a granularity, which must have been named.
+    pub(super) fn one(&self, granularity: Granularity) -> anyhow::Result<Box<dyn Encoder>> {
+        let (folder, flag) = match granularity {
+            Granularity::Text => (&self.dpr, "--dpr"),
+            Granularity::Piece => (&self.colbert, "--colbert"),
+        };
+        let folder = folder.as_deref().with_context(|| format!("this needs a model: {flag} FOLDER"))?;
+        self.open_as(folder, granularity)
     }
 
     fn open_as(&self, folder: &Path, granularity: Granularity) -> anyhow::Result<Box<dyn Encoder>> {

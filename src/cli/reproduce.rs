@@ -1,5 +1,6 @@
 //! `lodeseek reproduce`: a condition's scores against those expected.
 
+use super::encoder::EncoderArguments;
 use super::{Done, terminal};
 use crate::reproduce::{Condition, ConditionProgress, Report, TableReport};
 use anyhow::Context;
@@ -20,6 +21,8 @@ pub(super) struct Arguments {
     /// Writes the value of every topic, for significance tests.
     #[arg(long, value_name = "FILE")]
     by_topic: Option<PathBuf>,
+    #[command(flatten)]
+    encoders: EncoderArguments,
 }
 
 pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
@@ -29,13 +32,14 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         writeln!(io::stderr().lock(), "{}: nobody has run this yet: {reason}", condition.name)?;
     }
     let bar = terminal::bar(0, "{spinner} {msg}");
-    let report = condition.reproduce(&arguments.data, home, &|step| {
-        let (what, fold, search) = match step {
-            ConditionProgress::Fusion(step) => (step.method.to_string(), step.fold, step.search),
-            ConditionProgress::Weights(row, step) => (row.to_owned(), step.fold, step.search),
-        };
-        bar.set_message(format!("fold {}, {what}, round {}: {:.4}", fold + 1, search.round + 1, search.value));
-    });
+    let report =
+        condition.reproduce(&arguments.data, home, &|granularity| arguments.encoders.one(granularity), &|step| {
+            let (what, fold, search) = match step {
+                ConditionProgress::Fusion(step) => (step.method.to_string(), step.fold, step.search),
+                ConditionProgress::Weights(row, step) => (row.to_owned(), step.fold, step.search),
+            };
+            bar.set_message(format!("fold {}, {what}, round {}: {:.4}", fold + 1, search.round + 1, search.value));
+        });
     bar.finish_and_clear();
     let report = report?;
     // Files first: what is printed may be cut off by whoever reads it.

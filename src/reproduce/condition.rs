@@ -2,10 +2,11 @@
 
 use super::field_weights::{FieldPools, WeightProgress, WeightTuning};
 use super::report::{Against, Cell, Report, RowReport, TableReport};
+use super::reranked::{Encoders, RerankSpec};
 use super::tuning::{FusionTuning, LearnOn, TuningProgress, distinct};
 use super::verify::{Collection, Facts};
 use crate::engine::Searcher;
-use crate::eval::{Comparison, Differences, Metric, Run, SignificanceTest, holm, mean};
+use crate::eval::{Comparison, Differences, Metric, Run, SignificanceTest, Topic, holm, mean};
 use crate::ranking::Ranking;
 use crate::rerank::{Fusion, Method};
 use crate::sparse::{FieldSet, LengthMode, ModelKind};
@@ -99,9 +100,11 @@ pub enum Source {
     Fusion(FusionSpec),
     /// A model, over the index of a home.
     Model(ModelSpec),
+    /// Candidates of a home ranked again by vectors.
+    Rerank(RerankSpec),
 }
 
-/// A row as it is written: one of `run`, `fusion` and `model`.
+/// A row as it is written: one of `run`, `fusion`, `model` and `rerank`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RowFile {
@@ -109,6 +112,7 @@ struct RowFile {
     run: Option<PathBuf>,
     fusion: Option<FusionSpec>,
     model: Option<ModelSpec>,
+    rerank: Option<RerankSpec>,
     expected: Vec<f64>,
     #[serde(default)]
     against: Vec<String>,
@@ -118,11 +122,12 @@ impl TryFrom<RowFile> for Row {
     type Error = String;
 
     fn try_from(row: RowFile) -> Result<Self, String> {
-        let source = match (row.run, row.fusion, row.model) {
-            (Some(run), None, None) => Source::Run(run),
-            (None, Some(fusion), None) => Source::Fusion(fusion),
-            (None, None, Some(model)) => Source::Model(model),
-            _ => return Err(format!("{}: a row has one of run, fusion and model", row.name)),
+        let mut sources = row.run.map(Source::Run).into_iter().collect::<Vec<_>>();
+        sources.extend(row.fusion.map(Source::Fusion));
+        sources.extend(row.model.map(Source::Model));
+        sources.extend(row.rerank.map(Source::Rerank));
+        let (Some(source), true) = (sources.pop(), sources.is_empty()) else {
+            return Err(format!("{}: a row has one of run, fusion, model and rerank", row.name));
         };
         Ok(Self { name: row.name, source, expected: row.expected, against: row.against })
     }
@@ -258,13 +263,20 @@ impl Condition {
     /// Whether a home ranks for it.
     #[must_use]
     pub fn needs_home(&self) -> bool {
-        self.tables.iter().flat_map(|table| &table.rows).any(|row| matches!(row.source, Source::Model(_)))
+        let ranks = |row: &Row| matches!(row.source, Source::Model(_) | Source::Rerank(_));
+        self.tables.iter().flat_map(|table| &table.rows).any(ranks)
     }
 
     /// Verifies the collection, then computes every table. The hook hears of weights being learned.
-    pub fn reproduce(&self, data: &Path, home: &Path, progress: &Progress<'_>) -> anyhow::Result<Report> {
+    pub fn reproduce(
+        &self,
+        data: &Path,
+        home: &Path,
+        encoders: &Encoders<'_>,
+        progress: &Progress<'_>,
+    ) -> anyhow::Result<Report> {
         let facts = self.collection.verify(data).with_context(|| self.advice(data))?;
-        let mut laboratory = Laboratory { data, home, facts: &facts, runs: BTreeMap::new(), progress };
+        let mut laboratory = Laboratory { data, home, encoders, facts: &facts, runs: BTreeMap::new(), progress };
         let tables = self.tables.iter().map(|table| laboratory.table(table)).collect::<Result<Vec<_>, _>>();
         let tables = if self.needs_home() { tables? } else { tables.with_context(|| self.advice(data))? };
         Ok(Report {
@@ -285,10 +297,11 @@ impl Condition {
 type Progress<'p> = dyn Fn(ConditionProgress<'_>) + Sync + 'p;
 
 /// Runs are read once for all tables.
-struct Laboratory<'l> {
+pub(super) struct Laboratory<'l> {
     data: &'l Path,
-    home: &'l Path,
-    facts: &'l Facts,
+    pub(super) home: &'l Path,
+    pub(super) encoders: &'l Encoders<'l>,
+    pub(super) facts: &'l Facts,
     runs: BTreeMap<PathBuf, Run>,
     progress: &'l Progress<'l>,
 }
@@ -317,6 +330,7 @@ impl Laboratory<'_> {
             Source::Run(path) => (self.run(path)?.clone(), None),
             Source::Fusion(spec) => self.fuse(spec).map(|(run, note)| (run, Some(note)))?,
             Source::Model(spec) => self.rank(&row.name, *spec)?,
+            Source::Rerank(spec) => self.rerank(spec)?,
         };
         let (mut cells, mut by_topic) = (Vec::new(), Vec::new());
         for (&measure, &expected) in table.measures.iter().zip(&row.expected) {
@@ -404,7 +418,7 @@ impl Laboratory<'_> {
         if let Some(expected) = &self.facts.home {
             expected.verify(&searcher).with_context(|| self.home.display().to_string())?;
         }
-        let queries = self.facts.queries.0.iter().filter(|query| self.facts.topics.contains(&query.id));
+        let queries = self.queries();
         let mut run = Run::new(spec.fields.tag(spec.name));
         if spec.weights == WeightSource::Published {
             for query in queries {
@@ -431,6 +445,15 @@ impl Laboratory<'_> {
         }
         let weights: Vec<String> = tuned.iter().map(|tuned| tuned.weights.to_string()).collect();
         Ok((run, Some(format!("weights by fold: {}", weights.join("; ")))))
+    }
+
+    /// The judged queries.
+    pub(super) fn queries(&self) -> impl Iterator<Item = &Topic> + Clone {
+        self.facts.queries.0.iter().filter(|query| self.facts.topics.contains(&query.id))
+    }
+
+    pub(super) fn tell_fusion(&self, step: TuningProgress) {
+        (self.progress)(ConditionProgress::Fusion(step));
     }
 
     fn distinct_runs(&mut self, places: &[PathBuf]) -> anyhow::Result<Vec<Run>> {

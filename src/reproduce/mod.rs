@@ -10,6 +10,7 @@ mod field_weights;
 mod folds;
 mod provenance;
 mod report;
+mod reranked;
 mod tuning;
 mod verify;
 
@@ -22,6 +23,7 @@ pub use field_weights::{FieldPools, TunedWeights, WeightProgress, WeightTuning};
 pub use folds::FoldSource;
 pub use provenance::{Input, Provenance, digest};
 pub use report::{Against, Cell, Outcome, Report, RowReport, TableReport, quoted};
+pub use reranked::{Encoders, RerankSpec};
 pub use tuning::{
     FusionTuning, LearnOn, ParseLearnOnError, TuneError, TunedFold, TunedFusion, TuningProgress, distinct,
 };

@@ -16,7 +16,7 @@ fn conditions() -> Vec<PathBuf> {
 }
 
 fn reproduced(condition: &Path, data: &Path) -> anyhow::Result<Report> {
-    Condition::read(condition)?.reproduce(data, Path::new("no home"), &|_| ())
+    Condition::read(condition)?.reproduce(data, Path::new("no home"), &|_| anyhow::bail!("no encoder"), &|_| ())
 }
 
 #[test]

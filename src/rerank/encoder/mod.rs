@@ -24,7 +24,7 @@ mod vectors;
 pub use error::ModelError;
 pub use options::{Device, EncoderOptions, ParseDeviceError, library_in};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::Path;
 
@@ -111,7 +111,7 @@ pub struct Passage<'t> {
 }
 
 /// What the rows of an encoder's matrices stand for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Granularity {
     /// One row: the text.

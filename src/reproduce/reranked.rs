@@ -1,0 +1,103 @@
+//! Rows that a home ranks again by vectors.
+
+use super::condition::{Laboratory, WeightSource};
+use super::tuning::FusionTuning;
+use crate::engine::{Components, RerankOptions, Reranker, Searcher, WeightedFusion};
+use crate::eval::Run;
+use crate::rerank::{Combination, Encoder, Granularity, Method};
+use crate::sparse::ModelKind;
+use anyhow::{Context, bail, ensure};
+use serde::Deserialize;
+use std::num::NonZeroUsize;
+
+/// Opens the encoder of a granularity that a condition asks for.
+pub type Encoders<'e> = dyn Fn(Granularity) -> anyhow::Result<Box<dyn Encoder>> + 'e;
+
+/// Candidates, encoders, and how all rankings become one.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RerankSpec {
+    /// The models whose best are candidates, and whose rankings are fused.
+    pub pool: Vec<ModelKind>,
+    /// Candidates of each model.
+    pub depth: usize,
+    /// Candidates by vectors of texts, from among all datasets.
+    #[serde(default)]
+    pub dense: usize,
+    /// The encoders, by what their rows stand for.
+    pub encoders: Vec<Granularity>,
+    /// How the scores of metadata and data become one.
+    #[serde(default, deserialize_with = "one_by_name")]
+    pub combine: Combination,
+    /// How the rankings become one; without, the one encoder ranks alone.
+    #[serde(default, deserialize_with = "some_by_name")]
+    pub fusion: Option<Method>,
+    /// `published` for equal weights, `tuned` for weights learned by folds.
+    #[serde(default)]
+    pub weights: WeightSource,
+}
+
+fn one_by_name<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Combination, D::Error> {
+    String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+}
+
+fn some_by_name<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Method>, D::Error> {
+    String::deserialize(deserializer)?.parse().map(Some).map_err(serde::de::Error::custom)
+}
+
+impl RerankSpec {
+    fn options(&self) -> RerankOptions {
+        RerankOptions {
+            pool: self.pool.clone(),
+            depth: self.depth,
+            dense: NonZeroUsize::new(self.dense),
+            combination: self.combine,
+            fusion: self.fusion.map(|method| WeightedFusion { method, weights: Vec::new() }),
+            ..RerankOptions::default()
+        }
+    }
+}
+
+impl Laboratory<'_> {
+    /// What the home ranks, and in words how.
+    pub(super) fn rerank(&self, spec: &RerankSpec) -> anyhow::Result<(Run, Option<String>)> {
+        let encoders = spec.encoders.iter().map(|&granularity| (self.encoders)(granularity));
+        let reranker = Reranker::open(self.home, encoders.collect::<Result<Vec<_>, _>>()?, spec.options())?;
+        let searcher = Searcher::open(self.home)?.with_reranker(reranker);
+        if let Some(expected) = &self.facts.home {
+            expected.verify(&searcher).with_context(|| self.home.display().to_string())?;
+        }
+        match spec.weights {
+            WeightSource::Published => self.rerank_as_given(&searcher),
+            WeightSource::Tuned => self.rerank_by_folds(spec, &searcher),
+            WeightSource::TunedOnValid => bail!("fusions are tuned on training and validation topics"),
+        }
+    }
+
+    fn rerank_as_given(&self, searcher: &Searcher) -> anyhow::Result<(Run, Option<String>)> {
+        let mut run = Run::new("lodeseek-rerank");
+        for query in self.queries() {
+            run.insert(&query.id, searcher.rank(&query.text, FusionTuning::DEPTH)?);
+        }
+        Ok((run, None))
+    }
+
+    fn rerank_by_folds(&self, spec: &RerankSpec, searcher: &Searcher) -> anyhow::Result<(Run, Option<String>)> {
+        let Some(method) = spec.fusion else { bail!("only a fusion has weights to tune") };
+        let mut runs = vec![Run::new("component"); spec.pool.len() + spec.encoders.len()];
+        for query in self.queries() {
+            let Some(Components { sparse, dense }) = searcher.components(&query.text)? else { continue };
+            for (run, ranking) in runs.iter_mut().zip(sparse.into_iter().chain(dense)) {
+                run.insert(&query.id, ranking);
+            }
+        }
+        let tuning = FusionTuning::default().with_methods(vec![method]);
+        let tuned = tuning.run(&runs, &self.facts.folds, &|step| self.tell_fusion(step))?;
+        ensure!(tuned.folds.iter().all(|fold| fold.weights.len() == runs.len()), "a weight for each ranking");
+        let weights =
+            |weights: &[f64]| weights.iter().map(|weight| format!("{weight:.2}")).collect::<Vec<_>>().join(" ");
+        let by_fold: Vec<String> = tuned.folds.iter().map(|fold| weights(&fold.weights)).collect();
+        let note = format!("weights by fold: {}; {:.1} candidates on average", by_fold.join("; "), tuned.pool);
+        Ok((tuned.run, Some(note)))
+    }
+}
