@@ -114,15 +114,14 @@ pub struct IndexReport {
     pub times: StageTimes,
 }
 
-/// Work bounds of the snippets made at index time: heap operations of IlluSnip, steps of labelling of PCSG.
-const SNIPPET_WORK: u64 = 50_000;
+/// The steps of PCSG at index time: less than its default, as all datasets pay for it. IlluSnip keeps its own.
 const PATTERN_WORK: u64 = 1_000_000;
 
 impl IndexOptions {
     /// The bound on steps that the snippets keep to, where their method has one.
     fn work(&self) -> Option<u64> {
-        let usual = if self.snippet_method == Method::IlluSnip { SNIPPET_WORK } else { PATTERN_WORK };
-        self.snippet_method.default_work().map(|_| self.snippet_work.unwrap_or(usual))
+        let usual = |default| if self.snippet_method == Method::IlluSnip { default } else { PATTERN_WORK };
+        self.snippet_method.default_work().map(|default| self.snippet_work.unwrap_or(usual(default)))
     }
 }
 

@@ -50,7 +50,7 @@ fn most(growth: &mut Growth<'_>, places: &[u32]) -> f64 {
     most
 }
 
-fn joins(weights: &Weights<'_>, joined: &[u32], place: u32) -> bool {
+pub(super) fn joins(weights: &Weights<'_>, joined: &[u32], place: u32) -> bool {
     let ends = |place: u32| [weights.triple(place).subject, weights.triple(place).object];
     let entity = |end: &TermId| weights.is_entity[end.index()];
     joined.iter().any(|&other| ends(other).iter().filter(|end| entity(end)).any(|end| ends(place).contains(end)))
