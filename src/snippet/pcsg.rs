@@ -18,7 +18,7 @@
 //! keywords as further groups: the triples that match them.
 //!
 //! *Limits.* The trees need distance labels, of which graphs without central entities have too many: a million triples at
-//! random take minutes. So one count of steps bounds labels, trees and taking out, over all components together, and a
+//! random end at the bound. So one count of steps bounds labels, trees and taking out, over all components together, and a
 //! deadline is asked for all along. Beyond either the rest is covered without trees: for each pattern not yet covered the
 //! entities that add fewest elements, so that only connection and size suffer; and only for as many of the most frequent
 //! patterns as the budget can show. The snippet says that it was interrupted. What is not bounded is linear: the patterns,

@@ -120,6 +120,15 @@ proptest! {
     }
 
     #[test]
+    fn two_at_once_are_the_same_two(graph in random_graph(), budget in 0usize..8) {
+        let profile = Profile::of(&graph);
+        let (ranking, search) = (IlluSnip::default().with_starts(Starts::Heaviest), IlluSnip::default().with_work(50));
+        let both = ranking.extract_with(TripleBudget(9), (&search, TripleBudget(budget)), &graph, &profile);
+        prop_assert_eq!(both.0, ranking.extract(&graph, &profile, TripleBudget(9)));
+        prop_assert_eq!(both.1, search.extract(&graph, &profile, TripleBudget(budget)));
+    }
+
+    #[test]
     fn more_starts_never_give_less(graph in random_graph()) {
         prop_assert!(extract(&graph, 5, Starts::Ranked).gain >= extract(&graph, 5, Starts::Heaviest).gain - 1e-12);
     }
