@@ -8,7 +8,7 @@
 use lodeseek::profile::Profile;
 use lodeseek::rdf::intake::Intake;
 use lodeseek::rdf::{TripleGraph, TripleGraphBuilder};
-use lodeseek::snippet::{IlluSnip, SnippetExtractor, TripleBudget};
+use lodeseek::snippet::{IlluSnip, Pcsg, SnippetExtractor, TripleBudget};
 use oxrdf::{Literal, NamedNode, Triple};
 use std::error::Error;
 use std::path::Path;
@@ -27,6 +27,8 @@ const JAVA: [(&str, f64); 7] = [
 ];
 
 const ROUNDS: usize = 7;
+/// Generated triples up to which PCSG is measured too.
+const PCSG_AT_MOST: u64 = 1_000_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
@@ -93,13 +95,27 @@ fn generated(triples: u64) {
     let made = started.elapsed().as_secs_f64();
     let before = peak_mib();
     let time = snippet(&graph);
+    let after = peak_mib();
     println!(
         "generated: {} triples, {} terms: made in {made:.2} s, profile and snippet {:.3} s; peak memory {before} MiB after making, {} MiB at the end",
         graph.len(),
         graph.term_count(),
         time / 1000.0,
-        peak_mib()
+        after
     );
+    if triples <= PCSG_AT_MOST {
+        println!("– PCSG of the same: {:.2} s, peak memory {} MiB", pcsg(&graph) / 1000.0, peak_mib());
+    }
+}
+
+/// Milliseconds of patterns and PCSG.
+fn pcsg(graph: &TripleGraph) -> f64 {
+    let profile = Profile::of(graph);
+    let started = Instant::now();
+    let snippet = Pcsg::default().extract(graph, &profile, TripleBudget(20));
+    let time = started.elapsed().as_secs_f64() * 1000.0;
+    assert_eq!(snippet.triples.len(), 20);
+    time
 }
 
 /// Entities of 200 classes with links and values of 500 properties, both by falling frequency; the same on every run.

@@ -114,14 +114,14 @@ pub struct IndexReport {
     pub times: StageTimes,
 }
 
-/// Work bounds of the snippets made at index time: heap operations of IlluSnip, steps of labelling of PCSG.
-const SNIPPET_WORK: u64 = 50_000;
+/// The steps of PCSG at index time: less than its default, as all datasets pay for it.
 const PATTERN_WORK: u64 = 1_000_000;
 
 impl IndexOptions {
-    /// The bound on steps that the snippets keep to, where their method has one.
-    fn work(&self) -> Option<u64> {
-        let usual = if self.snippet_method == Method::IlluSnip { SNIPPET_WORK } else { PATTERN_WORK };
+    /// The bound on steps that the snippet of so many triples keeps to, where its method has one.
+    fn work(&self, triples: usize) -> Option<u64> {
+        let is_illusnip = self.snippet_method == Method::IlluSnip;
+        let usual = if is_illusnip { IlluSnip::work_beside_indexing(triples as u64) } else { PATTERN_WORK };
         self.snippet_method.default_work().map(|_| self.snippet_work.unwrap_or(usual))
     }
 }
@@ -187,7 +187,7 @@ impl<'s> Indexer<'s> {
         let metadata = serde_json::to_string(&entry.dataset.metadata)?;
         let places: Vec<&str> = entry.dataset.distributions.iter().map(|d| d.location.as_str()).collect();
         let IndexOptions { snippet_method, snippet_budget, .. } = self.options;
-        let snippet = format!("{snippet_method} {} {:?} {CARD_LANGUAGES:?}", snippet_budget.0, self.options.work());
+        let snippet = format!("{snippet_method} {} {:?} {CARD_LANGUAGES:?}", snippet_budget.0, self.options.work(0));
         let told = format!("{metadata}{places:?}{snippet}");
         Ok(writer.version(&entry.version, &told))
     }
@@ -254,7 +254,7 @@ impl<'s> Indexer<'s> {
         let extractor = self
             .options
             .snippet_method
-            .extractor(&MethodOptions { work: self.options.work(), ..MethodOptions::default() })?;
+            .extractor(&MethodOptions { work: self.options.work(graph.len()), ..MethodOptions::default() })?;
         let (profile, described) = timed(&mut times.profile, || {
             let profile = Profile::of(&graph);
             let mut described = profile.to_void(&graph, &node);
@@ -263,9 +263,15 @@ impl<'s> Indexer<'s> {
         });
         let metadata = &entry.dataset.metadata;
         let (snippet, ranking) = timed(&mut times.snippet, || {
-            let ranking = IlluSnip::default().with_starts(Starts::Heaviest);
-            let snippet = extractor.extract(&graph, &profile, self.options.snippet_budget);
-            (snippet, ranking.extract(&graph, &profile, COMPACT_BUDGET))
+            let (budget, ranking) = (self.options.snippet_budget, IlluSnip::default().with_starts(Starts::Heaviest));
+            if self.options.snippet_method == Method::IlluSnip {
+                let work = self.options.work(graph.len()).unwrap_or(u64::MAX);
+                let illusnip = IlluSnip::default().with_work(work);
+                illusnip.extract_with(budget, (&ranking, COMPACT_BUDGET), &graph, &profile)
+            } else {
+                let snippet = extractor.extract(&graph, &profile, budget);
+                (snippet, ranking.extract(&graph, &profile, COMPACT_BUDGET))
+            }
         });
         let document = timed(&mut times.document, || -> Result<IndexDocument, EngineError> {
             let card = Card {
@@ -300,7 +306,7 @@ impl<'s> Indexer<'s> {
             content: &iris.graph(id, &entry.version),
             method,
             budget: self.options.snippet_budget,
-            work: self.options.work(),
+            work: self.options.work(graph.len()),
             query: None,
             made: self.options.now,
         };

@@ -25,12 +25,12 @@ pub struct HubLabels {
 }
 
 impl HubLabels {
-    /// Labels `nodes`, which must be whole components; `None` where that would take more than `work` steps, each a link
-    /// looked at or an entry compared.
+    /// Labels `nodes`, which must be whole components. `may_take` is told of steps before they are made, each a link looked
+    /// at or an entry compared; as soon as it says no, there are no labels.
     ///
     /// The cost is O(Σ |label|²) in the worst case, and far less where a few nodes lie on most shortest paths.
     #[must_use]
-    pub fn of(graph: &LinkGraph, nodes: &[u32], work: u64) -> Option<Self> {
+    pub fn of(graph: &LinkGraph, nodes: &[u32], may_take: impl FnMut(u64) -> bool) -> Option<Self> {
         let mut order = nodes.to_vec();
         order.sort_by_key(|&node| (Reverse(graph.degree(node)), node));
         let count = graph.node_count();
@@ -39,7 +39,7 @@ impl HubLabels {
             labels: vec![Vec::new(); count],
             to_hub: vec![u32::MAX; count],
             seen: vec![u32::MAX; count],
-            left: work,
+            may_take,
         };
         for (hub, &node) in order.iter().enumerate() {
             search.from(hub as u32, node)?;
@@ -86,17 +86,17 @@ impl HubLabels {
     }
 }
 
-struct Search<'g> {
+struct Search<'g, M> {
     graph: &'g LinkGraph,
     labels: Vec<Vec<HubDistance>>,
     /// By hub: its distance from the node searched from now.
     to_hub: Vec<u32>,
     /// By node: the last search that came by.
     seen: Vec<u32>,
-    left: u64,
+    may_take: M,
 }
 
-impl Search<'_> {
+impl<M: FnMut(u64) -> bool> Search<'_, M> {
     fn from(&mut self, hub: u32, root: u32) -> Option<()> {
         for entry in &self.labels[root as usize] {
             self.to_hub[entry.hub as usize] = entry.distance;
@@ -107,15 +107,19 @@ impl Search<'_> {
         while let Some(&(node, distance, towards)) = queue.get(next) {
             next += 1;
             let label = &self.labels[node as usize];
-            self.left = self.left.checked_sub(1 + label.len() as u64)?;
+            if !(self.may_take)(1 + label.len() as u64) {
+                return None;
+            }
             let known =
                 |entry: &HubDistance| self.to_hub[entry.hub as usize].saturating_add(entry.distance) <= distance;
             if label.iter().any(known) {
                 continue;
             }
             self.labels[node as usize].push(HubDistance { hub, distance, towards });
+            if !(self.may_take)(self.graph.degree(node)) {
+                return None;
+            }
             for neighbour in self.graph.neighbours(node).iter().map(|&node| node as usize) {
-                self.left = self.left.checked_sub(1)?;
                 if std::mem::replace(&mut self.seen[neighbour], hub) != hub {
                     queue.push((neighbour as u32, distance + 1, node));
                 }
@@ -153,7 +157,7 @@ mod tests {
         fn distances_are_those_of_a_search(links in proptest::collection::vec((0u32..12, 0u32..12), 0..30)) {
             let graph = LinkGraph::new(12, links);
             let nodes: Vec<u32> = (0..12).collect();
-            let labels = HubLabels::of(&graph, &nodes, u64::MAX).expect("no bound");
+            let labels = HubLabels::of(&graph, &nodes, |_| true).expect("no bound");
             for &a in &nodes {
                 let expected = by_search(&graph, a);
                 for &b in &nodes {
@@ -173,7 +177,13 @@ mod tests {
     #[test]
     fn too_much_work_is_refused() {
         let graph = LinkGraph::new(3, [(0, 1), (1, 2)]);
-        assert!(HubLabels::of(&graph, &[0, 1, 2], 3).is_none());
-        assert!(HubLabels::of(&graph, &[0, 1, 2], 100).is_some());
+        let up_to = |mut left: u64| {
+            move |steps: u64| {
+                left = left.saturating_sub(steps);
+                left > 0
+            }
+        };
+        assert!(HubLabels::of(&graph, &[0, 1, 2], up_to(3)).is_none());
+        assert!(HubLabels::of(&graph, &[0, 1, 2], up_to(100)).is_some());
     }
 }

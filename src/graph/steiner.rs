@@ -41,17 +41,31 @@ pub struct GroupSteiner<'g> {
 
 impl GroupSteiner<'_> {
     /// A tree that touches every group. All groups must have members in one component; a group without any is ignored.
+    /// `may_take` is told of steps, each an entry of a label or a member looked at; as soon as it says no, there is no tree.
     ///
     /// With labels of `l` entries, `m` members and a diameter `d`: O(d (Σ l + m) log m).
     #[must_use]
-    pub fn tree(&self, groups: &[Vec<Member>]) -> Tree {
-        let Some(root) = self.root(groups) else { return Tree::default() };
+    pub fn tree(&self, groups: &[Vec<Member>], mut may_take: impl FnMut(u64) -> bool) -> Option<Tree> {
+        if !may_take(self.entries(groups)) {
+            return None;
+        }
+        let Some(root) = self.root(groups) else { return Some(Tree::default()) };
         let mut growth = Growth::new(self, groups);
         growth.add(root);
         while let Some(Reverse((.., place))) = growth.heap.pop() {
+            growth.steps += 1;
             growth.join(place);
+            if !may_take(std::mem::take(&mut growth.steps)) {
+                return None;
+            }
         }
-        growth.tree
+        Some(growth.tree)
+    }
+
+    /// Entries of the labels of all members: what choosing a root and beginning a growth look at.
+    fn entries(&self, groups: &[Vec<Member>]) -> u64 {
+        let length = |node: u32| self.labels.label(node).len() as u64;
+        groups.iter().flatten().map(|&(a, b)| length(a) + length(b)).sum()
     }
 
     fn distance_to(&self, nearest: &FxHashMap<u32, u32>, node: u32) -> u64 {
@@ -101,6 +115,8 @@ struct Growth<'s> {
     members: FxHashMap<u32, Vec<Place>>,
     heap: BinaryHeap<Reverse<(u32, u32, Place)>>,
     tree: Tree,
+    /// Steps since they were last counted.
+    steps: u64,
 }
 
 impl<'s> Growth<'s> {
@@ -131,6 +147,7 @@ impl<'s> Growth<'s> {
             members,
             heap: BinaryHeap::new(),
             tree: Tree::default(),
+            steps: 0,
         }
     }
 
@@ -166,12 +183,14 @@ impl<'s> Growth<'s> {
         self.tree.nodes.push(node);
         let mut nearer: FxHashSet<u32> = FxHashSet::from_iter([node]);
         for entry in self.steiner.labels.label(node) {
+            self.steps += 1;
             let known = self.nearest.entry(entry.hub).or_insert((u32::MAX, node));
             if entry.distance >= known.0 {
                 continue;
             }
             *known = (entry.distance, node);
             for &(other, distance) in self.near_hub.get(&entry.hub).into_iter().flatten() {
+                self.steps += 1;
                 let through = distance + entry.distance;
                 let known = self.distances.entry(other).or_insert((u32::MAX, 0));
                 if through < known.0 {
@@ -184,6 +203,7 @@ impl<'s> Growth<'s> {
         nearer.sort_unstable();
         for node in nearer {
             for place in self.members.get(&node).cloned().unwrap_or_default() {
+                self.steps += 1;
                 let (a, b) = self.member(place);
                 if self.in_tree.contains(&a) && self.in_tree.contains(&b) {
                     self.touched[place.0 as usize] = true;

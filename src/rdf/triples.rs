@@ -5,6 +5,8 @@
 //! are sorted (IRIs, then blank nodes, then literals), triples by subject, predicate, object. Whatever is computed from
 //! it with ties broken by [`TermId`] is therefore the same on every run.
 
+mod order;
+
 use hashbrown::HashTable;
 use oxrdf::{
     BlankNode, Literal, LiteralRef, NamedNode, NamedOrBlankNode, NamedOrBlankNodeRef, Term, Triple as OxTriple,
@@ -294,8 +296,7 @@ impl TripleGraphBuilder {
     pub fn finish(self) -> TripleGraph {
         let terms = self.terms;
         drop(self.ids);
-        let mut order: Vec<u32> = (0..terms.entries.len() as u32).collect();
-        order.sort_unstable_by(|&a, &b| terms.key(a as usize).cmp(&terms.key(b as usize)));
+        let order = order::sorted(&terms);
         let mut rank = vec![0u32; order.len()];
         let mut sorted =
             TermTable { arena: String::with_capacity(terms.arena.len()), entries: Vec::with_capacity(order.len()) };
@@ -304,13 +305,7 @@ impl TripleGraphBuilder {
             let (text, suffix, kind) = terms.parts(old as usize);
             sorted.push(text, suffix, kind);
         }
-        let id = |old: u32| TermId(rank[old as usize]);
-        let mut triples: Vec<Triple> =
-            self.triples.iter().map(|&[s, p, o]| Triple { subject: id(s), predicate: id(p), object: id(o) }).collect();
-        triples.sort_unstable();
-        triples.dedup();
-        triples.shrink_to_fit();
-        TripleGraph::from_parts(sorted, triples)
+        TripleGraph::from_parts(sorted, sorted_triples(self.triples, &rank))
     }
 }
 
@@ -322,6 +317,41 @@ impl TripleSink for TripleGraphBuilder {
     fn take(&mut self, triple: OxTripleRef<'_>) {
         self.insert(triple);
     }
+}
+
+/// The triples by their terms' ranks, sorted and each once: counted into rows by subject, the rows sorted. O(terms + T log
+/// d) for T triples, at most d of a subject.
+fn sorted_triples(triples: Vec<[u32; 3]>, rank: &[u32]) -> Vec<Triple> {
+    let id = |old: u32| rank[old as usize];
+    let mut ends = vec![0u32; rank.len() + 1];
+    for &[subject, ..] in &triples {
+        ends[id(subject) as usize + 1] += 1;
+    }
+    for place in 1..ends.len() {
+        ends[place] += ends[place - 1];
+    }
+    let mut rows = vec![0u64; triples.len()];
+    for [subject, predicate, object] in triples {
+        // Afterwards the start of each row has become its end, which is the start of the next.
+        let slot = &mut ends[id(subject) as usize];
+        rows[*slot as usize] = u64::from(id(predicate)) << 32 | u64::from(id(object));
+        *slot += 1;
+    }
+    let mut sorted = Vec::with_capacity(rows.len());
+    let mut start = 0;
+    for (subject, &end) in ends[..rank.len()].iter().enumerate() {
+        let row = &mut rows[start..end as usize];
+        row.sort_unstable();
+        let triple = |pair: &[u64]| Triple {
+            subject: TermId(subject as u32),
+            predicate: TermId((pair[0] >> 32) as u32),
+            object: TermId(pair[0] as u32),
+        };
+        sorted.extend(row.chunk_by(|a, b| a == b).map(triple));
+        start = end as usize;
+    }
+    sorted.shrink_to_fit();
+    sorted
 }
 
 fn hash(key: (Kind, &str, &str)) -> u64 {

@@ -22,7 +22,8 @@
 //! new: an upper bound for the whole run, as coverage only falls. A popped entry whose weight is still true is the maximum;
 //! a run that has become lighter goes back with its new weight, all at once; a head that alone has become lighter stands
 //! for itself from then on. One weight can rise: that of a link from an entity passed as a class, once that is covered;
-//! but then its runs enter the heap anew. With d triples and r runs at the entities a growth reaches, the first growth
+//! but then its runs enter the heap anew. The runs of an entity wait for one another: sorted by what they add at most, only
+//! the first whose element is not covered enters the heap, and the next when it is popped. With d triples and r runs at the entities a growth reaches, the first growth
 //! that reaches them costs O(d log d), every other O((k + r + h) log r), where h counts heads popped in vain; sorting the
 //! frontier again at every step, as published, costs O(k d log d).
 //!
@@ -41,6 +42,7 @@ use crate::rdf::{TermId, Triple, TripleGraph};
 use rustc_hash::FxHashSet;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 /// The weight of coverage in a triple's gain.
 const COVERAGE_WEIGHT: f64 = 0.8;
@@ -49,8 +51,10 @@ const FAMILIARITY_WEIGHT: f64 = 0.2;
 /// Familiarity is rounded to such parts, so that unequal ones give unequal gains: the order within a run needs that.
 const FAMILIARITY_STEPS: f64 = (1_u64 << 40) as f64;
 /// Heap operations after which no further start is tried: a few milliseconds. Enough for the gain of the published code
-/// on all of its inputs; 100,000 are too few for four of the seven.
+/// on all of its inputs; 100,000 are too few for two of the seven.
 pub(super) const DEFAULT_WORK: u64 = 200_000;
+/// The part of the bound beside indexing that does not grow with the graph.
+const LEAST_WORK: u64 = 110_000;
 /// What a snippet must add beyond another to be better: more than rounding.
 const LEAST_GAIN: f64 = 1e-9;
 
@@ -92,6 +96,45 @@ impl<'h> IlluSnip<'h> {
         Self { work, ..self }
     }
 
+    /// A bound for the snippets of many datasets: half the usual one for small graphs, and beyond it no more than in
+    /// proportion to what else is done with a graph. It too suffices for the gain of the published code on all inputs.
+    #[must_use]
+    pub const fn work_beside_indexing(triples: u64) -> u64 {
+        LEAST_WORK + triples
+    }
+
+    /// Two snippets of the same graph, each as [`extract`](SnippetExtractor::extract) gives it, for the cost of its weights
+    /// once.
+    #[must_use]
+    pub fn extract_with(
+        &self,
+        budget: TripleBudget,
+        other: (&Self, TripleBudget),
+        graph: &TripleGraph,
+        profile: &Profile,
+    ) -> (Snippet, Snippet) {
+        if graph.is_empty() || budget.0 == 0 || other.1.0 == 0 {
+            return (self.extract(graph, profile, budget), other.0.extract(graph, profile, other.1));
+        }
+        let weights = Weights::of(graph, profile);
+        let mut growth = Growth::new(&weights);
+        (self.search(&mut growth, budget), other.0.search(&mut growth, other.1))
+    }
+
+    fn search(&self, growth: &mut Growth<'_>, budget: TripleBudget) -> Snippet {
+        growth.work = 0;
+        growth.growth += 1; // what the last growth covered is new again when the starts are weighed
+        let weights = growth.weights;
+        let mut search = Search { options: self, growth, budget: budget.0, best: Best::default() };
+        let interrupted = match self.starts {
+            Starts::All => search.all(),
+            Starts::Heaviest => search.heaviest(),
+            Starts::Ranked => search.ranked(),
+        };
+        let triples = search.best.triples.iter().map(|&triple| weights.triple(triple)).collect();
+        Snippet { triples, gain: search.best.gain, interrupted }
+    }
+
     /// Ends the search, with the best snippet so far, when the deadline has passed.
     #[must_use]
     pub fn with_deadline(self, deadline: Deadline<'h>) -> Self {
@@ -112,16 +155,7 @@ impl SnippetExtractor for IlluSnip<'_> {
         if graph.is_empty() || budget.0 == 0 {
             return Snippet { triples: Vec::new(), gain: 0.0, interrupted: false };
         }
-        let weights = Weights::of(graph, profile);
-        let mut search =
-            Search { options: self, growth: Growth::new(&weights), budget: budget.0, best: Best::default() };
-        let interrupted = match self.starts {
-            Starts::All => search.all(),
-            Starts::Heaviest => search.heaviest(),
-            Starts::Ranked => search.ranked(),
-        };
-        let triples = search.best.triples.iter().map(|&triple| weights.triple(triple)).collect();
-        Snippet { triples, gain: search.best.gain, interrupted }
+        self.search(&mut Growth::new(&Weights::of(graph, profile)), budget)
     }
 }
 
@@ -172,14 +206,14 @@ impl Order {
 }
 
 /// One growth after another until the bounds are reached. Every way to search says whether it was interrupted.
-struct Search<'s> {
+struct Search<'s, 'w> {
     options: &'s IlluSnip<'s>,
-    growth: Growth<'s>,
+    growth: &'s mut Growth<'w>,
     budget: usize,
     best: Best,
 }
 
-impl Search<'_> {
+impl Search<'_, '_> {
     /// All triples with their initial weights.
     fn starts(&self) -> impl Iterator<Item = Candidate> + '_ {
         let triples = 0..self.growth.weights.graph.len() as u32;
@@ -189,7 +223,7 @@ impl Search<'_> {
     fn heaviest(&mut self) -> bool {
         if let Some(start) = self.starts().max() {
             self.growth.grow(&[start.triple], self.budget);
-            self.best.take(&self.growth);
+            self.best.take(self.growth);
         }
         false
     }
@@ -198,7 +232,7 @@ impl Search<'_> {
         let count = self.growth.weights.graph.len() as u32;
         for start in 0..count {
             self.growth.grow(&[start], self.budget);
-            self.best.take(&self.growth);
+            self.best.take(self.growth);
             if start + 1 < count && self.options.deadline.has_passed() {
                 return true;
             }
@@ -212,8 +246,8 @@ impl Search<'_> {
         let mut record = Best::default();
         while let Some(start) = starts.next(self.growth.weights) {
             self.growth.grow(&[start.triple], self.budget);
-            if record.take(&self.growth) {
-                self.best.take(&self.growth);
+            if record.take(self.growth) {
+                self.best.take(self.growth);
                 if self.polish(&record) {
                     return true;
                 }
@@ -240,8 +274,8 @@ impl Search<'_> {
             let seeds = self.joined_without(&polished.triples, left_out);
             left_out += 1;
             self.growth.grow(&seeds, self.budget);
-            if polished.take(&self.growth) {
-                self.best.take(&self.growth);
+            if polished.take(self.growth) {
+                self.best.take(self.growth);
                 left_out = 0;
             }
         }
@@ -390,11 +424,31 @@ impl<'g> Weights<'g> {
         outgoing.chain(incoming).collect()
     }
 
+    /// A run whose first triple this is.
+    fn head(&self, first: &Incident, triples: Range<u32>) -> Head {
+        let (tag, element) = first.element;
+        let is_class = tag % 2 == 1;
+        let coverage = if is_class { &self.class } else { &self.property };
+        Head {
+            start: triples.start,
+            end: triples.end,
+            element,
+            is_class,
+            gain: weighed(coverage[element.index()], first.other),
+            gain_covered: weighed(0.0, first.other),
+        }
+    }
+
     /// The object, where the triple is a link between two entities.
     fn linked(&self, triple: Triple) -> Option<TermId> {
         let link = !self.is_type(triple) && !self.graph.is_literal(triple.object) && triple.object != triple.subject;
         link.then_some(triple.object)
     }
+}
+
+/// What a triple adds that covers so much and shows entities so familiar.
+fn weighed(coverage: f64, familiarity: f64) -> f64 {
+    COVERAGE_WEIGHT * coverage + FAMILIARITY_WEIGHT * familiarity
 }
 
 fn by_object(graph: &TripleGraph, is_entity: &[bool]) -> (Vec<u32>, Vec<u32>) {
@@ -438,34 +492,50 @@ fn familiarity(graph: &TripleGraph, kind: Option<TermId>, is_entity: &[bool]) ->
     numbers.iter().map(score).collect()
 }
 
-/// Triples at one entity with the same property or class: `triples[next..end]` of the [`Rows`] are still to come.
-#[derive(Clone, Copy)]
+/// Triples at one entity with the same property or class: `triples[next..end]` of the [`Rows`] are still to come, and so
+/// are those of its `heads` that follow, until the run is looked at.
+#[derive(Clone)]
 struct Run {
     entity: TermId,
     next: u32,
     end: u32,
+    followers: Range<usize>,
+}
+
+/// A run as it enters the frontier, at an entity that is covered.
+#[derive(Clone, Copy)]
+struct Head {
+    start: u32,
+    end: u32,
+    /// The property or class, and which of both.
+    element: TermId,
+    is_class: bool,
+    /// What its first triple adds while the element is not covered, and afterwards.
+    gain: f64,
+    gain_covered: f64,
 }
 
 /// The triples of the entities reached so far, by any growth, in runs. Sorted when an entity is first reached.
 struct Rows {
     triples: Vec<u32>,
-    runs: Vec<(u32, u32)>,
-    /// By entity, its part of `runs`.
+    /// Of each entity those that may add most first; of equal ones the first in the graph's order.
+    heads: Vec<Head>,
+    /// By entity, its part of `heads`.
     of: Vec<(u32, u32)>,
 }
 
 impl Rows {
     fn new(terms: usize) -> Self {
-        Self { triples: Vec::new(), runs: Vec::new(), of: vec![(u32::MAX, 0); terms] }
+        Self { triples: Vec::new(), heads: Vec::new(), of: vec![(u32::MAX, 0); terms] }
     }
 
     /// The runs of an entity. O(d log d) for d triples the first time, O(1) later.
-    fn at(&mut self, weights: &Weights<'_>, entity: TermId) -> std::ops::Range<usize> {
+    fn at(&mut self, weights: &Weights<'_>, entity: TermId) -> Range<usize> {
         let known = self.of[entity.index()];
         if known.0 != u32::MAX {
             return known.0 as usize..known.1 as usize;
         }
-        let first = self.runs.len();
+        let first = self.heads.len();
         let mut incident = weights.incident(entity);
         incident.sort_unstable_by(|a, b| {
             a.element.cmp(&b.element).then(b.other.total_cmp(&a.other)).then(a.triple.cmp(&b.triple))
@@ -473,10 +543,12 @@ impl Rows {
         for run in incident.chunk_by(|a, b| a.element == b.element) {
             let start = self.triples.len() as u32;
             self.triples.extend(run.iter().map(|incident| incident.triple));
-            self.runs.push((start, self.triples.len() as u32));
+            self.heads.push(weights.head(&run[0], start..self.triples.len() as u32));
         }
-        self.of[entity.index()] = (first as u32, self.runs.len() as u32);
-        first..self.runs.len()
+        let triple = |head: &Head| self.triples[head.start as usize];
+        self.heads[first..].sort_unstable_by(|a, b| b.gain.total_cmp(&a.gain).then(triple(a).cmp(&triple(b))));
+        self.of[entity.index()] = (first as u32, self.heads.len() as u32);
+        first..self.heads.len()
     }
 }
 
@@ -548,7 +620,7 @@ impl<'w> Growth<'w> {
             (true, _) => familiarity(triple.subject),
             (false, _) => 0.0,
         };
-        COVERAGE_WEIGHT * coverage + FAMILIARITY_WEIGHT * familiarity
+        weighed(coverage, familiarity)
     }
 
     /// Grows from these triples, which are taken first and in this order, each joined to those before it.
@@ -573,6 +645,7 @@ impl<'w> Growth<'w> {
     fn heaviest(&mut self) -> Option<Candidate> {
         while let Some(candidate) = self.frontier.pop() {
             self.work += 1;
+            self.bring_followers(candidate.run);
             let chosen = self.chosen[candidate.triple as usize] == self.growth;
             let gain = if chosen { 0.0 } else { self.gain(candidate.triple) };
             if gain == candidate.gain {
@@ -584,8 +657,7 @@ impl<'w> Growth<'w> {
                 continue;
             }
             // The run may have become lighter as a whole, by its element's being covered, or only its head.
-            let run = self.runs[candidate.run as usize];
-            let bound = self.bound(candidate.triple, run.entity);
+            let bound = self.bound(candidate.triple, self.runs[candidate.run as usize].entity);
             if bound < candidate.gain && !chosen {
                 self.put(Candidate { gain: bound, ..candidate });
             } else {
@@ -600,10 +672,9 @@ impl<'w> Growth<'w> {
     fn advance(&mut self, number: u32) {
         let Some(run) = self.runs.get_mut(number as usize) else { return };
         run.next += 1;
-        let run = *run;
         if run.next < run.end {
-            let triple = self.rows.triples[run.next as usize];
-            self.put(Candidate { gain: self.bound(triple, run.entity), triple, run: number });
+            let (triple, entity) = (self.rows.triples[run.next as usize], run.entity);
+            self.put(Candidate { gain: self.bound(triple, entity), triple, run: number });
         }
     }
 
@@ -641,14 +712,44 @@ impl<'w> Growth<'w> {
         }
     }
 
-    /// Puts the runs of an entity into the frontier, with their present weights.
+    /// Puts the runs of an entity into the frontier, with their present weights: all, where the entity was only passed
+    /// and still counts as new; else as far as [`bring`](Self::bring) does.
     fn reach(&mut self, entity: TermId) {
-        for place in self.rows.at(self.weights, entity) {
-            let (next, end) = self.rows.runs[place];
-            let triple = self.rows.triples[next as usize];
-            let gain = self.bound(triple, entity);
-            self.runs.push(Run { entity, next, end });
-            self.put(Candidate { gain, triple, run: self.runs.len() as u32 - 1 });
+        let places = self.rows.at(self.weights, entity);
+        if !self.is_new(entity) {
+            return self.bring(entity, places);
+        }
+        for place in places {
+            let head = self.rows.heads[place];
+            let gain = self.bound(self.rows.triples[head.start as usize], entity);
+            self.put_run(entity, head, gain, 0..0);
+        }
+    }
+
+    /// Puts the first of these runs into the frontier whose element is not covered, to be followed by those after it, and
+    /// those before it with what their links add.
+    fn bring(&mut self, entity: TermId, places: Range<usize>) {
+        for place in places.clone() {
+            let head = self.rows.heads[place];
+            let covered = if head.is_class { &self.covered_class } else { &self.covered_property };
+            if covered[head.element.index()] != self.growth {
+                return self.put_run(entity, head, head.gain, place + 1..places.end);
+            }
+            self.put_run(entity, head, head.gain_covered, 0..0);
+        }
+    }
+
+    fn bring_followers(&mut self, number: u32) {
+        let Some(run) = self.runs.get_mut(number as usize) else { return };
+        let (entity, followers) = (run.entity, std::mem::take(&mut run.followers));
+        self.bring(entity, followers);
+    }
+
+    fn put_run(&mut self, entity: TermId, head: Head, gain: f64, followers: Range<usize>) {
+        if gain > 0.0 {
+            let (triple, run) = (self.rows.triples[head.start as usize], self.runs.len() as u32);
+            self.runs.push(Run { entity, next: head.start, end: head.end, followers });
+            self.put(Candidate { gain, triple, run });
         }
     }
 }

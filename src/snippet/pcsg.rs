@@ -17,10 +17,12 @@
 //! *PCSG-τ* leaves out rare patterns: it keeps the most frequent ones up to a share of entities and of links. *QPCSG* adds
 //! keywords as further groups: the triples that match them.
 //!
-//! *Limits.* The trees need distance labels, whose making is bounded by a count of steps. Beyond it, or past the deadline,
-//! the rest is covered without trees: for each pattern not yet covered the entities that add fewest elements, so that only
-//! connection and size suffer; the snippet says that it was interrupted. The form without trees from the start is
-//! [`PatternRepresentatives`].
+//! *Limits.* The trees need distance labels, of which graphs without central entities have too many: a million triples at
+//! random end at the bound. So one count of steps bounds labels, trees and taking out, over all components together, and a
+//! deadline is asked for all along. Beyond either the rest is covered without trees: for each pattern not yet covered the
+//! entities that add fewest elements, so that only connection and size suffer; and only for as many of the most frequent
+//! patterns as the budget can show. The snippet says that it was interrupted. What is not bounded is linear: the patterns,
+//! the components and their cover. The form without trees from the start is [`PatternRepresentatives`].
 
 mod assembly;
 mod representatives;
@@ -28,7 +30,7 @@ mod selection;
 
 pub use representatives::{PatternRepresentatives, RepresentativeOptions};
 
-use super::keyword::{KeywordMatcher, Matches};
+use super::keyword::{KeywordMatcher, Limit, Matches, Meter};
 use super::{Deadline, Snippet, SnippetExtractor, TripleBudget};
 use crate::graph::{GroupSteiner, HubLabels, LinkGraph, components, set_cover};
 use crate::profile::{Element, LinkPatternId, PatternId, Patterns, Profile};
@@ -37,8 +39,8 @@ use crate::rdf::{TermId, Triple, TripleGraph};
 use rustc_hash::{FxHashMap, FxHashSet};
 use selection::Selection;
 
-/// Steps of labelling, and of taking entities out again, after which trees are given up: about a second.
-const DEFAULT_WORK: u64 = 100_000_000;
+/// Steps after which trees are given up: less than a second. The seven shared inputs take fewer than 10,000,000 each.
+const DEFAULT_WORK: u64 = 20_000_000;
 
 /// Which share of the entities and of the links the covered patterns must describe. Default: all.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -76,9 +78,9 @@ pub struct PcsgOptions<'h> {
     pub shares: PatternShares,
     /// What becomes of entities without links.
     pub lone: LoneEntities,
-    /// The bound on steps of labelling.
+    /// The bound on steps of labelling, growing trees and taking out again, in all.
     pub work: u64,
-    /// When no further tree is grown.
+    /// When none of these goes on.
     pub deadline: Deadline<'h>,
     /// Keywords to be shown too.
     pub keywords: Option<&'h dyn KeywordMatcher>,
@@ -147,17 +149,18 @@ impl SnippetExtractor for Pcsg<'_> {
         let patterns = Patterns::of(graph);
         let scene = Scene::of(graph, &patterns);
         let goals = Goals::of(&scene, &self.options);
-        let (mut places, mut interrupted) = (Vec::new(), false);
+        let mut places = Vec::new();
+        let mut meter = Meter::new(Limit { work: self.options.work, deadline: self.options.deadline });
+        meter.start();
         if budget.0 > 0 {
-            for part in Parts::of(&scene, &goals, &self.options) {
-                interrupted |= part.interrupted;
-                places.extend(assembly::assemble(&scene, &goals, &part));
-                if places.len() > budget.0 {
-                    interrupted = true;
-                    break;
-                }
+            let mut parts = Parts::of(&scene, &goals, &self.options, &mut meter);
+            while places.len() <= budget.0
+                && let Some(part) = parts.next(budget.0 - places.len(), &mut meter)
+            {
+                places.extend(assembly::assemble(&scene, &goals, &part, &mut meter));
             }
         }
+        let interrupted = meter.was_over() || places.len() > budget.0;
         places.truncate(budget.0);
         let triples: Vec<Triple> = places.iter().map(|&place| scene.triple(place)).collect();
         Snippet { gain: described_share(&scene, &triples), triples, interrupted }
@@ -311,6 +314,22 @@ impl Goals {
         }
     }
 
+    /// Keeps of the patterns of either kind so many of the most frequent that showing them takes more than `room` triples:
+    /// a triple shows elements of two entities at most. All keywords stay.
+    fn keep_frequent(&self, goals: &mut FxHashSet<u32>, room: usize) {
+        let most = room.saturating_add(1).saturating_mul(2);
+        if goals.len() <= most {
+            return;
+        }
+        let mut sorted: Vec<u32> = goals.iter().copied().collect();
+        sorted.sort_unstable();
+        let links = sorted.partition_point(|&goal| goal < self.first_link);
+        let keywords = sorted.partition_point(|&goal| goal < self.first_keyword);
+        sorted.drain(links.saturating_add(most).min(keywords)..keywords);
+        sorted.drain(most.min(links)..links);
+        *goals = sorted.into_iter().collect();
+    }
+
     /// The goals that a triple serves by being shown between complete entities.
     fn of_triple<'s>(&'s self, scene: &Scene<'_>, place: u32) -> impl Iterator<Item = u32> + use<'s> {
         let link = scene.patterns.link_pattern_of(place as usize).map(|id| self.first_link + id.0);
@@ -334,9 +353,6 @@ struct Part {
     entities: Vec<u32>,
     goals: FxHashSet<u32>,
     connected: bool,
-    interrupted: bool,
-    /// The bound on steps of taking triples out again.
-    work: u64,
 }
 
 /// Makes the chosen components one after another, in the order of the set cover.
@@ -346,12 +362,10 @@ struct Parts<'s, 'g> {
     members: Vec<Vec<u32>>,
     labels: Option<HubLabels>,
     weights: Vec<u32>,
-    work: u64,
-    deadline: Deadline<'s>,
 }
 
 impl<'s, 'g> Parts<'s, 'g> {
-    fn of(scene: &'s Scene<'g>, goals: &'s Goals, options: &PcsgOptions<'s>) -> Self {
+    fn of(scene: &'s Scene<'g>, goals: &'s Goals, options: &PcsgOptions<'_>, meter: &mut Meter<'_>) -> Self {
         let count = scene.patterns.entities().len();
         let links = (0..scene.graph.len() as u32).map(|place| scene.ends(place));
         let graph = LinkGraph::new(count, links);
@@ -371,35 +385,32 @@ impl<'s, 'g> Parts<'s, 'g> {
         chosen.retain(|(place, new)| !new.is_empty() && !left_out(*place));
         let linked = chosen.iter().filter(|(place, _)| members[*place].len() > 1);
         let labelled: Vec<u32> = linked.flat_map(|(place, _)| members[*place].iter().copied()).collect();
-        let labels = HubLabels::of(&graph, &labelled, options.work);
+        let labels = HubLabels::of(&graph, &labelled, |steps| !meter.is_over(steps));
         let weights = (0..count as u32).map(|number| scene.elements(number).len() as u32).collect();
-        let (chosen, work, deadline) = (chosen.into_iter(), options.work, options.deadline);
-        Self { selection, chosen, members, labels, weights, work, deadline }
+        Self { selection, chosen: chosen.into_iter(), members, labels, weights }
     }
-}
 
-impl Iterator for Parts<'_, '_> {
-    type Item = Part;
-
-    fn next(&mut self) -> Option<Part> {
+    /// The next part; of one without a tree, what fills `room` triples and one more.
+    fn next(&mut self, room: usize, meter: &mut Meter<'_>) -> Option<Part> {
         let (place, new) = self.chosen.next()?;
         let entities = &self.members[place];
-        let goals: FxHashSet<u32> = new.into_iter().collect();
+        let mut goals: FxHashSet<u32> = new.into_iter().collect();
         if let &[lone] = &entities[..] {
-            return Some(Part { entities: vec![lone], goals, connected: true, interrupted: false, work: self.work });
+            return Some(Part { entities: vec![lone], goals, connected: true });
         }
+        let labels = self.labels.as_ref().filter(|_| !meter.is_over(1));
+        if let Some(labels) = labels {
+            let groups = self.selection.groups(entities, &goals);
+            let steiner = GroupSteiner { labels, weights: &self.weights };
+            if let Some(tree) = steiner.tree(&groups, |steps| !meter.is_over(steps)) {
+                let mut entities = tree.nodes;
+                self.selection.take_out(&mut entities, &goals, &self.weights, meter);
+                return Some(Part { entities, goals, connected: true });
+            }
+        }
+        self.selection.goals.keep_frequent(&mut goals, room);
         let groups = self.selection.groups(entities, &goals);
-        if self.labels.is_some() && self.deadline.has_passed() {
-            self.labels = None; // and never ask again
-        }
-        let (mut entities, connected) = match &self.labels {
-            Some(labels) => (GroupSteiner { labels, weights: &self.weights }.tree(&groups).nodes, true),
-            None => (selection::cover_cheaply(&groups, &self.weights), false),
-        };
-        if connected {
-            self.selection.take_out(&mut entities, &goals, &self.weights, self.work);
-        }
-        Some(Part { entities, goals, connected, interrupted: !connected, work: self.work })
+        Some(Part { entities: selection::cover_cheaply(&groups, &self.weights), goals, connected: false })
     }
 }
 

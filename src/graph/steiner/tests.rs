@@ -48,8 +48,8 @@ fn links() -> impl Strategy<Value = Vec<(u32, u32)>> {
 fn grow(links: &[(u32, u32)], groups: &[Vec<Member>]) -> Tree {
     let graph = LinkGraph::new(NODES as usize, links.iter().copied());
     let nodes: Vec<u32> = (0..NODES).collect();
-    let labels = HubLabels::of(&graph, &nodes, u64::MAX).expect("no bound");
-    GroupSteiner { labels: &labels, weights: &[1; NODES as usize] }.tree(groups)
+    let labels = HubLabels::of(&graph, &nodes, |_| true).expect("no bound");
+    GroupSteiner { labels: &labels, weights: &[1; NODES as usize] }.tree(groups, |_| true).expect("no bound")
 }
 
 fn check(links: &[(u32, u32)], groups: &[Vec<Member>], bound: u32) -> Result<(), TestCaseError> {

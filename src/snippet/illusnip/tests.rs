@@ -1,3 +1,4 @@
+use super::peers::joins;
 use super::*;
 use crate::snippet::conformance::{Claims, check, check_deadline, graph_of, random_statements};
 use proptest::prelude::*;
@@ -56,6 +57,22 @@ impl Naive<'_> {
     }
 }
 
+/// The most that triples add, each joined to those before it, by trying all sequences.
+fn optimum(growth: &mut Growth<'_>, sequence: &mut Vec<u32>, budget: usize) -> f64 {
+    growth.grow(sequence, sequence.len());
+    let mut most = growth.total;
+    let open = if sequence.len() < budget { 0..growth.weights.graph.len() as u32 } else { 0..0 };
+    for place in open {
+        let joined = sequence.is_empty() || joins(growth.weights, sequence, place);
+        if joined && !sequence.contains(&place) {
+            sequence.push(place);
+            most = most.max(optimum(growth, sequence, budget));
+            sequence.pop();
+        }
+    }
+    most
+}
+
 fn random_graph() -> impl Strategy<Value = TripleGraph> {
     random_statements().prop_map(|statements| graph_of(&statements.concat()))
 }
@@ -81,6 +98,34 @@ proptest! {
             growth.grow(&[start], budget);
             prop_assert_eq!((growth.triples.clone(), growth.total), naive);
         }
+    }
+
+    /// The ratio of the budget: one of the optimum's triples adds its part of it, as the start of a growth or next to one.
+    #[test]
+    fn the_gain_is_at_most_the_optimum_and_at_least_its_part(statements in random_statements(), budget in 1usize..4) {
+        let graph = graph_of(&statements[..statements.len().min(13)].concat());
+        let profile = Profile::of(&graph);
+        let weights = Weights::of(&graph, &profile);
+        let mut growth = Growth::new(&weights);
+        let most = optimum(&mut growth, &mut Vec::new(), budget);
+        for starts in [Starts::All, Starts::Ranked] {
+            let snippet = extract(&graph, budget, starts);
+            prop_assert!(snippet.gain <= most + 1e-9, "{} > {most}", snippet.gain);
+            prop_assert!(snippet.gain >= most / budget as f64 - 1e-9, "{} < {most} / {budget}", snippet.gain);
+            let place = |triple| graph.triples().binary_search(triple).map(|place| place as u32);
+            let places: Result<Vec<u32>, usize> = snippet.triples.iter().map(place).collect();
+            growth.grow(&places.expect("of the graph"), budget);
+            prop_assert!((growth.total - snippet.gain).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn two_at_once_are_the_same_two(graph in random_graph(), budget in 0usize..8) {
+        let profile = Profile::of(&graph);
+        let (ranking, search) = (IlluSnip::default().with_starts(Starts::Heaviest), IlluSnip::default().with_work(50));
+        let both = ranking.extract_with(TripleBudget(9), (&search, TripleBudget(budget)), &graph, &profile);
+        prop_assert_eq!(both.0, ranking.extract(&graph, &profile, TripleBudget(9)));
+        prop_assert_eq!(both.1, search.extract(&graph, &profile, TripleBudget(budget)));
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod queue;
 pub use cover::KeywordCover;
 pub use ksd::Ksd;
 pub use optimal::OptimalSnippet;
+pub(super) use queue::{Limit, Meter};
 
 use crate::rdf::vocab::rdf;
 use crate::rdf::{Labels, TermId, TermRef, Triple, TripleGraph, local_name};

@@ -88,12 +88,12 @@ impl LazyQueue {
     }
 }
 
-/// When an extractor must end: by a count of the triples it looked at once more, which is the same on every run, or by a
-/// deadline, asked for now and then.
+/// When an extractor must end: by a count of its steps (for keywords, the triples looked at once more), which is the same on
+/// every run, or by a deadline, asked for now and then.
 #[derive(Clone, Copy)]
-pub(super) struct Limit<'h> {
-    pub(super) work: u64,
-    pub(super) deadline: Deadline<'h>,
+pub(in crate::snippet) struct Limit<'h> {
+    pub(in crate::snippet) work: u64,
+    pub(in crate::snippet) deadline: Deadline<'h>,
 }
 
 impl Default for Limit<'_> {
@@ -103,7 +103,7 @@ impl Default for Limit<'_> {
 }
 
 /// What is left of a [`Limit`]. Nothing counts before [`start`](Self::start), so that there is always a first triple.
-pub(super) struct Meter<'h> {
+pub(in crate::snippet) struct Meter<'h> {
     started: bool,
     left: u64,
     until_asked: u64,
@@ -115,17 +115,17 @@ pub(super) struct Meter<'h> {
 const UNASKED: u64 = 4096;
 
 impl<'h> Meter<'h> {
-    pub(super) fn new(limit: Limit<'h>) -> Self {
+    pub(in crate::snippet) fn new(limit: Limit<'h>) -> Self {
         Self { started: false, left: limit.work, until_asked: 0, deadline: limit.deadline, over: false }
     }
 
     /// From here on work counts, and the deadline too.
-    pub(super) fn start(&mut self) {
+    pub(in crate::snippet) fn start(&mut self) {
         self.started = true;
     }
 
     /// Counts work. Once over, it stays over, and the deadline is not asked again.
-    pub(super) fn is_over(&mut self, work: u64) -> bool {
+    pub(in crate::snippet) fn is_over(&mut self, work: u64) -> bool {
         if self.over || !self.started {
             return self.over;
         }
@@ -137,7 +137,7 @@ impl<'h> Meter<'h> {
     }
 
     /// Whether it was over at any time.
-    pub(super) fn was_over(&self) -> bool {
+    pub(in crate::snippet) fn was_over(&self) -> bool {
         self.over
     }
 }

@@ -143,6 +143,12 @@ fn held(matches: &Matches, triples: &[Triple]) -> KeywordSet {
     triples.iter().fold(KeywordSet::NONE, |all, t| all.with(matches.triple(*t)))
 }
 
+/// Every set of at most so many of these.
+fn sets_of(triples: &[Triple], most: usize) -> impl Iterator<Item = Vec<Triple>> {
+    let chosen = (0u32..1 << triples.len()).filter(move |set| set.count_ones() as usize <= most);
+    chosen.map(|set| triples.iter().enumerate().filter(|(place, _)| set >> place & 1 == 1).map(|(_, t)| *t).collect())
+}
+
 /// The fewest triples that hold all keywords, by trying.
 fn fewest(matches: &Matches, triples: &[Triple]) -> usize {
     let all = matches.present();
@@ -211,6 +217,39 @@ proptest! {
         let filled = extract(&KeywordCover::new(&keywords).filled(), &graph, 5);
         let some = graph.triples().iter().filter(|t| !matches.triple(**t).is_empty()).count();
         prop_assert_eq!(filled.triples.len(), some.min(5));
+    }
+
+    /// Every part of the objective is at most the sum of what its triples have alone: hence the ratio without keywords.
+    #[test]
+    fn the_objective_is_at_most_the_optimum_and_at_least_its_part(statements in random_statements(), budget in 1usize..4) {
+        let graph = graph_of(&statements[..statements.len().min(9)].concat());
+        for keywords in [&matcher() as &dyn KeywordMatcher, &nothing()] {
+            let matches = Matches::of(keywords, &graph);
+            let naive = Naive::new(&graph, matches.clone(), budget);
+            let snippet = extract(&OptimalSnippet::new(keywords), &graph, budget);
+            let least = held(&matches, &snippet.triples).len();
+            let feasible = sets_of(graph.triples(), budget).filter(|set| held(&matches, set).len() >= least);
+            let most = feasible.map(|set| naive.objective(&set)).fold(0.0, f64::max);
+            prop_assert!(snippet.gain <= most + 1e-9, "{} > {most}", snippet.gain);
+            prop_assert!((snippet.gain - naive.objective(&snippet.triples)).abs() < 1e-9);
+            prop_assert!(!matches.present().is_empty() || snippet.gain >= most / budget as f64 - 1e-9);
+        }
+    }
+
+    /// Exactly for few keywords; greedily, 1 − 1/e of it at least, for more than are tried.
+    #[test]
+    fn no_snippet_holds_more_keywords_than_the_cover(statements in random_statements(), budget in 0usize..4) {
+        let graph = graph_of(&statements[..statements.len().min(9)].concat());
+        let words = ["n0", "n1", "n2", "n3", "n4", "n5", "p1", "p2", "p3", "C5", "7", "8"];
+        let set = |label: &str, count: usize| words[..count].iter().position(|word| *word == label).map_or(0, |at| 1 << at);
+        for (count, ratio) in [(8, 1.0), (words.len(), 1.0 - (-1.0_f64).exp())] {
+            let keywords = ByLabel(|label: &str| KeywordSet(set(label, count)));
+            let matches = Matches::of(&keywords, &graph);
+            let most = sets_of(graph.triples(), budget).map(|set| held(&matches, &set).len()).max().unwrap_or(0);
+            let cover = KeywordCover::new(&keywords).with_weights(vec![1.0; words.len()]);
+            let shown = held(&matches, &extract(&cover, &graph, budget).triples).len();
+            prop_assert!(shown <= most && f64::from(shown) >= ratio * f64::from(most) - 1e-9, "{shown} of {most}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::{Goals, Part, Scene};
 use crate::profile::Element;
 use crate::rdf::TermId;
+use crate::snippet::keyword::Meter;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,11 +12,11 @@ use std::collections::BinaryHeap;
 ///
 /// With `l` links between its entities: O(l log l), and taking out again what is not needed O(l) for each triple that
 /// only the connection could hold.
-pub(super) fn assemble(scene: &Scene<'_>, goals: &Goals, part: &Part) -> Vec<u32> {
+pub(super) fn assemble(scene: &Scene<'_>, goals: &Goals, part: &Part, meter: &mut Meter<'_>) -> Vec<u32> {
     let mut assembly = Assembly::new(scene, goals, part);
     assembly.take_what_serves_most();
     assembly.complete();
-    assembly.take_out();
+    assembly.take_out(meter);
     assembly.ordered()
 }
 
@@ -144,14 +145,14 @@ impl<'s, 'g> Assembly<'s, 'g> {
         }
     }
 
-    /// Takes out what others show too, the last first, as long as the part's work allows.
-    fn take_out(&mut self) {
-        let mut left = self.part.work;
+    /// Takes out what others show too, the last first, as long as the meter allows.
+    fn take_out(&mut self, meter: &mut Meter<'_>) {
         for at in (0..self.chosen.len()).rev() {
             let place = self.chosen[at];
             if !self.is_needed(place) {
-                let Some(after) = left.checked_sub(self.chosen.len() as u64) else { break };
-                left = after;
+                if meter.is_over(self.chosen.len() as u64) {
+                    break;
+                }
                 let rest: Vec<u32> = self.chosen.iter().copied().filter(|&other| other != place).collect();
                 if !self.part.connected || self.connects(&rest) {
                     self.drop(place);

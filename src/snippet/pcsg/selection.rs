@@ -2,6 +2,7 @@
 
 use super::{Goals, Scene};
 use crate::graph::Member;
+use crate::snippet::keyword::Meter;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 
@@ -54,18 +55,24 @@ impl Selection<'_, '_> {
     }
 
     /// Takes out entities without which the rest stays connected and serves the same goals, those with most elements
-    /// first. Each is tried once, as long as `work` allows: O(entities · links between them).
-    pub(super) fn take_out(&self, entities: &mut Vec<u32>, goals: &FxHashSet<u32>, weights: &[u32], work: u64) {
+    /// first. Each is tried once, as long as the meter allows: O(entities · links between them).
+    pub(super) fn take_out(
+        &self,
+        entities: &mut Vec<u32>,
+        goals: &FxHashSet<u32>,
+        weights: &[u32],
+        meter: &mut Meter<'_>,
+    ) {
         let mut rest = Rest::of(self, entities, goals);
         let mut order: Vec<u32> = entities.clone();
         order.sort_by_key(|&entity| (Reverse(weights[entity as usize]), entity));
-        let mut left = work;
         for entity in order {
             if !rest.can_spare(self, entity, goals) {
                 continue;
             }
-            let Some(after) = left.checked_sub(rest.size()) else { break };
-            left = after;
+            if meter.is_over(rest.size()) {
+                break;
+            }
             if rest.is_connected_without(entity) {
                 rest.remove(self, entity, goals);
             }

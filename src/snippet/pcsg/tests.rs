@@ -100,8 +100,11 @@ proptest! {
         let found = extract(&Pcsg::default(), &graph);
         prop_assert_eq!(covered(&graph, &patterns, &found.triples), all(&patterns));
         prop_assert!((found.gain - 1.0).abs() < 1e-9 || patterns.patterns().any(|pattern| pattern.elements.is_empty()));
-        let without_trees = Pcsg::new(PcsgOptions { work: 0, ..PcsgOptions::default() });
-        prop_assert_eq!(covered(&graph, &patterns, &extract(&without_trees, &graph).triples), all(&patterns));
+        for work in [0, 1, 30, 100, 200, 300, 500] {
+            let bounded = extract(&Pcsg::new(PcsgOptions { work, ..PcsgOptions::default() }), &graph);
+            prop_assert_eq!(covered(&graph, &patterns, &bounded.triples), all(&patterns));
+            prop_assert!(bounded.interrupted || bounded == found);
+        }
         let representatives = extract(&PatternRepresentatives::default(), &graph);
         prop_assert_eq!(covered(&graph, &patterns, &representatives.triples).entities, all(&patterns).entities);
     }
@@ -122,6 +125,16 @@ proptest! {
             let hit = |t: &Triple| [t.subject, t.predicate, t.object].iter().any(|&term| letters.matches(keyword, &graph, term));
             prop_assert_eq!(asked.triples.iter().any(hit), graph.triples().iter().any(hit));
         }
+    }
+
+    /// Without trees, patterns are left out that the budget cannot show: it is filled none the less.
+    #[test]
+    fn patterns_left_out_leave_no_room(statements in conformance::random_statements(), budget in 1usize..8) {
+        let graph = conformance::graph_of(&statements.concat());
+        let pcsg = Pcsg::new(PcsgOptions { work: 0, ..PcsgOptions::default() });
+        let whole = extract(&pcsg, &graph);
+        let part = pcsg.extract(&graph, &Profile::of(&graph), TripleBudget(budget));
+        prop_assert_eq!(part.triples.len(), whole.triples.len().min(budget));
     }
 
     /// A connected graph gives a connected snippet.
