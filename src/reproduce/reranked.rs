@@ -11,7 +11,7 @@ use serde::Deserialize;
 use std::num::NonZeroUsize;
 
 /// Opens the encoder of a granularity that a condition asks for.
-pub type Encoders<'e> = dyn Fn(Granularity) -> anyhow::Result<Box<dyn Encoder>> + 'e;
+pub type Encoders<'e> = dyn Fn(Granularity) -> anyhow::Result<Box<dyn Encoder>> + Sync + 'e;
 
 /// Candidates, encoders, and how all rankings become one.
 #[derive(Clone, Debug, Deserialize)]
