@@ -2,7 +2,7 @@
 //!
 //! Every triple as an arrow would be a tangle. What is said *of* an entity (its classes, its literals, and entities that
 //! say nothing themselves) is written into its box; arrows are left for the links between entities that both say
-//! something. In every connected piece the entity that says most stands in a column of its own; what leads to it stands on
+//! something, and to those that several lead to, for they hold the picture together. In every connected piece the entity that says most stands in a column of its own; what leads to it stands on
 //! the left, all else on the right, in columns by distance: so most arrows point to the right. The pieces fill shelves.
 //! The name of a property is set beside its arrow where nothing else stands. No fonts are measured: widths are estimated,
 //! and texts cut to fit; what was cut has its whole text as a tooltip.
@@ -135,6 +135,19 @@ fn is_type(triple: &LabelledTriple) -> bool {
     triple.predicate.value == rdf::TYPE
 }
 
+/// Entities that several others lead to.
+fn shared(triples: &[LabelledTriple]) -> impl Iterator<Item = &LabelledTerm> {
+    let links = || triples.iter().filter(|triple| !is_type(triple) && !triple.object.is_literal());
+    let mut subjects: HashMap<Key<'_>, Vec<Key<'_>>> = HashMap::new();
+    for triple in links() {
+        let of = subjects.entry(key(&triple.object)).or_default();
+        if !of.contains(&key(&triple.subject)) {
+            of.push(key(&triple.subject));
+        }
+    }
+    links().map(|triple| &triple.object).filter(move |object| subjects[&key(object)].len() > 1)
+}
+
 type Key<'t> = (TermKind, &'t str);
 
 fn key(term: &LabelledTerm) -> Key<'_> {
@@ -147,6 +160,9 @@ impl<'t> Drawing<'t> {
         let mut places: HashMap<Key<'t>, usize> = HashMap::new();
         for triple in triples {
             drawing.place(&mut places, &triple.subject);
+        }
+        for object in shared(triples) {
+            drawing.place(&mut places, object);
         }
         for triple in triples {
             let subject = places[&key(&triple.subject)];
@@ -501,6 +517,14 @@ mod tests {
         assert_eq!((drawing.entities[0].rows.len(), drawing.entities[0].classes.as_slice()), (1, &["Plan"][..]));
         let svg = draw(&triples, "A & B");
         assert!(svg.contains("<title>A &amp; B</title>") && svg.contains("“Chesapeake &lt;Bay&gt;”"), "{svg}");
+    }
+
+    #[test]
+    fn what_two_lead_to_has_a_box_though_it_says_nothing() {
+        let triples = [link("a", "of", "oak"), link("b", "of", "oak"), link("b", "of", "elm"), link("b", "by", "elm")];
+        let drawing = Drawing::of(&triples);
+        let boxes: Vec<&str> = drawing.entities.iter().map(|entity| entity.term.value.as_str()).collect();
+        assert_eq!((boxes.as_slice(), drawing.links.len()), (&["a", "b", "oak"][..], 2));
     }
 
     #[test]
