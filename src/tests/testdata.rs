@@ -313,7 +313,7 @@ fn stored_snippets(home: &Home) -> Vec<Vec<String>> {
 
 #[test]
 fn stored_snippets_tell_how_they_came_to_be() {
-    use lodeseek::snippet::{Method, TripleBudget};
+    use lodeseek::snippet::{IlluSnip, Method, TripleBudget};
     let home = Home::new();
     home.load(&testdata("catalog.ttl"));
     let noon = "2026-01-02T12:00:00Z";
@@ -327,15 +327,17 @@ fn stored_snippets_tell_how_they_came_to_be() {
     let rows = stored_snippets(&home);
     assert_eq!(rows.len(), 12);
     let entries = home.store.entries().expect("entries");
-    let graph = |dataset: &str| {
+    let made_of = |dataset: &str| {
         let iris = home.store.iris();
         let of = |id| iris.dataset(id).as_str() == dataset.trim_matches(['<', '>']);
         let entry = entries.iter().find(|entry| of(&entry.dataset.metadata.id)).expect("a dataset");
-        iris.graph(&entry.dataset.metadata.id, &entry.version).to_string()
+        let triples = home.store.content(entry).expect("content").len() as u64;
+        let work = IlluSnip::work_beside_indexing(triples).to_string();
+        (iris.graph(&entry.dataset.metadata.id, &entry.version).to_string(), work)
     };
     for row in &rows {
-        let expected =
-            ["IlluSnip OPT-RANK", "7", "50000", &graph(&row[0]), noon, "Lodeseek", env!("CARGO_PKG_VERSION"), "7"];
+        let (graph, work) = made_of(&row[0]);
+        let expected = ["IlluSnip OPT-RANK", "7", &work, &graph, noon, "Lodeseek", env!("CARGO_PKG_VERSION"), "7"];
         assert_eq!(row[2..], expected, "{row:?}");
     }
 
