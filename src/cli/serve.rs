@@ -44,6 +44,14 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         ..SnippetLimits::default()
     };
     let reranker = arguments.rerank.reranker(home, SHOWN)?;
+    match &reranker {
+        Some(reranker) => {
+            let names: Vec<String> =
+                reranker.encoders().map(|one| format!("{} on {}", one.name(), one.device())).collect();
+            tracing::info!("searches compare words, and meaning by {}", names.join(" and "));
+        }
+        None => tracing::info!("searches compare words alone; --dpr and --colbert name models that compare meaning"),
+    }
     serve(home, reranker, &ServeOptions { bind: arguments.bind, sparql, snippets })?;
     Ok(Done::Something)
 }

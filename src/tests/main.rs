@@ -16,6 +16,8 @@ mod evaluate;
 #[cfg(feature = "rocksdb")]
 mod experiments;
 mod http;
+#[cfg(all(feature = "rocksdb", feature = "onnx"))]
+mod models;
 mod ranking;
 mod rerank;
 #[cfg(feature = "rocksdb")]
