@@ -4,6 +4,7 @@
 //! *as a string*. Published numbers hang on it, so nothing else in this program sorts results.
 
 use crate::catalog::DatasetId;
+use std::collections::BTreeSet;
 
 /// A dataset and its score.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +44,27 @@ impl Ranking {
     pub fn cut(mut self, depth: usize) -> Self {
         self.entries.truncate(depth);
         self
+    }
+
+    /// This ranking and, behind it, what else another holds, in that one's order. How far below the last score the scores
+    /// of these lie says that order and no more: nothing compares them.
+    ///
+    /// ```
+    /// use lodeseek::{catalog::DatasetId, ranking::{Ranking, Scored}};
+    /// let scored = |id: &str, score| Scored { id: DatasetId::new(id).expect("an id"), score };
+    /// let first = Ranking::from_scores(vec![scored("a", 1.0)]);
+    /// let other = Ranking::from_scores(vec![scored("c", 9.0), scored("a", 8.0), scored("b", 7.0)]);
+    /// let ids: Vec<_> = first.followed_by(&other).iter().map(|entry| entry.id.to_string()).collect();
+    /// assert_eq!(ids, ["a", "c", "b"]);
+    /// ```
+    #[must_use]
+    pub fn followed_by(mut self, other: &Self) -> Self {
+        let held: BTreeSet<DatasetId> = self.entries.iter().map(|scored| scored.id.clone()).collect();
+        let lowest = self.entries.last().map_or(0.0, |scored| scored.score);
+        let others = other.entries.iter().filter(|scored| !held.contains(&scored.id)).zip(1_u32..);
+        let behind = others.map(|(scored, place)| Scored { id: scored.id.clone(), score: lowest - f64::from(place) });
+        self.entries.extend(behind);
+        Self::from_scores(self.entries)
     }
 
     /// The entries from rank 1 on.

@@ -1,14 +1,15 @@
 //! Encoders by their folders, and the arguments that say how vectors take part in ranking.
 
+use super::model::ModelArguments;
 use crate::engine::{RerankOptions, Reranker, WeightedFusion};
 use crate::rerank::encoder::{Device, EncoderOptions, library_in, open};
 use crate::rerank::{Combination, Encoder, Granularity, Method, Normalization};
 use crate::sparse::ModelKind;
 use anyhow::{Context, ensure};
 use serde_json::{Value, json};
-use std::env;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::{env, fs, io};
 
 /// Models, and how they are run.
 #[derive(clap::Args, Debug, Clone)]
@@ -25,7 +26,7 @@ pub(super) struct EncoderArguments {
     /// Where the models run: auto, cpu, cuda or cuda:N.
     #[arg(long, value_name = "DEVICE", default_value_t)]
     device: Device,
-    /// Threads of one run of a model, and of scoring [default: one for each physical core].
+    /// Threads of one run of a model [default: one for each physical core], and of scoring [default: 1].
     #[arg(long, value_name = "N")]
     model_threads: Option<NonZeroUsize>,
     /// ONNX Runtime's library [default: ORT_DYLIB_PATH, else what `make setup` put into the cache, else the system's].
@@ -71,10 +72,32 @@ impl EncoderArguments {
         Ok(encoder)
     }
 
+    /// The floors that the models' folders state; none where one states none.
+    fn floors(&self) -> anyhow::Result<Vec<f64>> {
+        let asked = [(&self.dpr, "text"), (&self.colbert, "piece")];
+        let mut floors = Vec::new();
+        for (folder, rows) in asked.into_iter().filter_map(|(folder, rows)| Some((folder.as_deref()?, rows))) {
+            let Some(floor) = stated_floor(folder, rows)? else { return Ok(Vec::new()) };
+            floors.push(floor);
+        }
+        Ok(floors)
+    }
+
     fn library(&self) -> Option<PathBuf> {
         let named = || env::var_os("ORT_DYLIB_PATH").filter(|path| !path.is_empty()).map(PathBuf::from);
         self.onnxruntime.clone().or_else(named).or_else(|| library_in(&cache()?))
     }
+}
+
+/// The floor in a model's `lodeseek.json`: `{"floor": {"text": 0.3, "piece": 0.5}}`.
+fn stated_floor(folder: &Path, rows: &str) -> anyhow::Result<Option<f64>> {
+    let path = folder.join("lodeseek.json");
+    let text = match fs::read_to_string(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        text => text.with_context(|| path.display().to_string())?,
+    };
+    let stated: Value = serde_json::from_str(&text).with_context(|| path.display().to_string())?;
+    Ok(stated["floor"][rows].as_f64())
 }
 
 /// The folder that `make setup` puts libraries and models into.
@@ -90,7 +113,8 @@ fn cache() -> Option<PathBuf> {
 pub(super) struct RerankArguments {
     #[command(flatten)]
     encoders: EncoderArguments,
-    /// The models whose best are candidates [default: fsdm,bm25].
+    /// The models whose best are candidates [default: fsdm,bm25; or the one model that --model, --fields, --weights or
+    /// --lengths make].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pool: Vec<ModelKind>,
     /// Candidates of each model.
@@ -110,7 +134,7 @@ pub(super) struct RerankArguments {
     #[arg(long, value_name = "W", value_delimiter = ',')]
     fusion_weights: Vec<f64>,
     /// The scores by vectors, of --dpr, then of --colbert for a piece of the query, below which a dataset counts as
-    /// closest, not as found.
+    /// closest, not as found [default: what lodeseek.json in the models' folders says, if all say it; 0 for none].
     #[arg(long, value_name = "SCORE", value_delimiter = ',')]
     floor: Vec<f64>,
 }
@@ -136,28 +160,47 @@ impl RerankArguments {
     }
 
     /// What was asked for, with candidates enough to show so many.
-    pub(super) fn reranker(&self, home: &Path, shown: usize) -> anyhow::Result<Option<Reranker>> {
+    pub(super) fn reranker(&self, home: &Path, pool: Vec<ModelKind>, shown: usize) -> anyhow::Result<Option<Reranker>> {
         if !self.is_wanted() {
             return Ok(None);
         }
-        Ok(Some(Reranker::open(home, self.encoders.open()?, self.options(shown))?))
+        Ok(Some(Reranker::open(home, self.encoders.open()?, self.options(pool, shown)?)?))
     }
 
-    fn options(&self, shown: usize) -> RerankOptions {
+    /// The pool named, else the usual one.
+    pub(super) fn pool_or_usual(&self) -> Vec<ModelKind> {
+        if self.pool.is_empty() { vec![ModelKind::Fsdm, ModelKind::Bm25] } else { self.pool.clone() }
+    }
+
+    /// The same beside the arguments of a ranking model; these, where they say something, are the pool: an empty one.
+    pub(super) fn pool_beside(&self, ranking: &ModelArguments) -> anyhow::Result<Vec<ModelKind>> {
+        if ranking.is_usual() {
+            return Ok(self.pool_or_usual());
+        }
+        ensure!(self.pool.is_empty(), "--pool names its own models: it does not go with --model, --fields, --weights");
+        Ok(Vec::new())
+    }
+
+    /// The pool where every model ranks for itself: that model.
+    pub(super) fn pool_of_each(&self) -> anyhow::Result<Vec<ModelKind>> {
+        ensure!(self.pool.is_empty(), "--pool does not go with --models: each has its own candidates");
+        Ok(Vec::new())
+    }
+
+    fn options(&self, pool: Vec<ModelKind>, shown: usize) -> anyhow::Result<RerankOptions> {
         let method = match self.fusion.unwrap_or(Joining::Fused(Method::CombSum(Normalization::MinMax))) {
             Joining::VectorsAlone => None,
             Joining::Fused(method) => Some(method),
         };
-        let pool = if self.pool.is_empty() { vec![ModelKind::Fsdm, ModelKind::Bm25] } else { self.pool.clone() };
-        RerankOptions {
+        Ok(RerankOptions {
             pool,
             depth: self.pool_depth.get().max(shown),
             dense: NonZeroUsize::new(self.dense_depth).filter(|_| self.encoders.dpr.is_some()),
             combination: self.combine,
             fusion: method.map(|method| WeightedFusion { method, weights: self.fusion_weights.clone() }),
-            floors: self.floor.clone(),
+            floors: if self.floor.is_empty() { self.encoders.floors()? } else { self.floor.clone() },
             threads: self.encoders.model_threads.unwrap_or(NonZeroUsize::MIN),
-        }
+        })
     }
 }
 
@@ -172,13 +215,17 @@ pub(super) fn record(reranker: &Reranker) -> Value {
         "dense_depth": options.dense,
         "combination": options.combination.name(),
         "fusion": options.fusion.as_ref().map(|fusion| fusion.method.to_string()),
+        "floors": options.floors,
         "fusion_weights": options.fusion.as_ref().map(|fusion| fusion.weights.clone()),
     })
 }
 
-/// What a reranker adds to the tag of a run.
-pub(super) fn tag(reranker: &Reranker) -> String {
-    reranker.encoders().map(|encoder| format!("+{}", encoder.name().replace(char::is_whitespace, "-"))).collect()
+/// The tag of a run that a reranker made, over a model where it has no pool of its own.
+pub(super) fn tag(model: &str, reranker: &Reranker) -> String {
+    let pool: Vec<&str> = reranker.options().pool.iter().map(|kind| kind.name()).collect();
+    let pool = if pool.is_empty() { model.to_owned() } else { pool.join("+") };
+    let encoders = reranker.encoders().map(|encoder| format!("+{}", encoder.name().replace(char::is_whitespace, "-")));
+    [pool].into_iter().chain(encoders).collect()
 }
 
 /// What the rows of an encoder stand for, to people.

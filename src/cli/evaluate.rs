@@ -164,7 +164,7 @@ fn ranked_by_home(
 ) -> anyhow::Result<Vec<(String, Run)>> {
     let depth = arguments.metrics.iter().map(|metric| metric.depth()).fold(arguments.depth, usize::max);
     let mut searcher = Searcher::open(home)?;
-    if let Some(reranker) = arguments.rerank.reranker(home, 1)? {
+    if let Some(reranker) = arguments.rerank.reranker(home, arguments.rerank.pool_of_each()?, 1)? {
         searcher = searcher.with_reranker(reranker);
     }
     let mut runs = Vec::new();

@@ -43,7 +43,7 @@ pub(super) struct Arguments {
     /// How vectors are stored: f16 or int8, half the size. Another than they have encodes every dataset anew.
     #[arg(long, value_name = "PRECISION", default_value_t)]
     vectors: Precision,
-    /// Remove the vectors that the model of this name made.
+    /// Remove the vectors that the model of this name made, or a folder of vectors by its own name.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["dpr", "colbert"])]
     forget_vectors: Option<String>,
 }
@@ -121,7 +121,10 @@ fn encode_all(home: &Path, encoder: &dyn Encoder, precision: Precision) -> anyho
 /// Removes all vectors of a model by its name, whatever its fingerprint was.
 fn forget(home: &Path, name: &str) -> anyhow::Result<()> {
     let listed = vectors::list(&vectors_folder(home))?;
-    let of_name = |one: &&Listed| one.description.as_ref().is_ok_and(|description| description.model == name);
+    let of_name = |one: &&Listed| {
+        let of_model = one.description.as_ref().is_ok_and(|description| description.model == name);
+        of_model || one.folder.file_name().is_some_and(|folder| folder == name)
+    };
     let found: Vec<&Listed> = listed.iter().filter(of_name).collect();
     anyhow::ensure!(!found.is_empty(), "there are no vectors of a model named {name:?}");
     for one in found {

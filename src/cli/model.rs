@@ -34,6 +34,14 @@ impl ModelArguments {
         Ok(model)
     }
 
+    /// Whether it is what is ranked by where nothing is said.
+    pub(super) fn is_usual(&self) -> bool {
+        self.model == ModelKind::default()
+            && self.fields == FieldSet::default()
+            && self.weights.is_none()
+            && self.lengths == LengthMode::default()
+    }
+
     /// What was asked for and all parameters, for the record.
     pub(super) fn record(&self, model: &dyn SparseModel) -> Value {
         let weights: serde_json::Map<String, Value> =

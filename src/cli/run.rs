@@ -46,8 +46,9 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let mut searcher = Searcher::open(home)?.with_model(model);
     let mut tag = arguments.ranking.fields.tag(arguments.ranking.model);
     let mut reranked = Value::Null;
-    if let Some(reranker) = arguments.rerank.reranker(home, 1)? {
-        tag.push_str(&encoder::tag(&reranker));
+    let pool = arguments.rerank.pool_beside(&arguments.ranking)?;
+    if let Some(reranker) = arguments.rerank.reranker(home, pool, 1)? {
+        tag = encoder::tag(&tag, &reranker);
         reranked = encoder::record(&reranker);
         searcher = searcher.with_reranker(reranker);
     }

@@ -46,7 +46,8 @@ const SHOWN: usize = 5;
 
 pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let mut searcher = Searcher::open(home)?.with_model(arguments.ranking.model()?);
-    if let Some(reranker) = arguments.rerank.reranker(home, arguments.depth.get())? {
+    let pool = arguments.rerank.pool_beside(&arguments.ranking)?;
+    if let Some(reranker) = arguments.rerank.reranker(home, pool, arguments.depth.get())? {
         searcher = searcher.with_reranker(reranker);
     }
     let query = arguments.query.join(" ");
@@ -65,7 +66,7 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     } else {
         write_response(&mut out, &searcher, &query, &response)?;
     }
-    Ok(if response.hits.is_empty() { Done::Nothing } else { Done::Something })
+    Ok(if response.hits.is_empty() || response.only_closest { Done::Nothing } else { Done::Something })
 }
 
 fn write_response(
@@ -84,6 +85,9 @@ fn write_response(
         return Ok(());
     }
     writeln!(out, "{} of {} datasets match “{}”", response.with_words, searcher.len()?, safe(query))?;
+    if response.only_closest {
+        writeln!(out, "Nothing is near enough to count as found; these come closest.")?;
+    }
     if let Some(rerank) = &response.rerank {
         write_rerank(out, rerank)?;
     }
@@ -117,12 +121,13 @@ impl View<'_> {
     fn hit(&self, out: &mut impl Write, hit: &Hit) -> io::Result<()> {
         let metadata = &hit.card.metadata;
         writeln!(out)?;
+        let score = hit.score.map(|score| format!(" {score:.3}")).unwrap_or_default();
         writeln!(
             out,
             "{:>2}. {}  {}",
             hit.rank,
             self.style.strong(&self.marked(&cut(metadata.title(), 90))),
-            self.style.faint(&format!("[{}] {:.3}", safe(metadata.id.as_str()), hit.score))
+            self.style.faint(&format!("[{}]{}", safe(metadata.id.as_str()), score))
         )?;
         let mut facts: Vec<String> = metadata.creators.iter().take(1).map(|agent| cut(&agent.name, 50)).collect();
         facts.push(format!("{} triples", grouped(hit.card.profile.triples)));
@@ -133,7 +138,8 @@ impl View<'_> {
         }
         let fields: Vec<String> = hit.fields.iter().map(|m| format!("{} ({})", m.field, m.terms.join(", "))).collect();
         if fields.is_empty() {
-            writeln!(out, "    has none of the words; near in meaning:")?;
+            let named = hit.dense.iter().any(|dense| !dense.parts.is_empty());
+            writeln!(out, "    has none of the words; near in meaning{}", if named { ":" } else { "" })?;
         } else {
             writeln!(out, "    matched in {}", fields.join("; "))?;
         }

@@ -43,7 +43,7 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         kept_bytes: arguments.graph_cache << 20,
         ..SnippetLimits::default()
     };
-    let reranker = arguments.rerank.reranker(home, SHOWN)?;
+    let reranker = arguments.rerank.reranker(home, arguments.rerank.pool_or_usual(), SHOWN)?;
     match &reranker {
         Some(reranker) => {
             let names: Vec<String> =

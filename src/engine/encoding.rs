@@ -102,7 +102,7 @@ fn remove_others(writer: &mut VectorsWriter, ids: &[DatasetId]) -> usize {
     gone.len()
 }
 
-/// The datasets whose texts are not the ones encoded. The texts themselves are read again when their turn comes: all of
+/// The datasets whose texts are not the ones encoded, or whose vectors are damaged. The texts themselves are read again when their turn comes: all of
 /// them at once need not fit the memory.
 fn waiting(
     ids: Vec<DatasetId>,
@@ -113,7 +113,7 @@ fn waiting(
     let mut waiting = Vec::new();
     for id in ids {
         let Some(compact) = compact(snapshot, &id)? else { continue };
-        if writer.digest(&id) == Some(digest(&compact)?.as_str()) {
+        if writer.digest(&id) == Some(digest(&compact)?.as_str()) && writer.is_sound(&id)? {
             report.unchanged += 1;
         } else {
             waiting.push(id);

@@ -96,6 +96,11 @@ pub struct Reranker {
 /// What a ranking by vectors says of itself.
 #[derive(Clone, Debug, Serialize, PartialEq, Eq)]
 pub struct RerankSummary {
+    /// The sparse models of the pool; none stands for the model that was searched with.
+    pub pool: Vec<&'static str>,
+    /// How the rankings became one; nothing where an encoder ranked alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fusion: Option<String>,
     /// Datasets that were ranked again.
     pub candidates: usize,
     /// The encoders.
@@ -109,7 +114,7 @@ pub struct EncoderSummary {
     pub model: String,
     /// What its rows stand for.
     pub granularity: Granularity,
-    /// Candidates without its vectors, or with damaged ones: placed by the other rankings.
+    /// Candidates without its vectors, with damaged ones or with those of older texts: placed by the other rankings.
     pub unencoded: usize,
 }
 
@@ -127,6 +132,18 @@ pub(super) struct Reranked {
     pub(super) ranking: Ranking,
     pub(super) dense: FxHashMap<DatasetId, Vec<DenseMatch>>,
     pub(super) summary: RerankSummary,
+}
+
+impl Reranked {
+    /// How the vectors of a dataset were scored.
+    pub(super) fn dense_of(&self, id: &DatasetId) -> Vec<DenseMatch> {
+        self.dense.get(id).cloned().unwrap_or_default()
+    }
+
+    /// Whether no candidate is near enough for any encoder.
+    pub(super) fn is_closest(&self) -> bool {
+        !self.dense.is_empty() && self.dense.values().flatten().all(|found| found.closest)
+    }
 }
 
 /// What encoders say of candidates.
@@ -166,23 +183,31 @@ impl Reranker {
     }
 
     /// Ranks the union of sparse rankings, and of the best by vectors where wanted.
-    pub(super) fn rank(&self, query: &str, sparse: &[Ranking]) -> Result<Reranked, EngineError> {
-        let Scores { components, dense, candidates } = self.scores(query, sparse)?;
+    pub(super) fn rank(&self, query: &str, sparse: &[Ranking], index: &Snapshot) -> Result<Reranked, EngineError> {
+        let Scores { components, dense, candidates } = self.scores(query, sparse, index)?;
         let of = |(dense, ranking): (&Dense, &Ranking)| EncoderSummary {
             model: dense.encoder().name().to_owned(),
             granularity: dense.encoder().granularity(),
             unencoded: candidates - ranking.len(),
         };
         let encoders = self.encoders.iter().zip(&components.dense).map(of).collect();
-        Ok(Reranked { ranking: self.joined(components), dense, summary: RerankSummary { candidates, encoders } })
+        let pool = self.options.pool.iter().map(|kind| kind.name()).collect();
+        let fusion = self.options.fusion.as_ref().map(|fusion| fusion.method.to_string());
+        let summary = RerankSummary { pool, fusion, candidates, encoders };
+        Ok(Reranked { ranking: self.joined(components), dense, summary })
     }
 
     /// The rankings that would be fused.
-    pub(super) fn components(&self, query: &str, sparse: &[Ranking]) -> Result<Components, EngineError> {
-        self.scores(query, sparse).map(|scores| scores.components)
+    pub(super) fn components(
+        &self,
+        query: &str,
+        sparse: &[Ranking],
+        index: &Snapshot,
+    ) -> Result<Components, EngineError> {
+        self.scores(query, sparse, index).map(|scores| scores.components)
     }
 
-    fn scores(&self, query: &str, sparse: &[Ranking]) -> Result<Scores, EngineError> {
+    fn scores(&self, query: &str, sparse: &[Ranking], index: &Snapshot) -> Result<Scores, EngineError> {
         let asked = self.encoders.iter().map(|dense| dense.ask(query)).collect::<Result<Vec<_>, _>>()?;
         let best = |ranking: &Ranking| {
             ranking.iter().take(self.options.depth).map(|scored| scored.id.clone()).collect::<Vec<_>>()
@@ -196,7 +221,8 @@ impl Reranker {
         let candidates: Vec<DatasetId> = candidates.into_iter().collect();
         let (mut matches, mut rankings) = (FxHashMap::<_, Vec<DenseMatch>>::default(), Vec::new());
         for (place, (dense, asked)) in self.encoders.iter().zip(&asked).enumerate() {
-            let scores = dense.scores(asked, &candidates, &self.scoring(place));
+            let current = dense.current(asked, &candidates, index)?;
+            let scores = dense.scores(asked, &current, &self.scoring(place));
             let scored = scores.iter().map(|(id, found)| Scored { id: id.clone(), score: found.score });
             rankings.push(Ranking::from_scores(scored.collect()));
             scores.into_iter().for_each(|(id, found)| matches.entry(id).or_default().push(found));
@@ -216,7 +242,9 @@ impl Reranker {
 
     fn joined(&self, Components { sparse, dense }: Components) -> Ranking {
         let Some(fusion) = &self.options.fusion else {
-            return dense.into_iter().next().map_or_else(Ranking::default, |dense| behind(dense, &sparse));
+            let weighted: Vec<_> = sparse.iter().map(|ranking| (ranking, 1.0)).collect();
+            let unencoded = Fusion::default().with_depth(usize::MAX).fuse(&weighted);
+            return dense.into_iter().next().unwrap_or_default().followed_by(&unencoded);
         };
         let rankings = sparse.iter().chain(&dense);
         let weighted: Vec<_> = match fusion.weights[..] {
@@ -269,17 +297,4 @@ fn check_weights(weights: &[f64], expected: usize) -> Result<(), RerankError> {
     }
     let sound = weights.iter().all(|weight| weight.is_finite() && *weight >= 0.0);
     if sound && weights.iter().any(|weight| *weight > 0.0) { Ok(()) } else { Err(RerankError::NoWeight) }
-}
-
-/// A dense ranking and, behind it, what it does not hold, in the order of the sparse rankings fused by their ranks. How far
-/// below the last dense score the scores of these lie says that order and no more: nothing compares them.
-fn behind(dense: Ranking, sparse: &[Ranking]) -> Ranking {
-    let held: BTreeSet<DatasetId> = dense.iter().map(|scored| scored.id.clone()).collect();
-    let lowest = dense.iter().last().map_or(0.0, |scored| scored.score);
-    let weighted: Vec<_> = sparse.iter().map(|ranking| (ranking, 1.0)).collect();
-    let fused = Fusion::default().with_depth(usize::MAX).fuse(&weighted);
-    let others = fused.iter().filter(|scored| !held.contains(&scored.id));
-    let others =
-        others.zip(1_u32..).map(|(scored, place)| Scored { id: scored.id.clone(), score: lowest - f64::from(place) });
-    Ranking::from_scores(dense.iter().cloned().chain(others).collect())
 }

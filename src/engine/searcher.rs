@@ -13,14 +13,13 @@ use crate::index::{
     Analysis, AnalysisKind, AnalyzedQuery, CollectionStatistics, DocumentStatistics, Index, IndexError, Snapshot,
     TermStatistics, Wanted,
 };
-use crate::ranking::{Ranking, Scored};
+use crate::ranking::Ranking;
 use crate::rdf::Triple;
 use crate::rerank::Granularity;
 use crate::snippet::keyword::Matches;
 use crate::snippet::{Deadline, Method, MethodError, MethodOptions, TripleBudget};
 use crate::sparse::{Explanation, FieldWeights, LengthMode, ModelKind, Parts, SparseModel, rank};
 use crate::store::{self, StoreError};
-use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -120,8 +119,9 @@ pub struct FieldMatch {
 pub struct Hit {
     /// From 1.
     pub rank: usize,
-    /// The score.
-    pub score: f64,
+    /// The score; nothing behind the candidates of a reranker, where nothing compares.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
     /// What is shown of the dataset.
     #[serde(skip)]
     pub card: Card,
@@ -141,10 +141,11 @@ pub struct Hit {
 }
 
 impl Hit {
-    /// Whether every encoder with a floor takes it for the closest there is, hardly for what was asked for.
+    /// Whether it has none of the query's words, and every encoder takes it for the closest there is, hardly for what was
+    /// asked for.
     #[must_use]
     pub fn is_closest(&self) -> bool {
-        !self.dense.is_empty() && self.dense.iter().all(|dense| dense.closest)
+        self.fields.is_empty() && !self.dense.is_empty() && self.dense.iter().all(|dense| dense.closest)
     }
 }
 
@@ -160,8 +161,10 @@ pub struct SearchResponse {
     query: AnalyzedQuery,
     /// Datasets with at least one of the terms.
     pub with_words: usize,
-    /// Datasets ranked: those with a word, or those compared by vectors where these are more.
+    /// Datasets ranked: those with a word, and those that only vectors found.
     pub total: usize,
+    /// Whether nothing was found: no dataset has a word, and none is near enough for an encoder with a floor.
+    pub only_closest: bool,
     /// What was ranked again, where an encoder did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank: Option<RerankSummary>,
@@ -218,6 +221,12 @@ impl Searcher {
         Self { reranker: Some(reranker), ..self }
     }
 
+    /// Whether candidates are ranked again.
+    #[must_use]
+    pub fn has_reranker(&self) -> bool {
+        self.reranker.is_some()
+    }
+
     /// The name of the model.
     #[must_use]
     pub fn model_name(&self) -> &'static str {
@@ -243,7 +252,7 @@ impl Searcher {
         snapshot: &Snapshot,
     ) -> Result<Option<Reranked>, EngineError> {
         let Some(reranker) = &self.reranker else { return Ok(None) };
-        reranker.rank(text, &self.sparse(reranker, query, model, snapshot)?).map(Some)
+        reranker.rank(text, &self.sparse(reranker, query, model, snapshot)?, snapshot).map(Some)
     }
 
     /// The rankings that the reranker fuses for a query: what tuning weighs. `None` where there is no reranker.
@@ -251,7 +260,8 @@ impl Searcher {
         let Some(reranker) = &self.reranker else { return Ok(None) };
         let snapshot = self.index.snapshot()?;
         let analyzed = AnalyzedQuery::new(query, snapshot.analysis());
-        reranker.components(query, &self.sparse(reranker, &analyzed, self.model.as_ref(), &snapshot)?).map(Some)
+        let sparse = self.sparse(reranker, &analyzed, self.model.as_ref(), &snapshot)?;
+        reranker.components(query, &sparse, &snapshot).map(Some)
     }
 
     /// The rankings by the models of a reranker's pool.
@@ -304,7 +314,7 @@ impl Searcher {
             None => self.reranked(&request.query, &query, model, &snapshot)?,
         };
         let ranking = match &reranked {
-            Some(reranked) => &followed(&reranked.ranking, &ranked.ranking),
+            Some(reranked) => &reranked.ranking.clone().followed_by(&ranked.ranking),
             None => &ranked.ranking,
         };
         let (mut page, mut addresses) = (Vec::new(), Vec::new());
@@ -325,33 +335,30 @@ impl Searcher {
             let Some(card) = snapshot.card(&scored.id)? else { continue };
             let card: Card = serde_json::from_slice(&card)?;
             let snippet = card.snippet_in(&request.languages);
-            let snippet = snippet.iter().map(|triple| mark(triple, &query, analysis)).collect();
-            let fields = matched_fields(model, &query, document, &ranked.collection);
+            let compared = reranked.as_ref().is_none_or(|reranked| place < reranked.ranking.len());
             let mut hit = Hit {
                 rank: place + 1,
-                score: scored.score,
+                score: compared.then_some(scored.score),
                 card,
-                fields,
-                dense: reranked
-                    .as_ref()
-                    .and_then(|reranked| reranked.dense.get(&scored.id))
-                    .cloned()
-                    .unwrap_or_default(),
-                snippet,
-                explanation: None,
+                fields: matched_fields(model, &query, document, &ranked.collection),
+                dense: reranked.as_ref().map(|reranked| reranked.dense_of(&scored.id)).unwrap_or_default(),
+                snippet: snippet.iter().map(|triple| mark(triple, &query, analysis)).collect(),
+                explanation: request.explain.then(|| model.explain(&shown, document, &ranked.collection)),
                 evidence: Vec::new(),
             };
-            if request.explain {
-                hit.explanation = Some(model.explain(&shown, document, &ranked.collection));
-            }
             self.name_parts(&mut hit, request, &snapshot)?;
             self.read_graph(&mut hit, request, &query, &ranked.collection, analysis);
             hits.push(hit);
         }
-        let total = reranked.as_ref().map_or(0, |reranked| reranked.ranking.len()).max(ranked.total);
-        let rerank = reranked.map(|reranked| reranked.summary);
         let with_words = ranked.total;
-        Ok(SearchResponse { model: model.name(), terms: query.texts(), query, with_words, total, rerank, hits })
+        let total = match &reranked {
+            Some(reranked) => with_words + wordless(&reranked.ranking, &query, model, &snapshot)?,
+            None => with_words,
+        };
+        let only_closest = with_words == 0 && reranked.as_ref().is_some_and(Reranked::is_closest);
+        let rerank = reranked.map(|reranked| reranked.summary);
+        let model = model.name();
+        Ok(SearchResponse { model, terms: query.texts(), query, with_words, total, only_closest, rerank, hits })
     }
 
     /// Names the parts that carried the scores by vectors: where explanations were asked for; and where a hit has none of
@@ -460,14 +467,20 @@ impl Searcher {
     }
 }
 
-/// A ranking of candidates, and behind it what else the model found, in its order. The scores of these say the order and
-/// no more: nothing compares them with those of candidates.
-fn followed(candidates: &Ranking, by_model: &Ranking) -> Ranking {
-    let held: FxHashSet<&DatasetId> = candidates.iter().map(|scored| &scored.id).collect();
-    let lowest = candidates.iter().last().map_or(0.0, |scored| scored.score);
-    let others = by_model.iter().filter(|scored| !held.contains(&scored.id)).zip(1_u32..);
-    let others = others.map(|(scored, place)| Scored { id: scored.id.clone(), score: lowest - f64::from(place) });
-    Ranking::from_scores(candidates.iter().cloned().chain(others).collect())
+/// How many of the candidates have none of the query's words.
+fn wordless(
+    candidates: &Ranking,
+    query: &AnalyzedQuery,
+    model: &dyn SparseModel,
+    snapshot: &Snapshot,
+) -> Result<usize, EngineError> {
+    let mut addresses = Vec::with_capacity(candidates.len());
+    for scored in candidates.iter() {
+        addresses.extend(snapshot.address(&scored.id)?);
+    }
+    let counts = snapshot.counts(query, &model.fields(), &addresses, Wanted::Documents)?;
+    let has_word = |document: &&DocumentStatistics| document.frequencies.iter().flatten().any(|count| *count > 0);
+    Ok(counts.len() - counts.iter().filter(has_word).count())
 }
 
 /// How telling each distinct term of the query is: the rarer among the datasets, the more.

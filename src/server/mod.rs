@@ -115,7 +115,8 @@ impl AppState {
     async fn turn(&self) -> Result<OwnedSemaphorePermit, ApiError> {
         let place = tokio::time::timeout(self.snippets.patience, Arc::clone(&self.places).acquire_owned());
         place.await.ok().and_then(Result::ok).ok_or_else(|| {
-            let message = format!("{} requests read whole graphs already; try again", self.snippets.concurrent);
+            let message =
+                format!("{} requests read whole graphs or run a model already; try again", self.snippets.concurrent);
             ApiError::with_status(StatusCode::SERVICE_UNAVAILABLE, message)
         })
     }

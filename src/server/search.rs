@@ -54,10 +54,11 @@ pub(super) async fn search(
     }
 }
 
-/// A place among those who read whole graphs, for requests that do.
+/// A place among those who read whole graphs or run a model, for requests that do.
 pub(super) async fn turn(state: &AppState, request: &SearchRequest) -> Result<Option<OwnedSemaphorePermit>, ApiError> {
     let reads = request.explain || request.snippet != SnippetKind::Stored;
-    Ok(if reads { Some(state.turn().await?) } else { None })
+    let encodes = request.model.is_none() && state.searcher.has_reranker();
+    Ok(if reads || encodes { Some(state.turn().await?) } else { None })
 }
 
 pub(super) fn json_error(error: &ApiError) -> Response {
@@ -114,10 +115,12 @@ pub fn hit_json(query: &str, response: &SearchResponse) -> Value {
         "model": response.model,
         "terms": response.terms,
         "total": response.total,
+        "withWords": response.with_words,
         "hits": response.hits.iter().map(one).collect::<Vec<_>>(),
     });
     if let Some(rerank) = &response.rerank {
         value["rerank"] = json!(rerank);
+        value["onlyClosest"] = json!(response.only_closest);
     }
     value
 }

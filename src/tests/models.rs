@@ -66,16 +66,19 @@ fn encode_search_run_and_forget() {
     assert!(carried.as_str().is_some_and(|text| !text.is_empty()), "what is near is named: {hit}");
     let shown = with(&["search", "-k", "1", "contamination of the atmosphere"]);
     assert!(shown.out.contains("has none of the words; near in meaning:"), "{}", shown.out);
-    let closest = with(&["search", "--json", "--floor", "9,9", "trees"]);
+    let closest = with(&["search", "--json", "--floor", "99,99", "contamination of the atmosphere"]);
     let answer: serde_json::Value = serde_json::from_str(&closest.out).expect("JSON");
-    assert!(answer["hits"].as_array().is_some_and(|hits| hits.iter().all(|hit| hit["closest"] == true)), "{answer}");
+    assert_eq!((closest.code, &answer["onlyClosest"]), (Some(1), &true.into()), "nothing was found");
 
     let ranked = [0, 1].map(|_| with(&["run", "--topics", "testdata/queries.tsv"]));
-    assert!(ranked[0].out.contains("+sentence-transformers+colbert-native") && ranked[0].out == ranked[1].out);
+    assert!(ranked[0].out.contains("fsdm+bm25+sentence-transformers+colbert-native") && ranked[0].out == ranked[1].out);
+    let by_lmd = with(&["run", "--topics", "testdata/queries.tsv", "--model", "lmd"]);
+    assert!(by_lmd.out.contains("lmd+sentence-transformers+colbert-native") && by_lmd.out != ranked[0].out);
     for (arguments, said) in [
         (&["search", "--fusion", "none", "trees"][..], "2 encoders without a fusion"),
         (&["search", "--fusion-weights", "1", "trees"], "1 weights for 4 rankings"),
         (&["search", "--floor", "1", "trees"], "1 floors for 2 encoders"),
+        (&["search", "--model", "lmd", "--pool", "bm25", "trees"], "--pool names its own models"),
     ] {
         let refused = with(arguments);
         assert!(refused.code == Some(2) && refused.err.contains(said), "{refused:?}");

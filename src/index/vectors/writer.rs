@@ -57,6 +57,18 @@ impl VectorsWriter {
         self.directory.entries.get(id).map(|entry| entry.digest.as_str())
     }
 
+    /// Whether the block of a dataset, committed before, is as it was written; reads it.
+    pub fn is_sound(&self, id: &DatasetId) -> Result<bool, VectorsError> {
+        let Some(entry) = self.directory.entries.get(id) else { return Ok(false) };
+        let length = entry.length(&self.directory.header.description).and_then(|length| usize::try_from(length).ok());
+        let Some(length) = length else { return Ok(false) };
+        let mut file = File::open(self.folder.join(&self.directory.header.data))?;
+        file.seek(SeekFrom::Start(entry.offset))?;
+        let mut bytes = vec![0; length];
+        let whole = file.read_exact(&mut bytes).is_ok();
+        Ok(whole && crc32fast::hash(&bytes) == entry.checksum)
+    }
+
     /// The datasets that have vectors.
     pub fn ids(&self) -> impl Iterator<Item = &DatasetId> {
         self.directory.entries.keys()
