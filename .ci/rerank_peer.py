@@ -4,10 +4,9 @@
 usage: rerank_peer.py TASK
 
 TASK is written by benches/rerank/queries.rs. Texts are cut into the same pieces as lodeseek cuts them, scores are compared
-with lodeseek's, and times are those of one thread: its own time on a core (`time.thread_time`), so that other work on the
-machine counts less, and by the clock. What it needs of Python (numpy, onnxruntime, tokenizers) is installed into a folder of
-the cache from PyPI; where that fails, the comparison is skipped, loudly. PyLate is measured where TASK names a Python that
-has it: it pulls torch, too much for a script to install unasked.
+with lodeseek's, and times are those of one thread. What it needs of Python (numpy, onnxruntime, tokenizers) is installed into
+a folder of the cache from PyPI; where that fails, the comparison is skipped, loudly. PyLate is measured where TASK names a
+Python that has it: it pulls torch, too much for a script to install unasked.
 """
 
 import json
@@ -92,7 +91,12 @@ class Model:
         return [ids for one in candidates for ids in (self.cut(one["metadata"]), self.cut(one["triples"], self.pieces_a_triple))]
 
     def vectors(self, kind, cut):
-        return [None if rows is None else unit(rows.mean(axis=0, keepdims=True) if kind == "DPR" else rows) for rows in self.rows(cut)]
+        return [finish(kind, rows) for rows in self.rows(cut)]
+
+
+def finish(kind, rows):
+    """What is compared: the mean of the pieces' vectors, or each; of length 1."""
+    return None if rows is None else unit(rows.mean(axis=0, keepdims=True) if kind == "DPR" else rows)
 
 
 def unit(rows):
@@ -142,24 +146,26 @@ def on_the_fly(model, kind, queries, count):
 def measure(task):
     model = Model(pathlib.Path(task["model"]), task["variant"], task["pieces_a_triple"])
     candidates = {one["id"]: one for query in task["queries"] for one in query["candidates"]}
-    cut = model.texts(candidates.values())
+    all_rows = model.rows(model.texts(candidates.values()))
     for kind in ("DPR", "ColBERT"):
-        vectors = model.vectors(kind, cut)
+        vectors = [finish(kind, rows) for rows in all_rows]
         kept = {id: vectors[2 * place:2 * place + 2] for place, id in enumerate(candidates)}
         for count in COUNTS["stored"]:
             spent, differences = stored(model, kind, task["queries"], count, task["rounds"], kept)
-            tell(task, kind, "stored", count, spent, statistics.median)
+            tell(task, kind, "stored", count, spent)
         say(f"{kind}: scores differ from lodeseek's by {max(differences):.5f} at most, {statistics.mean(differences):.6f} on average"
             + (" (for a row of the query)" if kind == "ColBERT" else ""))
         for count in COUNTS["on the fly"]:
-            tell(task, kind, "on the fly", count, on_the_fly(model, kind, task["queries"][:task["on_the_fly"]], count), statistics.mean)
+            tell(task, kind, "on the fly", count, on_the_fly(model, kind, task["queries"][:task["on_the_fly"]], count))
 
 
-def tell(task, kind, way, count, spent, middle):
-    clock, core = (middle(one[place] for one in spent) * 1e3 for place in (0, 1))
+def tell(task, kind, way, count, spent):
+    """The median by the clock of what takes milliseconds; the mean on a core of what takes long. lodeseek tells the same."""
+    clock, core = statistics.median(one[0] for one in spent) * 1e3, statistics.mean(one[1] for one in spent) * 1e3
+    theirs, how = (clock, "p50 by the clock") if way == "stored" else (core, "mean on its core")
     ours = [told["ms"] for told in task["ours"] if (told["model"], told["way"], told["count"]) == (kind, way, count) and told["ms"]]
-    ratio = f"; lodeseek {ours[0]:.2f} ms: {core / ours[0]:.2f} times as long" if ours else ""
-    say(f"{way}, {kind}, {count} candidates: {core:.2f} ms on its core, {clock:.2f} ms by the clock{ratio}")
+    ratio = f"; lodeseek {ours[0]:.2f} ms: {theirs / ours[0]:.2f} times as long" if ours else ""
+    say(f"{way}, {kind}, {count} candidates: {how} {theirs:.2f} ms{ratio}")
 
 
 PYLATE = """

@@ -262,10 +262,10 @@ pub(super) fn memory(arguments: &Arguments) -> Result<(), Failure> {
         ranking?;
         costs.push(cost);
     }
-    let [wall, core] =
-        [Spread::new(costs.iter().map(|cost| cost.wall)), Spread::new(costs.iter().map(|cost| cost.core))];
-    let times = |spread: &Spread| format!("p50 {:.2} p95 {:.2} ms", spread.at(0.5), spread.at(0.95));
-    step(&format!("{QUERIES} queries, {}; on their core {}", times(&wall), times(&core)));
+    let wall = Spread::new(costs.iter().map(|cost| cost.wall));
+    let core = Spread::new(costs.iter().map(|cost| cost.core)).mean();
+    let told = format!("p50 {:.2} p95 {:.2} ms, mean on its core {core:.2} ms", wall.at(0.5), wall.at(0.95));
+    step(&format!("{QUERIES} queries, {told}"));
     Ok(())
 }
 

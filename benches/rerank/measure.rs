@@ -64,7 +64,7 @@ pub(super) fn cost<T>(call: impl FnOnce() -> T) -> (Cost, T) {
     (Cost { wall, core: on_core() - core }, outcome)
 }
 
-/// Milliseconds that this thread has had a core; 0 where the system does not tell.
+/// Milliseconds that this thread has had a core, as of the scheduler's last tick; 0 where the system does not tell.
 fn on_core() -> f64 {
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     told.split(' ').next().and_then(|time| time.parse::<f64>().ok()).unwrap_or(0.0) / 1e6
@@ -88,10 +88,6 @@ impl Spread {
 
     pub(super) fn mean(&self) -> f64 {
         self.0.iter().sum::<f64>() / self.0.len() as f64
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
     }
 }
 

@@ -65,7 +65,7 @@ impl Setting<'_> {
                 told.extend(self.stored(encoders, &options(encoders.len(), count, *threads), &count.to_string())?);
             }
         }
-        self.stored(&both, &default_options(*threads), "as `search` does it:")?;
+        self.stored(&both, &default_options(*threads), "as `search` does it")?;
         // More threads show at the smallest count; the rest would take minutes.
         let counts = if *threads == 1 { &CANDIDATES[..] } else { &CANDIDATES[..1] };
         for encoder in &both {
@@ -100,10 +100,10 @@ impl Setting<'_> {
         let names =
             encoders.iter().map(|encoder| called(encoder.encoder.granularity())).collect::<Vec<_>>().join(" and ");
         let candidates = candidates as f64 / costs.len() as f64;
-        println!("  stored, {names}, {what} {candidates:.1} candidates: {}", self.told(&costs));
-        let [_, _, encoding, scoring] = [0, 1, 2, 3].map(|part| spread(&costs, part, |cost| cost.core).at(0.5));
+        println!("  stored, {names}, {what}, {candidates:.1} candidates found: {}", self.told(&costs));
+        let ms = Spread::new(costs.iter().map(|[_, _, encoding, scoring]| encoding.wall + scoring.wall)).at(0.5);
         let one = encoders.len() == 1 && self.threads == 1;
-        Ok(one.then(|| json!({ "model": names, "way": "stored", "count": options.depth, "ms": encoding + scoring })))
+        Ok(one.then(|| json!({ "model": names, "way": "stored", "count": options.depth, "ms": ms })))
     }
 
     /// The texts of the candidates encoded when the query is asked.
@@ -122,7 +122,7 @@ impl Setting<'_> {
             [|cost: &Cost| cost.wall, |cost: &Cost| cost.core].map(|of| Spread::new(costs.iter().map(of)));
         let (name, candidates) = (called(clocked.encoder.granularity()), candidates as f64 / costs.len() as f64);
         println!(
-            "  encoded on the fly, {name}, {count} {candidates:.1} candidates, {} queries: mean {:.0} ms, a candidate {:.1} ms, \
+            "  encoded on the fly, {name}, {count}, {candidates:.1} candidates found, {} queries: mean {:.0} ms, a candidate {:.1} ms, \
              on its core mean {:.0} ms",
             costs.len(),
             wall.mean(),
@@ -133,24 +133,25 @@ impl Setting<'_> {
         Ok(json!({ "model": name, "way": "on the fly", "count": count, "ms": ms }))
     }
 
-    /// Times by the clock; on one thread also those on its core, and both in parts.
+    /// Times by the clock, and their parts. On one thread also the mean on its core: the system counts that in steps of a
+    /// few milliseconds, so that a mean of it says something and a median does not.
     fn told(&self, costs: &[[Cost; 4]]) -> String {
-        let wall = spread(costs, 0, |cost| cost.wall);
-        let parts = |of: fn(&Cost) -> f64| {
-            let [sparse, encoding, rest] = [1, 2, 3].map(|part| spread(costs, part, of).at(0.5));
-            format!("sparse {sparse:.2} + query {encoding:.2} + scoring {rest:.2}")
-        };
-        let told = format!("p50 {:.2} p95 {:.2} mean {:.2} ms", wall.at(0.5), wall.at(0.95), wall.mean());
-        if self.threads > 1 {
-            return format!("{told} ({})", parts(|cost| cost.wall));
-        }
-        let core = spread(costs, 0, |cost| cost.core);
-        format!("{told}; on its core p50 {:.2} p95 {:.2} ms ({})", core.at(0.5), core.at(0.95), parts(|cost| cost.core))
+        let wall = spread(costs, 0);
+        let [sparse, encoding, rest] = [1, 2, 3].map(|part| spread(costs, part).at(0.5));
+        let core = Spread::new(costs.iter().map(|costs| costs[0].core)).mean();
+        let core = if self.threads == 1 { format!(", mean on its core {core:.2}") } else { String::new() };
+        format!(
+            "p50 {:.2} p95 {:.2} mean {:.2}{core} ms (p50 of sparse {sparse:.2} + query {encoding:.2} + scoring {rest:.2})",
+            wall.at(0.5),
+            wall.at(0.95),
+            wall.mean()
+        )
     }
 }
 
-fn spread(costs: &[[Cost; 4]], part: usize, of: fn(&Cost) -> f64) -> Spread {
-    Spread::new(costs.iter().map(|costs| of(&costs[part])))
+/// Of one part, by the clock.
+fn spread(costs: &[[Cost; 4]], part: usize) -> Spread {
+    Spread::new(costs.iter().map(|costs| costs[part].wall))
 }
 
 /// What finds the candidates: a searcher for each model of the pool, and how deep each looks.
