@@ -1,7 +1,7 @@
 //! Ranking again by vectors: `make bench-rerank`.
 //!
 //! `rerank [PART …] [--model=FOLDER] [--home=HOME] [--topics=FILE] [--qrels=FILE] [--size=N] [--encoded=N] [--rounds=N]
-//! [--keep=FOLDER] [--peer=SCRIPT] [--pylate=PYTHON]`, PART one of
+//! [--variant=FILE] [--keep=FOLDER] [--peer=SCRIPT] [--pylate=PYTHON]`, PART one of
 //! - `scoring`: inner products and MaxSim alone, over random vectors;
 //! - `queries`: whole queries on the datasets of HOME, loaded and indexed, for each of the model's files; beside them the same
 //!   model in Python's ONNX Runtime, and PyLate where PYTHON has it;
@@ -40,9 +40,10 @@ struct Arguments {
     size: usize,
     encoded: usize,
     rounds: usize,
+    /// One of the model's files; without, both for `queries`, int8 for `collection`, fp32 for `floors`.
+    variant: Option<String>,
     /// Of the process that `collection` starts: whose memory it tells.
     encoders: Option<String>,
-    variant: Option<String>,
 }
 
 impl Arguments {

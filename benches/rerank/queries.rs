@@ -41,7 +41,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let queries: Vec<String> = Topics::read(arguments.topics()?)?.0.into_iter().map(|topic| topic.text).collect();
     let temporary = tempfile::tempdir()?;
     let keep = arguments.keep.as_deref().unwrap_or(temporary.path());
-    for variant in VARIANTS {
+    let wanted = |variant: &&str| arguments.variant.as_ref().is_none_or(|wanted| wanted == variant);
+    for variant in VARIANTS.into_iter().filter(wanted) {
         let home = encoded_home(home, keep, model, variant)?;
         let mut told = Vec::new();
         for threads in [1, 2] {
