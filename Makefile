@@ -54,8 +54,11 @@ bench-search: ## search times beside tantivy's BM25; SIZES="476 31589 1000000" f
 bench-snippet: release ## snippets beside the times of the published Java code, and generated graphs; TRIPLES="1000000 10000000" for both
 	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench snippet -- $(DATA) $(or $(TRIPLES),1000000)
 
-bench-rerank: ## MaxSim and inner products over stored vectors, and a collection of SIZE datasets
-	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench rerank -- --size=$(or $(SIZE),31589)
+bench-rerank: ## ranking again, whole queries on HOME_DIR beside Python's ONNX Runtime, SIZE made-up datasets (benches/rerank/main.rs)
+	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench rerank -- $(PARTS) --size=$(or $(SIZE),31589) \
+	  --model="$(or $(MODEL),$$(python3 .ci/model.py))" --home=$(HOME_DIR) --topics=$(or $(TOPICS),$(DATA)/lod/dev/queries.tsv) \
+	  --qrels=$(or $(QRELS),$(DATA)/lod/dev/qrels.txt) --peer=.ci/rerank_peer.py --pylate=$(PYLATE) --keep=$(KEEP) \
+	  --encoded=$(ENCODED) --rounds=$(ROUNDS)
 
 bench-encoder: ## the default model's speed, and its likeness to REFERENCE (benches/encoder.rs says what that is)
 	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench encoder -- "$$(python3 .ci/model.py)" $(REFERENCE) model.onnx model_int8.onnx

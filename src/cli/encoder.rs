@@ -26,7 +26,8 @@ pub(super) struct EncoderArguments {
     /// Where the models run: auto, cpu, cuda or cuda:N.
     #[arg(long, value_name = "DEVICE", default_value_t)]
     device: Device,
-    /// Threads of one run of a model [default: one for each physical core], and of scoring [default: 1].
+    /// Threads of one run of a model, and of scoring [default: one for each physical core while encoding, 1 for a query:
+    /// more hinder one another].
     #[arg(long, value_name = "N")]
     model_threads: Option<NonZeroUsize>,
     /// ONNX Runtime's library [default: ORT_DYLIB_PATH, else what `make setup` put into the cache, else the system's].
@@ -40,11 +41,11 @@ impl EncoderArguments {
         self.dpr.is_some() || self.colbert.is_some()
     }
 
-    /// The models, that with a vector a text first.
-    pub(super) fn open(&self) -> anyhow::Result<Vec<Box<dyn Encoder>>> {
+    /// The models, that with a vector a text first; on so many threads where nothing else was asked for.
+    pub(super) fn open(&self, threads: Option<NonZeroUsize>) -> anyhow::Result<Vec<Box<dyn Encoder>>> {
         let asked = [(&self.dpr, Granularity::Text), (&self.colbert, Granularity::Piece)];
         let folders = asked.into_iter().filter_map(|(folder, granularity)| Some((folder.as_deref()?, granularity)));
-        folders.map(|(folder, granularity)| self.open_as(folder, granularity)).collect()
+        folders.map(|(folder, granularity)| self.open_as(folder, granularity, threads)).collect()
     }
 
     /// The model of a granularity, which must have been named.
@@ -54,15 +55,20 @@ impl EncoderArguments {
             Granularity::Piece => (&self.colbert, "--colbert"),
         };
         let folder = folder.as_deref().with_context(|| format!("this needs a model: {flag} FOLDER"))?;
-        self.open_as(folder, granularity)
+        self.open_as(folder, granularity, Some(NonZeroUsize::MIN))
     }
 
-    fn open_as(&self, folder: &Path, granularity: Granularity) -> anyhow::Result<Box<dyn Encoder>> {
+    fn open_as(
+        &self,
+        folder: &Path,
+        granularity: Granularity,
+        threads: Option<NonZeroUsize>,
+    ) -> anyhow::Result<Box<dyn Encoder>> {
         ensure!(folder.is_dir(), "there is no model at {}: it is a folder with model.onnx", folder.display());
         let options = EncoderOptions {
             library: self.library(),
             device: self.device,
-            threads: self.model_threads.map(NonZeroUsize::get),
+            threads: self.model_threads.or(threads).map(NonZeroUsize::get),
             variant: self.onnx.clone(),
             granularity: Some(granularity),
             ..EncoderOptions::default()
@@ -164,7 +170,7 @@ impl RerankArguments {
         if !self.is_wanted() {
             return Ok(None);
         }
-        Ok(Some(Reranker::open(home, self.encoders.open()?, self.options(pool, shown)?)?))
+        Ok(Some(Reranker::open(home, self.encoders.open(Some(NonZeroUsize::MIN))?, self.options(pool, shown)?)?))
     }
 
     /// The pool named, else the usual one.

@@ -53,7 +53,7 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         return Err(StoreError::NoHome { home: home.to_owned() }.into());
     }
     // A model that cannot be had is better known before an hour of indexing.
-    let encoders = arguments.encoders.open()?;
+    let encoders = arguments.encoders.open(None)?;
     let store = Store::open(home, Access::Write, None)?;
     // The committed index answers until the new documents are; only one of another version cannot be gone on with.
     if arguments.rebuild

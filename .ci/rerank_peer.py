@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""The default model in Python's ONNX Runtime, on the candidates and texts that `make bench-rerank` hands over.
+
+usage: rerank_peer.py TASK
+
+TASK is written by benches/rerank/queries.rs. Texts are cut into the same pieces as lodeseek cuts them, scores are compared
+with lodeseek's, and times are those of one thread. What it needs of Python (numpy, onnxruntime, tokenizers) is installed into
+a folder of the cache from PyPI; where that fails, the comparison is skipped, loudly. PyLate is measured where TASK names a
+Python that has it: it pulls torch, too much for a script to install unasked.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+for name in ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"]:
+    os.environ[name] = "1"  # read when numpy and torch are loaded
+
+CACHE = pathlib.Path(os.environ.get("LODESEEK_CACHE") or
+                     pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "lodeseek")
+PACKAGES = ["numpy", "onnxruntime==1.31.1", "tokenizers"]
+# Texts of a batch, sorted by length: what sentence-transformers does.
+BATCH = 32
+COUNTS = {"stored": [10, 20], "on the fly": [10]}
+
+
+def say(text):
+    print(f"  Python: {text}", flush=True)
+
+
+def install():
+    """The folder with the packages, or None."""
+    folder = CACHE / "rerank-peer"
+    if not folder.exists():
+        command = [sys.executable, "-m", "pip", "install", "-q", "--target", str(folder) + ".new", *PACKAGES]
+        if subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0:
+            shutil.rmtree(str(folder) + ".new", ignore_errors=True)
+            return None
+        os.replace(str(folder) + ".new", folder)
+    return folder
+
+
+class Model:
+    """Pieces, and a vector each; one thread."""
+
+    def __init__(self, folder, variant, pieces_a_triple):
+        import onnxruntime
+        import tokenizers
+        self.tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self.tokenizer.no_truncation()
+        self.tokenizer.no_padding()
+        settings = json.loads((folder / "sentence_bert_config.json").read_text())
+        self.length, self.pieces_a_triple = settings["max_seq_length"], pieces_a_triple
+        self.start, self.stop = (self.tokenizer.token_to_id(name) for name in ("[CLS]", "[SEP]"))
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        self.session = onnxruntime.InferenceSession(str(folder / variant), options, providers=["CPUExecutionProvider"])
+
+    def cut(self, parts, most=None):
+        """The pieces of a text in parts, a separator between them."""
+        ids = []
+        for encoding in self.tokenizer.encode_batch([part.strip() for part in parts if part.strip()], add_special_tokens=False):
+            if encoding.ids:
+                ids += [self.stop] * bool(ids) + encoding.ids[:most]
+        return [self.start, *ids[:self.length - 2], self.stop] if ids else []
+
+    def rows(self, cut):
+        """A matrix of pieces' vectors for each text; None for an empty one."""
+        import numpy as np
+        found = [None] * len(cut)
+        places = sorted((place for place, ids in enumerate(cut) if ids), key=lambda place: len(cut[place]))
+        for first in range(0, len(places), BATCH):
+            group = places[first:first + BATCH]
+            width = len(cut[group[-1]])
+            ids, attention = np.zeros((2, len(group), width), np.int64)
+            for line, place in enumerate(group):
+                ids[line, :len(cut[place])] = cut[place]
+                attention[line, :len(cut[place])] = 1
+            given = {"input_ids": ids, "attention_mask": attention, "token_type_ids": np.zeros_like(ids)}
+            for line, rows in zip(group, self.session.run(["last_hidden_state"], given)[0]):
+                found[line] = rows[:len(cut[line])]
+        return found
+
+    def texts(self, candidates):
+        """The metadata and the triples of each candidate."""
+        return [ids for one in candidates for ids in (self.cut(one["metadata"]), self.cut(one["triples"], self.pieces_a_triple))]
+
+    def vectors(self, kind, cut):
+        return [finish(kind, rows) for rows in self.rows(cut)]
+
+
+def finish(kind, rows):
+    """What is compared: the mean of the pieces' vectors, or each; of length 1."""
+    return None if rows is None else unit(rows.mean(axis=0, keepdims=True) if kind == "DPR" else rows)
+
+
+def unit(rows):
+    import numpy as np
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def likeness(query, document):
+    """An inner product, or MaxSim: with one row each the two are the same."""
+    return float((query @ document.T).max(axis=1).sum())
+
+
+def score(query, vectors):
+    """The better text of each candidate."""
+    pairs = zip(vectors[::2], vectors[1::2])
+    return [max(likeness(query, rows) for rows in pair if rows is not None) for pair in pairs]
+
+
+def stored(model, kind, queries, count, rounds, kept):
+    """From float32 vectors in memory: the query is encoded, the candidates are scored."""
+    spent, differences = [], []
+    for number in range(rounds + 1):
+        for query in queries:
+            candidates = [one for one in query["candidates"] if one[kind] is not None][:count]
+            if not candidates:
+                continue
+            vectors = [rows for one in candidates for rows in kept[one["id"]]]
+            clock, core = time.perf_counter(), time.thread_time()
+            scores = score(model.vectors(kind, [model.cut([query["text"]])])[0], vectors)
+            if number:
+                spent.append((time.perf_counter() - clock, time.thread_time() - core))
+            width = len(model.cut([query["text"]])) if kind == "ColBERT" else 1
+            differences += [abs(ours - one[kind]) / width for ours, one in zip(scores, candidates)]
+    return spent, differences
+
+
+def on_the_fly(model, kind, queries, count):
+    spent = []
+    for query in queries:
+        clock, core = time.perf_counter(), time.thread_time()
+        asked = model.vectors(kind, [model.cut([query["text"]])])[0]
+        score(asked, model.vectors(kind, model.texts(query["candidates"][:count])))
+        spent.append((time.perf_counter() - clock, time.thread_time() - core))
+    return spent
+
+
+def measure(task):
+    model = Model(pathlib.Path(task["model"]), task["variant"], task["pieces_a_triple"])
+    candidates = {one["id"]: one for query in task["queries"] for one in query["candidates"]}
+    all_rows = model.rows(model.texts(candidates.values()))
+    for kind in ("DPR", "ColBERT"):
+        vectors = [finish(kind, rows) for rows in all_rows]
+        kept = {id: vectors[2 * place:2 * place + 2] for place, id in enumerate(candidates)}
+        for count in COUNTS["stored"]:
+            spent, differences = stored(model, kind, task["queries"], count, task["rounds"], kept)
+            tell(task, kind, "stored", count, spent)
+        say(f"{kind}: scores differ from lodeseek's by {max(differences):.5f} at most, {statistics.mean(differences):.6f} on average"
+            + (" (for a row of the query)" if kind == "ColBERT" else ""))
+        for count in COUNTS["on the fly"]:
+            tell(task, kind, "on the fly", count, on_the_fly(model, kind, task["queries"][:task["on_the_fly"]], count))
+
+
+def tell(task, kind, way, count, spent):
+    """The median by the clock of what takes milliseconds; the mean on a core of what takes long. lodeseek tells the same."""
+    clock, core = statistics.median(one[0] for one in spent) * 1e3, statistics.mean(one[1] for one in spent) * 1e3
+    theirs, how = (clock, "p50 by the clock") if way == "stored" else (core, "mean on its core")
+    ours = [told["ms"] for told in task["ours"] if (told["model"], told["way"], told["count"]) == (kind, way, count) and told["ms"]]
+    ratio = f"; lodeseek {ours[0]:.2f} ms: {theirs / ours[0]:.2f} times as long" if ours else ""
+    say(f"{way}, {kind}, {count} candidates: {how} {theirs:.2f} ms{ratio}")
+
+
+PYLATE = """
+import json, sys, time, statistics, torch
+from pylate import models, rank
+torch.set_num_threads(1)
+task = json.load(open(sys.argv[1]))
+model = models.ColBERT(model_name_or_path=task["model"], device="cpu", query_length=32, document_length=256)
+fly, kept = [], []
+for query in task["queries"][:task["on_the_fly"]]:
+    candidates = query["candidates"][:10]
+    texts = [" ".join(one[part]) for one in candidates for part in ("metadata", "triples")]
+    for number in range(2):
+        started = time.thread_time()
+        asked = model.encode([query["text"]], is_query=True, show_progress_bar=False)
+        encoded = time.thread_time() - started
+        documents = model.encode(texts, is_query=False, show_progress_bar=False)
+        both = time.thread_time() - started
+        rank.rerank(documents_ids=[list(range(len(texts)))], queries_embeddings=asked, documents_embeddings=[documents])
+        whole = time.thread_time() - started
+    fly.append(whole * 1e3)
+    kept.append((encoded + whole - both) * 1e3)
+print(json.dumps({"fly": statistics.mean(fly), "kept": statistics.median(kept)}))
+"""
+
+
+def pylate(task, path):
+    """PyLate's own ColBERT on the same network; it puts an untrained projection to 128 columns behind it: times alone count."""
+    python = task.get("pylate")
+    if not python:
+        say("SKIPPED: PyLate; --pylate names a Python that has it")
+        return
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run([python, "-c", PYLATE, str(path)], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env=environment | {"HF_HUB_OFFLINE": "1"})
+    if done.returncode != 0:
+        say(f"SKIPPED: PyLate: {done.stderr.strip().splitlines()[-1:]}")
+        return
+    told = json.loads(done.stdout.splitlines()[-1])
+    say(f"PyLate (torch, fp32, projected to 128), 10 candidates: on the fly {told['fly']:.0f} ms, from vectors in memory "
+        f"{told['kept']:.1f} ms, on its core")
+
+
+def main():
+    path = pathlib.Path(sys.argv[1])
+    task = json.loads(path.read_text())
+    folder = install()
+    if folder is None:
+        say(f"SKIPPED: {', '.join(PACKAGES)} cannot be had from PyPI")
+        return
+    sys.path.insert(0, str(folder))
+    measure(task)
+    pylate(task, path)
+
+
+if __name__ == "__main__":
+    main()
