@@ -322,7 +322,7 @@ fn pieces(text: &str, is_match: impl Fn(&str) -> bool) -> Vec<Piece> {
 }
 
 /// A word that matches, in parts, each with whether it is to be marked.
-fn marked<'w>(word: &'w str, is_match: impl Fn(&str) -> bool) -> Vec<(&'w str, bool)> {
+fn marked(word: &str, is_match: impl Fn(&str) -> bool) -> Vec<(&str, bool)> {
     // Other punctuation than ASCII's may be part of a letter: signs of vowels, joiners.
     let is_between = |part: &str| part.chars().all(|character| character.is_ascii_punctuation());
     let parts = word.split_inclusive(|character: char| character.is_ascii_punctuation());
