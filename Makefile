@@ -61,6 +61,7 @@ bench-rerank: ## ranking again, whole queries on HOME_DIR beside Python's ONNX R
 	  --encoded=$(ENCODED) --rounds=$(ROUNDS)
 
 bench-encoder: ## the default model's speed, and its likeness to REFERENCE (benches/encoder.rs says what that is)
+	$(if $(REFERENCE),,$(error REFERENCE is missing: the JSON file of texts and of their vectors by the model's own software, as benches/encoder.rs says; make bench-encoder REFERENCE=FILE))
 	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench encoder -- "$$(python3 .ci/model.py)" $(REFERENCE) model.onnx model_int8.onnx
 
 clean: ## what the build made (the RocksDB in the cache stays)

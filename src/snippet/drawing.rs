@@ -2,10 +2,13 @@
 //!
 //! Every triple as an arrow would be a tangle. What is said *of* an entity (its classes, its literals, and entities that
 //! say nothing themselves) is written into its box; arrows are left for the links between entities that both say
-//! something, and to those that several lead to, for they hold the picture together. In every connected piece the entity that says most stands in a column of its own; what leads to it stands on
-//! the left, all else on the right, in columns by distance: so most arrows point to the right. The pieces fill shelves.
-//! The name of a property is set beside its arrow where nothing else stands. No fonts are measured: widths are estimated,
-//! and texts cut to fit; what was cut has its whole text as a tooltip.
+//! something, and to those that several lead to, for they hold the picture together. In every connected piece the entity
+//! that says most stands in a column of its own; what leads to it stands on the left, all else on the right, in columns by
+//! distance: so most arrows point to the right. The pieces fill shelves.
+//!
+//! The name of a property never lies on a box or on another name, and on another arrow only where all places near
+//! its own (`near`) are taken. No fonts are measured: widths are estimated, and texts cut to fit, names of entities in the
+//! middle, for those of one kind differ at either end; what was cut has its whole text as a tooltip.
 //!
 //! Colours come as attributes, so that the file stands alone, and every part has a class, so that a page's style sheet
 //! (light or dark) takes precedence over them.
@@ -31,6 +34,11 @@ const LARGE: f64 = 1300.0;
 const ARROW_LINE: f64 = 13.0;
 /// Half the distance between the arrows of two boxes that are linked both ways.
 const LANE: f64 = 6.0;
+/// Straight pieces that an arrow is taken to be made of, and the pixels that its line may be off them.
+const PIECES: usize = 32;
+const STROKE: f64 = 1.5;
+/// Half lines that a name may be moved off its arrow, up or down, to stand clear of other arrows.
+const REACH: i32 = 8;
 /// Characters of a line in a box, and of a property's name on an arrow.
 const BOX_TEXT: usize = 33;
 const ARROW_TEXT: usize = 19;
@@ -103,6 +111,20 @@ impl Curve {
         let weights = [(1.0 - t).powi(3), 3.0 * t * (1.0 - t).powi(2), 3.0 * t * t * (1.0 - t), t.powi(3)];
         let sum = |part: fn(&(f64, f64)) -> f64| self.0.iter().zip(weights).map(|(point, w)| part(point) * w).sum();
         (sum(|point| point.0), sum(|point| point.1))
+    }
+
+    /// Small areas that cover the line.
+    fn areas(&self) -> impl Iterator<Item = Area> {
+        (0..PIECES).map(|piece| {
+            let at = |piece: usize| self.at(piece as f64 / PIECES as f64);
+            let (one, other) = (at(piece), at(piece + 1));
+            Area {
+                x: one.0.min(other.0) - STROKE,
+                y: one.1.min(other.1) - STROKE,
+                width: (one.0 - other.0).abs() + 2.0 * STROKE,
+                height: (one.1 - other.1).abs() + 2.0 * STROKE,
+            }
+        })
     }
 }
 
@@ -335,6 +357,12 @@ impl<'t> Drawing<'t> {
         Curve([start, (start.0 + swing, start.1), (end.0 - swing, end.1), end])
     }
 
+    /// What the other arrows cover.
+    fn others(&self, link: &Link<'_>) -> Vec<Area> {
+        let others = self.links.iter().filter(|other| (other.from, other.to) != (link.from, link.to));
+        others.flat_map(|other| self.curve(other).areas().collect::<Vec<_>>()).collect()
+    }
+
     fn arrow(&self, svg: &mut String, link: &Link<'_>, taken: &mut Vec<Area>) {
         let curve = self.curve(link);
         let [start, first, second, end] = curve.0;
@@ -345,7 +373,7 @@ impl<'t> Drawing<'t> {
             start.0, start.1, first.0, first.1, second.0, second.1, end.0, end.1
         );
         let lines: Vec<String> = link.labels.iter().map(|label| cut(label, ARROW_TEXT)).collect();
-        let area = free(&curve, &lines, taken);
+        let area = free(&curve, &lines, taken, &self.others(link));
         for (number, (line, whole)) in lines.iter().zip(&link.labels).enumerate() {
             let (x, y) = (area.x + area.width / 2.0, area.y + (number as f64 + 0.8) * ARROW_LINE);
             let _ = write!(
@@ -360,22 +388,47 @@ impl<'t> Drawing<'t> {
     }
 }
 
-/// Where names stand clear of all that is placed: on the curve if there is room, else below it.
-fn free(curve: &Curve, lines: &[String], taken: &[Area]) -> Area {
-    let width = lines.iter().map(|line| width_of(line)).fold(0.0, f64::max);
-    let height = lines.len() as f64 * ARROW_LINE;
-    let at = |t: f64, down: f64| {
+/// Where names stand clear of all that is placed: in the first near place that is clear of other arrows too; where there is
+/// none, on the curve or as little below it as may be.
+fn free(curve: &Curve, lines: &[String], taken: &[Area], others: &[Area]) -> Area {
+    let clear = |area: &Area, of: &[Area]| !of.iter().any(|other| area.meets(other));
+    let name = Name::of(lines);
+    let mut clearest = near(curve, &name).filter(|area| clear(area, taken) && clear(area, others));
+    let mut below = (0..).flat_map(|step| [0.5, 0.6, 0.4, 0.7, 0.3].map(|t| name.at(curve, t, step)));
+    // Far enough down nothing stands: one of them is found.
+    clearest.next().or_else(|| below.find(|area| clear(area, taken))).unwrap_or_else(|| name.at(curve, 0.5, 0))
+}
+
+/// The places beside an arrow for its name, the best first: along the curve, then ever farther above and below it.
+fn near(curve: &Curve, name: &Name) -> impl Iterator<Item = Area> {
+    let steps = std::iter::once(0).chain((1..=REACH).flat_map(|step| [step, -step]));
+    steps.flat_map(|step| [0.5, 0.6, 0.4, 0.7, 0.3, 0.8, 0.2].map(|t| name.at(curve, t, step)))
+}
+
+/// The room that names of properties take, line under line.
+struct Name {
+    width: f64,
+    height: f64,
+}
+
+impl Name {
+    fn of(lines: &[String]) -> Self {
+        let width = lines.iter().map(|line| width_of(line)).fold(0.0, f64::max);
+        Self { width, height: lines.len() as f64 * ARROW_LINE }
+    }
+
+    /// Its area at a place of a curve, some half lines down; never outside the picture.
+    fn at(&self, curve: &Curve, t: f64, down: i32) -> Area {
         let (x, y) = curve.at(t);
-        Area { x: (x - width / 2.0).max(0.0), y: (y - height / 2.0).max(0.0) + down, width, height }
-    };
-    let places = (0..).flat_map(|step| [0.5, 0.6, 0.4, 0.7, 0.3].map(|t| at(t, f64::from(step) * ARROW_LINE / 2.0)));
-    let mut clear = places.filter(|area| !taken.iter().any(|other| area.meets(other)));
-    clear.next().unwrap_or_else(|| at(0.5, 0.0)) // far enough down nothing stands
+        let down = f64::from(down) * ARROW_LINE / 2.0;
+        let (x, y) = ((x - self.width / 2.0).max(0.0), (y - self.height / 2.0).max(0.0) + down);
+        Area { x, y: y.max(0.0), width: self.width, height: self.height }
+    }
 }
 
 /// The whole text, where a line shows it cut.
 fn tooltip(line: &str, whole: &str) -> String {
-    if line.ends_with('…') { format!("<title>{}</title>", escaped(whole)) } else { String::new() }
+    if line.contains('…') { format!("<title>{}</title>", escaped(whole)) } else { String::new() }
 }
 
 /// Pixels that a text is taken to be wide: capitals a little more than others, East Asian characters twice as much.
@@ -392,7 +445,7 @@ fn width_of(text: &str) -> f64 {
 
 impl Entity<'_> {
     fn title(&self) -> String {
-        cut(&self.term.label, BOX_TEXT)
+        cut_within(&self.term.label, BOX_TEXT)
     }
 
     fn class_line(&self) -> Option<String> {
@@ -443,7 +496,8 @@ impl Entity<'_> {
                 write!(svg, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" fill=\"{fill}\"{more}>{inner}</text>");
             y += LINE;
         };
-        line("entity-name", "#14532d", " font-weight=\"600\"", &escaped(&self.title()));
+        let whole = tooltip(&self.title(), &self.term.label);
+        line("entity-name", "#14532d", " font-weight=\"600\"", &format!("{whole}{}", escaped(&self.title())));
         if let Some(classes) = self.class_line() {
             let whole = tooltip(&classes, &self.classes.join(", "));
             line("class", "#57534e", " font-style=\"italic\"", &format!("{whole}{}", escaped(&classes)));
@@ -460,15 +514,31 @@ impl Entity<'_> {
 
 /// At most `most` characters, whitespace and control characters as single spaces.
 fn cut(text: &str, most: usize) -> String {
-    let words: Vec<&str> =
-        text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
-    let text = words.join(" ");
+    let text = on_one_line(text);
     if text.chars().count() <= most {
         return text;
     }
     let mut short: String = text.chars().take(most.saturating_sub(1)).collect();
     short.truncate(short.trim_end().len());
     short + "…"
+}
+
+/// As [`cut`], but the end stays too, as far as the start: numbers stand there.
+fn cut_within(text: &str, most: usize) -> String {
+    let text = on_one_line(text);
+    let length = text.chars().count();
+    if length <= most {
+        return text;
+    }
+    let (first, last) = ((most - 1) / 2, most / 2);
+    let start: String = text.chars().take(first).collect();
+    let end: String = text.chars().skip(length - last).collect();
+    format!("{}…{}", start.trim_end(), end.trim_start())
+}
+
+fn on_one_line(text: &str) -> String {
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
 }
 
 fn escaped(text: &str) -> String {
@@ -546,7 +616,42 @@ mod tests {
         let long = "a very long value that no box in any drawing has room for";
         let svg = draw(&[triple("e", "p", term(TermKind::Literal, long))], "");
         assert!(svg.contains(&format!("<title>{long}</title>")) && svg.matches(long).count() == 1, "{svg}");
+        let title = "The observation of Sensor obs1 at the station, number 17";
+        let svg = draw(&[triple(title, "p", term(TermKind::Literal, "x"))], "");
+        assert!(svg.contains(&format!("<title>{title}</title>The observation")), "{svg}");
         assert!(draw_file(&[], "A").starts_with("<svg ") && draw_file(&[], "A").contains("prefers-color-scheme: dark"));
+    }
+
+    #[test]
+    fn similar_names_of_entities_stay_apart() {
+        let titles =
+            (0..8).map(|n| cut_within(&format!("Temperature observed by the Sensor obs{n} in 2020"), BOX_TEXT));
+        let titles: std::collections::BTreeSet<String> = titles.collect();
+        assert_eq!(titles.len(), 8, "{titles:?}");
+        assert!(titles.iter().all(|title| title.chars().count() <= BOX_TEXT), "{titles:?}");
+        assert_eq!(cut_within("of a  fitting\nlength", 19), "of a fitting length");
+    }
+
+    /// Arrows that cross in the middle: each name moves along its own.
+    #[test]
+    fn names_move_off_arrows_that_cross() {
+        let curve = |start: f64, end: f64| Curve([(0.0, start), (100.0, start), (100.0, end), (200.0, end)]);
+        let (own, other) = (curve(0.0, 200.0), curve(200.0, 0.0));
+        let (lines, others) = (["depends on".to_owned()], other.areas().collect::<Vec<_>>());
+        let blind = free(&own, &lines, &[], &[]);
+        assert!(others.iter().any(|area| area.meets(&blind)), "the middle is where they cross");
+        let found = free(&own, &lines, &[], &others);
+        assert!(!others.iter().any(|area| area.meets(&found)), "{found:?}");
+        let everything = [Area { x: -1e3, y: -1e3, width: 1e4, height: 1e4 }];
+        let crowded = free(&own, &lines, &[], &everything);
+        assert_eq!((crowded.x, crowded.y), (blind.x, blind.y), "without room, as if there were no other arrow");
+    }
+
+    /// Whether a line comes into an area, looked at closely.
+    fn crosses(curve: &Curve, area: &Area) -> bool {
+        (0..=1000)
+            .map(|step| curve.at(f64::from(step) / 1000.0))
+            .any(|(x, y)| area.x < x && x < area.x + area.width && area.y < y && y < area.y + area.height)
     }
 
     proptest! {
@@ -574,7 +679,16 @@ mod tests {
             for link in &drawing.links {
                 let before = taken.clone();
                 drawing.arrow(&mut String::new(), link, &mut taken);
-                prop_assert!(before.iter().all(|area| !area.meets(&taken[before.len()])));
+                let name = taken[before.len()];
+                prop_assert!(before.iter().all(|area| !area.meets(&name)));
+                // Nor on another arrow, where a near place was free.
+                let lines: Vec<String> = link.labels.iter().map(|label| cut(label, ARROW_TEXT)).collect();
+                let others = drawing.others(link);
+                let room = near(&drawing.curve(link), &Name::of(&lines))
+                    .any(|place| before.iter().chain(&others).all(|area| !area.meets(&place)));
+                let other = |other: &&Link<'_>| (other.from, other.to) != (link.from, link.to);
+                let crossed = drawing.links.iter().filter(other).any(|other| crosses(&drawing.curve(other), &name));
+                prop_assert!(!(room && crossed), "{:?}", name);
             }
             let svg = draw(&triples, &odd);
             prop_assert_eq!(svg.matches("<g ").count(), svg.matches("</g>").count());

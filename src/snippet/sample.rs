@@ -20,7 +20,8 @@
 //! * *Links.* *B*/4 triples between candidates, the most central first.
 //!
 //! Coverage is thus weighed as in the whole; familiarity is PageRank within the sample, without a bound. The same input
-//! gives the same sample: nothing is drawn but by hash. Memory is O(*B* + `ELEMENTS`), and 16 bytes for each blank node of
+//! gives the same sample: nothing is drawn but by hash. Memory is O(*B* + `ELEMENTS`), in whatever
+//! order the triples come, and 16 bytes for each blank node of
 //! a file; terms known by 64 bits only can be mistaken for others, which may add a triple, never one that is not there.
 
 use crate::profile::Profile;
@@ -67,6 +68,8 @@ pub struct Survey {
     type_statements: u64,
     elements: Frequent<Element>,
     strata: FxHashMap<Element, Stratum>,
+    /// No stratum has more triples.
+    largest: usize,
     links: Frequent<u64>,
 }
 
@@ -93,6 +96,7 @@ impl Survey {
             type_statements: 0,
             elements: Frequent::new(ELEMENTS),
             strata: FxHashMap::default(),
+            largest: 0,
             links: Frequent::new(budget / 8),
         }
     }
@@ -114,9 +118,18 @@ impl Survey {
         if stratum.len() < size || stratum.last_key_value().is_some_and(|(last, _)| number < *last) {
             stratum.insert(number, triple.clone());
         }
-        while stratum.len() > size {
-            stratum.pop_last();
+        cut(stratum, size);
+        self.largest = self.largest.max(size);
+        if size <= self.largest / 2 {
+            self.shrink(size);
         }
+    }
+
+    /// Cuts strata that no triple comes to any more. At every halving of the size is often enough: all of them together
+    /// have at most *B*/2 triples, or one each. It is seldom enough, too: the elements have doubled since the last time.
+    fn shrink(&mut self, size: usize) {
+        self.strata.values_mut().for_each(|stratum| cut(stratum, size));
+        self.largest = size;
     }
 
     /// What the second reading is to look for.
@@ -148,6 +161,13 @@ impl Survey {
             end: u32::MAX,
             links: BTreeMap::new(),
         }
+    }
+}
+
+/// Leaves the smallest hashes.
+fn cut(stratum: &mut Stratum, size: usize) {
+    while stratum.len() > size {
+        stratum.pop_last();
     }
 }
 

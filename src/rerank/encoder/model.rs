@@ -6,6 +6,7 @@ use super::runtime::{Batch, Network, Pooled};
 use super::vectors::normalize;
 use super::{EncodeError, Encoder, EncoderOptions, Granularity, Matrix, ModelError, Passage, Similarity};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -55,7 +56,7 @@ impl Model {
             graphs.iter().map(|graph| Network::load(graph, options, pooled)).collect::<Result<Vec<_>, _>>()?;
         let width = width(&recipe, &networks)?;
         let dimension = dimension(&recipe, width, networks[0].path())?;
-        let fingerprint = fingerprint(&recipe, &graphs)?;
+        let fingerprint = fingerprint(&recipe, &graphs, [&query, &document])?;
         let batches = batches(&graphs, options, networks[0].on_gpu)?;
         Ok(Self {
             name: name(folder),
@@ -304,18 +305,20 @@ fn dimension(recipe: &Recipe, width: usize, graph: &Path) -> Result<usize, Model
     })
 }
 
-/// A digest of all that vectors depend on: graphs with the weights beside them, tokenizers, and the settings as
-/// understood. Settings that change nothing do not count, nor does the place of the folder.
-fn fingerprint(recipe: &Recipe, graphs: &[PathBuf]) -> Result<String, ModelError> {
+/// A digest of all that vectors depend on: graphs with the weights beside them, tokenizers with the special tokens that
+/// other files name, and the settings as understood. Settings that change nothing do not count, nor does the place of the
+/// folder.
+fn fingerprint(recipe: &Recipe, graphs: &[PathBuf], cutters: [&Cutter; 2]) -> Result<String, ModelError> {
     let mut digest = Sha256::new();
     for (graph, tower) in graphs.iter().zip(&recipe.towers) {
-        for path in weights(graph).into_iter().chain([tower.join("tokenizer.json")]) {
+        for path in std::iter::once(graph.clone()).chain(weights(graph)?).chain([tower.join("tokenizer.json")]) {
             let mut file = std::fs::File::open(&path).map_err(|cause| ModelError::file(&path, cause))?;
             let mut content = Sha256::new();
             std::io::copy(&mut file, &mut Digesting(&mut content)).map_err(|cause| ModelError::file(&path, cause))?;
             digest.update(content.finalize());
         }
     }
+    cutters.iter().for_each(|cutter| cutter.digest(&mut digest));
     digest.update(format!("{:?} {:?} {:?} {}", recipe.query, recipe.document, recipe.similarity, recipe.lower_case));
     if let Head::Text { pooling, prompt_counts, .. } = &recipe.head {
         digest.update(format!("{pooling:?} {prompt_counts}"));
@@ -345,13 +348,70 @@ impl std::io::Write for Digesting<'_> {
     }
 }
 
-/// The graph, and its weights where they lie in files beside it.
-fn weights(graph: &Path) -> Vec<PathBuf> {
-    let beside = ["_data", ".data"].map(|ending| {
-        let mut path = graph.as_os_str().to_owned();
-        path.push(ending);
-        PathBuf::from(path)
-    });
-    let there = beside.into_iter().filter(|path| path.is_file());
-    std::iter::once(graph.to_owned()).chain(there).collect()
+/// How protobuf writes the key of an entry of a tensor's `external_data` that names the file, and what comes before its
+/// value.
+const LOCATION: &[u8] = b"\x0a\x08location\x12";
+/// What comes before each entry: the number of the field `external_data` in ONNX's `TensorProto`, and its wire type.
+const EXTERNAL_DATA: u8 = 13 << 3 | 2;
+
+/// The files with weights that a graph names. ONNX Runtime has opened them: a name out of the folder it refuses.
+fn weights(graph: &Path) -> Result<BTreeSet<PathBuf>, ModelError> {
+    let bytes = std::fs::read(graph).map_err(|cause| ModelError::file(graph, cause))?;
+    let folder = graph.parent().unwrap_or(Path::new(""));
+    Ok(external(&bytes).into_iter().map(|name| folder.join(name)).collect())
+}
+
+/// The names of files in a graph's `external_data`.
+///
+/// The whole graph need not be understood for that: an entry is a key and a value, each with its length before it. The
+/// only other message of the field's number and this shape is an inner value called `location`, whose type starts with a
+/// control character, as no file does.
+fn external(graph: &[u8]) -> BTreeSet<&str> {
+    let entry = |place: usize| {
+        let before = &graph[place.saturating_sub(3)..place];
+        let framed = before.iter().rev().skip(1).any(|&byte| byte == EXTERNAL_DATA);
+        let (length, rest) = varint(&graph[place + LOCATION.len()..])?;
+        let name = std::str::from_utf8(rest.get(..length)?).ok()?;
+        (framed && !name.is_empty() && !name.contains(char::is_control)).then_some(name)
+    };
+    memchr::memmem::find_iter(graph, LOCATION).filter_map(entry).collect()
+}
+
+/// A number of protobuf's, and what follows it.
+fn varint(bytes: &[u8]) -> Option<(usize, &[u8])> {
+    let end = bytes.iter().take(4).position(|byte| byte & 0x80 == 0)?;
+    let number = bytes[..=end].iter().rev().fold(0, |number, byte| number << 7 | usize::from(byte & 0x7f));
+    Some((number, &bytes[end + 1..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An entry of a message: key and value behind the field's tag.
+    fn entry(tag: u8, key: &str, value: &[u8]) -> Vec<u8> {
+        let length = |length: usize| {
+            if length < 128 { vec![length as u8] } else { vec![length as u8 | 0x80, (length >> 7) as u8] }
+        };
+        let value = [&[0x12][..], &length(value.len()), value].concat();
+        let body = [&[0x0a, key.len() as u8], key.as_bytes(), &value].concat();
+        [&[tag][..], &length(body.len()), &body].concat()
+    }
+
+    #[test]
+    fn files_with_weights_are_found_by_name() {
+        let long = "w".repeat(200);
+        let graph = [
+            b"\x08\x07weights of any bytes\xff".to_vec(),
+            entry(EXTERNAL_DATA, "location", b"all weights.bin"),
+            entry(EXTERNAL_DATA, "offset", b"4096"),
+            entry(EXTERNAL_DATA, "location", long.as_bytes()),
+            entry(EXTERNAL_DATA, "location", b"all weights.bin"),
+            entry(14 << 3 | 2, "location", b"metadata of the model"),
+            entry(EXTERNAL_DATA, "location", b"\x0a\x02\x08\x01"),
+            entry(EXTERNAL_DATA, "location", b"cut off")[..16].to_vec(),
+        ];
+        assert_eq!(external(&graph.concat()).into_iter().collect::<Vec<_>>(), ["all weights.bin", &long]);
+        assert!(external(LOCATION).is_empty() && external(b"").is_empty());
+    }
 }

@@ -3,6 +3,7 @@
 use super::recipe::{Side, Skipped};
 use super::{ModelError, Passage};
 use rustc_hash::FxHashSet;
+use sha2::{Digest, Sha256};
 use std::path::Path;
 use tokenizers::{Encoding, Tokenizer, TruncationDirection};
 
@@ -73,6 +74,14 @@ impl Cutter {
         let separator = special.separator.as_deref().map(known).transpose()?;
         let skipped = skipped(&tokenizer, &side.skipped, &special).map_err(|cause| ModelError::file(&path, cause))?;
         Ok(Self { tokenizer, side: side.clone(), lower_case, before, behind, separator, marker, mask, skipped })
+    }
+
+    /// Adds the tokens that the names in the folder's files stand for.
+    pub(super) fn digest(&self, digest: &mut Sha256) {
+        let mut skipped: Vec<u32> = self.skipped.iter().copied().collect();
+        skipped.sort_unstable();
+        let around = (&self.before, &self.behind, self.separator, self.marker, self.mask);
+        digest.update(format!("{around:?} {skipped:?}"));
     }
 
     /// The pieces of a query.

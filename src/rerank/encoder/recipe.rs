@@ -15,6 +15,10 @@ use super::{EncoderOptions, Granularity, ModelError, Similarity};
 use settings::Settings;
 use std::path::{Path, PathBuf};
 
+/// The most pieces of a text, whatever a folder or an option says: queries may be filled up to their length, and what is
+/// attended to costs its square.
+const LONGEST: usize = 32_768;
+
 /// How texts become vectors.
 pub(super) struct Recipe {
     /// The folders with tokenizer and network: one, or one for queries and one for passages.
@@ -179,10 +183,11 @@ impl Recipe {
         }
         self.document.length = options.document_length.unwrap_or(self.document.length);
         for side in [&self.query, &self.document] {
-            let positions = positions(&self.towers[side.tower])?;
-            if side.length < 3 || positions.is_some_and(|most| side.length > most) {
-                let most = positions.map_or_else(|| "any number".to_owned(), |most| most.to_string());
-                let reason = format!("a length of {} pieces is not possible: 3 to {most}", side.length);
+            let most = positions(&self.towers[side.tower])?.map_or(LONGEST, |positions| positions.min(LONGEST));
+            let expanded = side.expansion.as_ref().map_or(0, |expansion| expansion.length);
+            let longest = side.length.max(expanded);
+            if side.length < 3 || longest > most {
+                let reason = format!("a length of {longest} pieces is not possible: 3 to {most}");
                 return Err(ModelError::folder(folder, reason));
             }
         }
@@ -195,14 +200,14 @@ fn positions(tower: &Path) -> Result<Option<usize>, ModelError> {
     Settings::read_if_there(&tower.join("config.json"))?.number("max_position_embeddings")
 }
 
-/// The most pieces by network and tokenizer: the smaller of both, as sentence-transformers has it.
+/// The most pieces by network and tokenizer: the smaller of both, as sentence-transformers has it, and [`LONGEST`] at most.
 fn longest(tower: &Path) -> Result<usize, ModelError> {
     let tokenizer = Settings::read_if_there(&tower.join("tokenizer_config.json"))?;
     // Tokenizers without a limit write 1e30.
     let limit = tokenizer.get("model_max_length").and_then(serde_json::Value::as_f64).filter(|&limit| limit < 1e9);
     match (positions(tower)?, limit.map(|limit| limit as usize)) {
-        (Some(positions), Some(limit)) => Ok(positions.min(limit)),
-        (Some(length), None) | (None, Some(length)) => Ok(length),
+        (Some(positions), Some(limit)) => Ok(positions.min(limit).min(LONGEST)),
+        (Some(length), None) | (None, Some(length)) => Ok(length.min(LONGEST)),
         (None, None) => Err(ModelError::folder(
             tower,
             "the longest text is not known: neither config.json has max_position_embeddings nor tokenizer_config.json model_max_length",

@@ -210,8 +210,9 @@ fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
+/// What goes wrong, without the full stop: it stands within a sentence.
 fn first_line(cause: &ort::Error) -> String {
-    cause.message().lines().next().unwrap_or_default().trim().to_owned()
+    cause.message().lines().next().unwrap_or_default().trim().trim_end_matches('.').to_owned()
 }
 
 /// One for each physical core: two on the threads of one core are slower than one.

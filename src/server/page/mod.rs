@@ -297,7 +297,9 @@ fn shorten(text: &str, length: usize) -> String {
     short
 }
 
-/// The text in pieces: the query's words by themselves, without the punctuation around them.
+/// The text in pieces: the query's words by themselves, without the punctuation around them. What punctuation holds
+/// together (an address, a compound) is a match in those of its parts that match by themselves, and as a whole where all
+/// do, or none does.
 fn pieces(text: &str, is_match: impl Fn(&str) -> bool) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     let mut add = |text: &str, matched: bool| match pieces.last_mut() {
@@ -310,13 +312,30 @@ fn pieces(text: &str, is_match: impl Fn(&str) -> bool) -> Vec<Piece> {
         let end = word.trim_end_matches(|character: char| !character.is_alphanumeric()).len().max(start);
         if is_match(word) {
             add(&word[..start], false);
-            add(&word[start..end], true);
+            marked(&word[start..end], &is_match).into_iter().for_each(|(part, matched)| add(part, matched));
             add(&word[end..], false);
         } else {
             add(word, false);
         }
     }
     pieces
+}
+
+/// A word that matches, in parts, each with whether it is to be marked.
+fn marked(word: &str, is_match: impl Fn(&str) -> bool) -> Vec<(&str, bool)> {
+    // Other punctuation than ASCII's may be part of a letter: signs of vowels, joiners.
+    let is_between = |part: &str| part.chars().all(|character| character.is_ascii_punctuation());
+    let parts = word.split_inclusive(|character: char| character.is_ascii_punctuation());
+    let parts = parts.flat_map(|part| {
+        let (name, behind) = part.split_at(part.trim_end_matches(|c: char| c.is_ascii_punctuation()).len());
+        [name, behind].into_iter().filter(|part| !part.is_empty())
+    });
+    let parts: Vec<(&str, bool)> = parts.map(|part| (part, !is_between(part) && is_match(part))).collect();
+    let names = || parts.iter().filter(|(part, _)| !is_between(part));
+    if names().all(|(_, matched)| *matched) || names().all(|(_, matched)| !matched) {
+        return vec![(word, true)];
+    }
+    parts
 }
 
 fn triple_view(triple: &LabelledTriple, pieces: impl Fn(&str) -> Vec<Piece>) -> TripleView {
@@ -485,5 +504,29 @@ fn render(page: &impl Template) -> Response {
     match page.render() {
         Ok(html) => Html(html).into_response(),
         Err(failed) => ApiError::internal(&failed).into_response(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text with brackets around what is marked, for a query of these words.
+    fn bracketed(text: &str, query: &[&str]) -> String {
+        let is_match =
+            |word: &str| word.split(|c: char| !c.is_alphanumeric() && c != '\'').any(|token| query.contains(&token));
+        let shown = |piece: Piece| if piece.matched { format!("[{}]", piece.text) } else { piece.text };
+        pieces(text, is_match).into_iter().map(shown).collect()
+    }
+
+    #[test]
+    fn only_the_part_of_an_address_that_matches_is_marked() {
+        let address = "see <http://water.example.org/data/water_quality#2020>, please";
+        let found = "see <http://[water].example.org/data/[water]_quality#2020>, please";
+        assert_eq!(bracketed(address, &["water"]), found);
+        assert_eq!(bracketed("(water-quality).", &["water"]), "([water]-quality).");
+        assert_eq!(bracketed("(water-quality).", &["water", "quality"]), "([water-quality]).");
+        assert_eq!(bracketed("it isn't water\n", &["isn't", "water"]), "it [isn't] [water]\n");
+        assert_eq!(bracketed("no match, http://example.org/", &["water"]), "no match, http://example.org/");
     }
 }

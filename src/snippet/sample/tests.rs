@@ -98,3 +98,25 @@ fn blank_nodes_are_the_same_in_both_readings() {
     assert_eq!(lines(&first.graph), lines(&second.graph));
     assert!(lines(&first.graph).is_subset(&lines(&graph_of(&turtle))));
 }
+
+/// Sorted by predicate, as many dumps are, no stratum is touched again once the next has begun.
+#[test]
+fn strata_stay_within_the_budget_when_properties_come_one_after_the_other() {
+    let budget = 2000;
+    let mut survey = Survey::new(budget);
+    let mut most = 0;
+    for property in 0..120 {
+        for n in 0..(budget / 4) {
+            let [subject, property, object] = [format!("e:s{n}"), format!("e:p{property}"), format!("e:o{n}")];
+            let node = oxrdf::NamedNode::new_unchecked;
+            survey.take(Triple::new(node(subject), node(property), node(object)).as_ref());
+        }
+        most = most.max(held(&survey));
+    }
+    assert!(most <= budget / 2, "{most} triples held");
+    assert!(survey.strata.values().all(|stratum| stratum.len() >= budget / 4 / 120), "and no stratum is cut short");
+}
+
+fn held(survey: &Survey) -> usize {
+    survey.strata.values().map(BTreeMap::len).sum()
+}

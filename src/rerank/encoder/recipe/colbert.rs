@@ -28,7 +28,7 @@ pub(super) fn stanford(folder: &Path) -> Result<Recipe, ModelError> {
     refuse_left(folder)?;
     let settings = Settings::read_if_there(&folder.join("artifact.metadata"))?;
     settings.must_be("similarity", &"cosine".into())?;
-    let length = settings.number("query_maxlen")?.unwrap_or(STANFORD_LENGTHS.0);
+    let length = settings.length("query_maxlen")?.unwrap_or(STANFORD_LENGTHS.0);
     let attended = settings.flag("attend_to_mask_tokens")?.unwrap_or(false);
     let query = Side {
         marker: Some(stanford_marker(&settings, "query", "[unused0]", "[Q]")?),
@@ -39,7 +39,7 @@ pub(super) fn stanford(folder: &Path) -> Result<Recipe, ModelError> {
     let document = Side {
         marker: Some(stanford_marker(&settings, "doc", "[unused1]", "[D]")?),
         skipped: if skips { Skipped::FirstPieces(punctuation()) } else { Skipped::Nothing },
-        ..Side::plain(settings.number("doc_maxlen")?.unwrap_or(STANFORD_LENGTHS.1))
+        ..Side::plain(settings.length("doc_maxlen")?.unwrap_or(STANFORD_LENGTHS.1))
     };
     let projection = Dense::read(&folder.join("model.safetensors"), false, Activation::Identity)?;
     if settings.number("dim")?.is_some_and(|dimension| dimension != projection.rows()) {
@@ -81,7 +81,7 @@ pub(super) fn pylate_export(folder: &Path) -> Result<Recipe, ModelError> {
 }
 
 fn pylate_sides(settings: &Settings) -> Result<(Side, Side), ModelError> {
-    let length = settings.number("query_length")?.unwrap_or(PYLATE_LENGTHS.0);
+    let length = settings.length("query_length")?.unwrap_or(PYLATE_LENGTHS.0);
     let expands = settings.flag("do_query_expansion")?.unwrap_or(true);
     let attended = settings.flag("attend_to_expansion_tokens")?.unwrap_or(false);
     let query = Side {
@@ -92,7 +92,7 @@ fn pylate_sides(settings: &Settings) -> Result<(Side, Side), ModelError> {
     let document = Side {
         marker: pylate_marker(settings, "document_prefix", "[D] ")?,
         skipped: Skipped::Entries(settings.texts("skiplist_words")?.unwrap_or_else(punctuation)),
-        ..Side::plain(settings.number("document_length")?.unwrap_or(PYLATE_LENGTHS.1))
+        ..Side::plain(settings.length("document_length")?.unwrap_or(PYLATE_LENGTHS.1))
     };
     Ok((query, document))
 }

@@ -39,15 +39,15 @@ pub(super) fn read(folder: &Path) -> Result<Recipe, ModelError> {
     if colbert::is_pylate(&model) {
         return colbert::pylate(tower, &model, modules.steps, do_lower_case(&transformer)?);
     }
-    let length = match transformer.number("max_seq_length")? {
+    let length = match transformer.length("max_seq_length")? {
         Some(length) => length,
         None => longest(&tower)?,
     };
     let mut query = Side { prompt: prompt(&model, &["query"])?, ..Side::plain(length) };
     let mut document = Side { prompt: prompt(&model, &["document", "passage", "corpus"])?, ..Side::plain(length) };
     if modules.skipped.is_some() {
-        query.length = transformer.number("query_length")?.unwrap_or(length);
-        document.length = transformer.number("document_length")?.unwrap_or(length);
+        query.length = transformer.length("query_length")?.unwrap_or(length);
+        document.length = transformer.length("document_length")?.unwrap_or(length);
         expand(&mut query, transformer.within("query_expansion")?)?;
     } else if transformer.get("query_expansion").is_some() {
         return Err(transformer.refusal("query_expansion", "only models with a MultiVectorMask expand queries"));
@@ -130,11 +130,14 @@ fn do_lower_case(transformer: &Settings) -> Result<bool, ModelError> {
     Ok(transformer.flag("do_lower_case")?.unwrap_or(false))
 }
 
-/// The first of these prompts that is not empty, or the default one. (Sentence-transformers 5 adds an empty prompt
-/// `document` to every model, behind which its own search for `passage` and `corpus` never comes.)
+/// The first of these prompts that is not empty, or none. As in `encode_query` and `encode_document` of
+/// sentence-transformers 5, `default_prompt_name` never serves: every model has prompts `query` and `document` there, empty
+/// where the folder names none, and an empty prompt keeps the default one away; that is for `encode`, which does not tell
+/// queries from passages. One deviation: behind the empty `document` that it adds and saves, its own search never comes
+/// to `passage` and `corpus`; ours does, for models are trained with them.
 fn prompt(model: &Settings, names: &[&str]) -> Result<String, ModelError> {
     let Some(prompts) = model.within("prompts")? else { return Ok(String::new()) };
-    for name in names.iter().copied().chain(model.text("default_prompt_name")?) {
+    for name in names {
         if let Some(prompt) = prompts.text(name)?.filter(|prompt| !prompt.is_empty()) {
             return Ok(prompt.to_owned());
         }
@@ -210,7 +213,7 @@ fn skipped(place: &Path) -> Result<Skipped, ModelError> {
 fn expand(query: &mut Side, settings: Option<Settings>) -> Result<(), ModelError> {
     let Some(settings) = settings else { return Ok(()) };
     settings.only(&["strategy", "attend", "token", "length"])?;
-    let length = settings.required("length")?;
+    let length = settings.required_length("length")?;
     match settings.text("strategy")? {
         Some("fixed") => query.length = length,
         Some("min") => {}
@@ -219,4 +222,33 @@ fn expand(query: &mut Side, settings: Option<Settings>) -> Result<(), ModelError
     let attended = settings.flag("attend")?.unwrap_or(false);
     query.expansion = Some(Expansion { token: settings.text("token")?.map(str::to_owned), length, attended });
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    const PASSAGES: [&str; 3] = ["document", "passage", "corpus"];
+
+    /// The prompts of queries and passages.
+    fn prompts(settings: &Value) -> (String, String) {
+        let place = tempfile::tempdir().expect("a folder");
+        let file = place.path().join("config_sentence_transformers.json");
+        std::fs::write(&file, settings.to_string()).expect("settings");
+        let model = Settings::read(&file).expect("settings");
+        (prompt(&model, &["query"]).expect("texts"), prompt(&model, &PASSAGES).expect("texts"))
+    }
+
+    #[test]
+    fn the_default_prompt_lands_on_neither_side() {
+        let of = |query: &str, passage: &str| (query.to_owned(), passage.to_owned());
+        let default = |prompts: Value| json!({"prompts": prompts, "default_prompt_name": "query"});
+        assert_eq!(prompts(&default(json!({"query": "find: ", "document": ""}))), of("find: ", ""));
+        assert_eq!(prompts(&default(json!({"query": "find: "}))), of("find: ", ""));
+        assert_eq!(prompts(&default(json!({"query": "", "document": "", "corpus": "text: "}))), of("", "text: "));
+        let other = json!({"prompts": {"query": "", "other": "x: "}, "default_prompt_name": "other"});
+        assert_eq!(prompts(&other), of("", ""));
+        assert_eq!(prompts(&json!({"default_prompt_name": null})), of("", ""));
+    }
 }

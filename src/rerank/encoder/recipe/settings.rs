@@ -1,5 +1,6 @@
 //! A JSON file of settings, read with an eye on its keys: what is not understood is refused by name.
 
+use super::LONGEST;
 use crate::rerank::encoder::ModelError;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -53,6 +54,16 @@ impl Settings {
         self.of(key, |value| value.as_u64().and_then(|number| number.try_into().ok()), "a whole number is expected")
     }
 
+    /// A number of pieces.
+    pub(super) fn length(&self, key: &str) -> Result<Option<usize>, ModelError> {
+        match self.number(key)? {
+            Some(length) if length > LONGEST => {
+                Err(self.refusal(key, &format!("at most {LONGEST} pieces are possible")))
+            }
+            length => Ok(length),
+        }
+    }
+
     pub(super) fn texts(&self, key: &str) -> Result<Option<Vec<String>>, ModelError> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         self.of(key, |value| value.as_array()?.iter().map(text).collect(), "a list of texts is expected")
@@ -68,9 +79,9 @@ impl Settings {
         read(value).map(Some).ok_or_else(|| self.refusal(key, wanted))
     }
 
-    /// A number that must be there.
-    pub(super) fn required(&self, key: &str) -> Result<usize, ModelError> {
-        self.number(key)?.ok_or_else(|| self.refusal(key, "it is missing, and no length or size can be guessed"))
+    /// A number of pieces that must be there.
+    pub(super) fn required_length(&self, key: &str) -> Result<usize, ModelError> {
+        self.length(key)?.ok_or_else(|| self.refusal(key, "it is missing, and no length can be guessed"))
     }
 
     /// Refuses every key but these.

@@ -170,3 +170,46 @@ fn the_fingerprint_follows_what_changes_vectors_only() {
     change(&changed.path().join("artifact.metadata"), &serde_json::json!({"mask_punctuation": false}));
     assert_ne!(opened(changed.path(), &options).fingerprint(), plain);
 }
+
+/// The settings name them, other files say what they are.
+#[test]
+fn the_fingerprint_follows_the_special_tokens() {
+    let Some(options) = options() else { return };
+    let folder = testdata().join("colbert-stanford");
+    let plain = opened(&folder, &options).fingerprint().to_owned();
+    for key in ["sep_token", "mask_token"] {
+        let changed = copy(&folder);
+        change(&changed.path().join("tokenizer_config.json"), &serde_json::json!({key: "[PAD]"}));
+        assert_ne!(opened(changed.path(), &options).fingerprint(), plain, "{key}");
+    }
+}
+
+/// A field of a protobuf message that holds bytes.
+fn field(number: u8, content: &[u8]) -> Vec<u8> {
+    [&[number << 3 | 2, u8::try_from(content.len()).expect("short")], content].concat()
+}
+
+/// What is put behind a protobuf message is merged with it: here one more tensor of the graph, its number in a file.
+fn with_weights_in(file: &str, graph: &[u8]) -> Vec<u8> {
+    let location = field(13, &[field(1, b"location"), field(2, file.as_bytes())].concat());
+    let (shape_and_type, external): (&[u8], &[u8]) = (&[0x08, 1, 0x10, 1], &[0x70, 1]);
+    let tensor = [shape_and_type, &field(8, b"one_more"), &location, external].concat();
+    [graph, &field(7, &field(5, &tensor))].concat()
+}
+
+#[test]
+fn the_fingerprint_follows_weights_in_files_of_any_name() {
+    let Some(options) = options() else { return };
+    let place = copy(&testdata().join("sentence-transformers"));
+    let (graph, file) = (place.path().join("model.onnx"), place.path().join("all weights.bin"));
+    let bytes = std::fs::read(&graph).expect("a graph");
+    std::fs::write(&graph, with_weights_in("all weights.bin", &bytes)).expect("a graph");
+    let of = |weight: f32| {
+        std::fs::write(&file, weight.to_le_bytes()).expect("weights");
+        opened(place.path(), &options).fingerprint().to_owned()
+    };
+    assert_eq!(of(1.0), of(1.0));
+    assert_ne!(of(1.0), of(2.0));
+    std::fs::remove_file(&file).expect("weights");
+    assert!(open(place.path(), &options).is_err(), "without its weights");
+}

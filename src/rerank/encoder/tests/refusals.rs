@@ -45,6 +45,12 @@ fn settings_nobody_knows() {
         ),
         refused_with("colbert-native", "2_MultiVectorMask/config.json", json!({"keep_only_token_ids": [1]})),
         refused_with("colbert-pylate", "config_sentence_transformers.json", json!({"query_length": "long"})),
+        refused_with("colbert-pylate", "config_sentence_transformers.json", json!({"document_length": 32_769})),
+        refused_with(
+            "colbert-native",
+            "sentence_bert_config.json",
+            json!({"query_expansion": {"strategy": "min", "length": 49}}),
+        ),
     ];
     insta::assert_snapshot!(all.join("\n"), @r#"
     FOLDER/sentence_bert_config.json: unpadding = true: this setting is not known here, and what it changes would be lost
@@ -59,7 +65,30 @@ fn settings_nobody_knows() {
     FOLDER/sentence_bert_config.json/query_expansion: strategy = "double": fixed or min is expected
     FOLDER/2_MultiVectorMask/config.json: keep_only_token_ids = [1]: only null is possible here
     FOLDER/config_sentence_transformers.json: query_length = "long": a whole number is expected
+    FOLDER/config_sentence_transformers.json: document_length = 32769: at most 32768 pieces are possible
+    FOLDER: a length of 49 pieces is not possible: 3 to 48
     "#);
+}
+
+/// Without `max_position_embeddings` nothing but the ceiling stands between a folder and memory.
+#[test]
+fn lengths_that_no_memory_holds() {
+    let place = copy(&testdata().join("colbert-stanford"));
+    let config = std::fs::read_to_string(place.path().join("config.json")).expect("settings");
+    let mut config: Map<String, Value> = serde_json::from_str(&config).expect("settings");
+    assert!(config.remove("max_position_embeddings").is_some());
+    change(&place.path().join("config.json"), &Value::Object(config));
+    for key in ["query_maxlen", "doc_maxlen"] {
+        let old = std::fs::read(place.path().join("artifact.metadata")).expect("settings");
+        change(&place.path().join("artifact.metadata"), &json!({key: 10_000_000_000_u64}));
+        let said = refused(place.path());
+        let expected = format!("artifact.metadata: {key} = 10000000000: at most 32768 pieces are possible");
+        assert!(said.ends_with(&expected), "{said}");
+        std::fs::write(place.path().join("artifact.metadata"), old).expect("settings");
+    }
+    let wanted = EncoderOptions { document_length: Some(32_769), ..EncoderOptions::default() };
+    let said = open(place.path(), &wanted).err().expect("a refusal").to_string();
+    assert!(said.ends_with("a length of 32769 pieces is not possible: 3 to 32768"), "{said}");
 }
 
 #[test]
@@ -104,7 +133,8 @@ fn a_gpu_that_is_not_there() {
         Ok(encoder) => assert_eq!(encoder.device(), "cuda:7"),
         Err(error) => {
             assert!(matches!(error, ModelError::Device { ordinal: 7, .. }), "{error}");
-            assert!(error.to_string().starts_with("the device cuda:7 cannot be used: "), "{error}");
+            let said = error.to_string();
+            assert!(said.starts_with("the device cuda:7 cannot be used: ") && !said.contains(".."), "{said}");
             let found = opened(&folder, &EncoderOptions { device: Device::Auto, ..options });
             assert!(
                 found.device().starts_with("cpu, 1 thread; no GPU: ") || found.device().starts_with("cuda:0"),
