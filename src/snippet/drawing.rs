@@ -7,7 +7,7 @@
 //! distance: so most arrows point to the right. The pieces fill shelves.
 //!
 //! The name of a property never lies on a box or on another name, and on another arrow only where all places near
-//! its own (`near`) are taken. No fonts are measured: widths are estimated, and texts cut to fit, names of entities in the
+//! its own (`near`) are taken; of arrows that say the same of one box, the first alone has it. No fonts are measured: widths are estimated, and texts cut to fit, names of entities in the
 //! middle, for those of one kind differ at either end; what was cut has its whole text as a tooltip.
 //!
 //! Colours come as attributes, so that the file stands alone, and every part has a class, so that a page's style sheet
@@ -372,6 +372,9 @@ impl<'t> Drawing<'t> {
              stroke=\"#78716c\" marker-end=\"url(#arrow)\"/>",
             start.0, start.1, first.0, first.1, second.0, second.1, end.0, end.1
         );
+        if self.repeats(link) {
+            return;
+        }
         let lines: Vec<String> = link.labels.iter().map(|label| cut(label, ARROW_TEXT)).collect();
         let area = free(&curve, &lines, taken, &self.others(link));
         for (number, (line, whole)) in lines.iter().zip(&link.labels).enumerate() {
@@ -385,6 +388,12 @@ impl<'t> Drawing<'t> {
             );
         }
         taken.push(area);
+    }
+
+    /// Whether an earlier arrow says the same and ends at the same box: of such a bundle the first alone has a name.
+    fn repeats(&self, link: &Link<'_>) -> bool {
+        let before = self.links.iter().take_while(|other| !std::ptr::eq(*other, link));
+        before.into_iter().any(|other| other.to == link.to && other.labels == link.labels)
     }
 }
 
@@ -598,6 +607,13 @@ mod tests {
     }
 
     #[test]
+    fn a_bundle_of_arrows_has_one_name() {
+        let triples = [link("a", "of", "oak"), link("b", "of", "oak"), link("c", "of", "oak"), link("c", "on", "a")];
+        let svg = draw(&triples, "t");
+        assert_eq!((svg.matches("class=\"link\"").count(), svg.matches("class=\"property\"").count()), (4, 2));
+    }
+
+    #[test]
     fn what_leads_to_the_middle_stands_on_its_left() {
         let says = |subject: &str| triple(subject, "name", term(TermKind::Literal, "x"));
         let mut triples = vec![link("a", "in", "scheme"), link("b", "in", "scheme"), link("scheme", "top", "c")];
@@ -679,7 +695,10 @@ mod tests {
             for link in &drawing.links {
                 let before = taken.clone();
                 drawing.arrow(&mut String::new(), link, &mut taken);
-                let name = taken[before.len()];
+                let Some(&name) = taken.get(before.len()) else {
+                    prop_assert!(drawing.repeats(link));
+                    continue;
+                };
                 prop_assert!(before.iter().all(|area| !area.meets(&name)));
                 // Nor on another arrow, where a near place was free.
                 let lines: Vec<String> = link.labels.iter().map(|label| cut(label, ARROW_TEXT)).collect();
