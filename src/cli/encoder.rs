@@ -204,10 +204,15 @@ impl RerankArguments {
             dense: NonZeroUsize::new(self.dense_depth).filter(|_| self.encoders.dpr.is_some()),
             combination: self.combine,
             fusion: method.map(|method| WeightedFusion { method, weights: self.fusion_weights.clone() }),
-            floors: if self.floor.is_empty() { self.encoders.floors()? } else { self.floor.clone() },
+            floors: if self.floor.is_empty() { self.encoders.floors()? } else { floors(&self.floor) },
             threads: self.encoders.model_threads.unwrap_or(NonZeroUsize::MIN),
         })
     }
+}
+
+/// Likeness may be below 0: a floor of 0 that stands for none must be below everything.
+fn floors(asked: &[f64]) -> Vec<f64> {
+    asked.iter().map(|&floor| if floor == 0.0 { f64::NEG_INFINITY } else { floor }).collect()
 }
 
 /// What a reranker is, for the record of a run.

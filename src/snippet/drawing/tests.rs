@@ -1,0 +1,146 @@
+use super::*;
+use proptest::prelude::*;
+
+fn term(kind: TermKind, value: &str) -> LabelledTerm {
+    LabelledTerm { kind, value: value.to_owned(), label: value.to_owned(), language: None, datatype: None }
+}
+
+fn triple(subject: &str, predicate: &str, object: LabelledTerm) -> LabelledTriple {
+    LabelledTriple { subject: term(TermKind::Iri, subject), predicate: term(TermKind::Iri, predicate), object }
+}
+
+fn link(subject: &str, predicate: &str, object: &str) -> LabelledTriple {
+    triple(subject, predicate, term(TermKind::Iri, object))
+}
+
+#[test]
+fn what_says_nothing_itself_is_written_into_the_box() {
+    let triples = [
+        link("plan", "near", "bay"),
+        link("plan", "by", "agency"),
+        triple("bay", "name", term(TermKind::Literal, "Chesapeake <Bay>")),
+        link("plan", rdf::TYPE, "Plan"),
+    ];
+    let drawing = Drawing::of(&triples);
+    assert_eq!((drawing.entities.len(), drawing.links.len()), (2, 1));
+    assert_eq!((drawing.entities[0].rows.len(), drawing.entities[0].classes.as_slice()), (1, &["Plan"][..]));
+    let svg = draw(&triples, "A & B");
+    assert!(svg.contains("<title>A &amp; B</title>") && svg.contains("“Chesapeake &lt;Bay&gt;”"), "{svg}");
+}
+
+#[test]
+fn what_two_lead_to_has_a_box_though_it_says_nothing() {
+    let triples = [link("a", "of", "oak"), link("b", "of", "oak"), link("b", "of", "elm"), link("b", "by", "elm")];
+    let drawing = Drawing::of(&triples);
+    let boxes: Vec<&str> = drawing.entities.iter().map(|entity| entity.term.value.as_str()).collect();
+    assert_eq!((boxes.as_slice(), drawing.links.len()), (&["a", "b", "oak"][..], 2));
+}
+
+#[test]
+fn a_bundle_of_arrows_has_one_name() {
+    let triples = [link("a", "of", "oak"), link("b", "of", "oak"), link("c", "of", "oak"), link("c", "on", "a")];
+    let svg = draw(&triples, "t");
+    assert_eq!((svg.matches("class=\"link\"").count(), svg.matches("class=\"property\"").count()), (4, 2));
+}
+
+#[test]
+fn what_leads_to_the_middle_stands_on_its_left() {
+    let says = |subject: &str| triple(subject, "name", term(TermKind::Literal, "x"));
+    let mut triples = vec![link("a", "in", "scheme"), link("b", "in", "scheme"), link("scheme", "top", "c")];
+    triples.extend([link("scheme", "by", "c"), link("a", "near", "b")]);
+    triples.extend(["a", "b", "c", "scheme"].map(says));
+    let mut drawing = Drawing::of(&triples);
+    drawing.arrange();
+    let x = |name: &str| drawing.entities.iter().find(|entity| entity.term.value == name).expect("drawn").x;
+    assert!(x("a") == x("b") && x("a") < x("scheme") && x("scheme") < x("c"));
+    let both = drawing.links.iter().find(|link| link.labels.len() == 2).expect("two links, one arrow");
+    assert_eq!(both.labels, ["top", "by"]);
+}
+
+#[test]
+fn what_is_cut_can_be_read_whole() {
+    let long = "a very long value that no box in any drawing has room for";
+    let svg = draw(&[triple("e", "p", term(TermKind::Literal, long))], "");
+    assert!(svg.contains(&format!("<title>{long}</title>")) && svg.matches(long).count() == 1, "{svg}");
+    let title = "The observation of Sensor obs1 at the station, number 17";
+    let svg = draw(&[triple(title, "p", term(TermKind::Literal, "x"))], "");
+    assert!(svg.contains(&format!("<title>{title}</title>The observation")), "{svg}");
+    assert!(draw_file(&[], "A").starts_with("<svg ") && draw_file(&[], "A").contains("prefers-color-scheme: dark"));
+}
+
+#[test]
+fn similar_names_of_entities_stay_apart() {
+    let titles = (0..8).map(|n| cut_within(&format!("Temperature observed by the Sensor obs{n} in 2020"), BOX_TEXT));
+    let titles: std::collections::BTreeSet<String> = titles.collect();
+    assert_eq!(titles.len(), 8, "{titles:?}");
+    assert!(titles.iter().all(|title| title.chars().count() <= BOX_TEXT), "{titles:?}");
+    assert_eq!(cut_within("of a  fitting\nlength", 19), "of a fitting length");
+}
+
+/// Arrows that cross in the middle: each name moves along its own.
+#[test]
+fn names_move_off_arrows_that_cross() {
+    let curve = |start: f64, end: f64| Curve([(0.0, start), (100.0, start), (100.0, end), (200.0, end)]);
+    let (own, other) = (curve(0.0, 200.0), curve(200.0, 0.0));
+    let (lines, others) = (["depends on".to_owned()], other.areas().collect::<Vec<_>>());
+    let blind = free(&own, &lines, &[], &[]);
+    assert!(others.iter().any(|area| area.meets(&blind)), "the middle is where they cross");
+    let found = free(&own, &lines, &[], &others);
+    assert!(!others.iter().any(|area| area.meets(&found)), "{found:?}");
+    let everything = [Area { x: -1e3, y: -1e3, width: 1e4, height: 1e4 }];
+    let crowded = free(&own, &lines, &[], &everything);
+    assert_eq!((crowded.x, crowded.y), (blind.x, blind.y), "without room, as if there were no other arrow");
+}
+
+/// Whether a line comes into an area, looked at closely.
+fn crosses(curve: &Curve, area: &Area) -> bool {
+    (0..=1000)
+        .map(|step| curve.at(f64::from(step) / 1000.0))
+        .any(|(x, y)| area.x < x && x < area.x + area.width && area.y < y && y < area.y + area.height)
+}
+
+proptest! {
+    /// No box on another, none outside, every triple drawn once, and the picture is well-formed.
+    #[test]
+    fn pictures_are_sound(edges in proptest::collection::vec((0u8..9, 0u8..3, 0u8..14), 0..25), odd in "\\PC{0,12}") {
+        let triples: Vec<LabelledTriple> = edges
+            .iter()
+            .map(|(s, p, o)| match o {
+                9..=11 => triple(&format!("e{s}"), &format!("p{p}"), term(TermKind::Literal, &format!("{odd}{o}"))),
+                _ => link(&format!("e{s}"), &format!("p{p}"), &format!("e{o}")),
+            })
+            .collect();
+        let mut drawing = Drawing::of(&triples);
+        drawing.arrange();
+        let drawn: usize = drawing.entities.iter().map(|entity| entity.rows.len() + entity.classes.len()).sum();
+        let linked: usize = drawing.links.iter().map(|link| link.labels.len()).sum();
+        prop_assert_eq!(drawn + linked, triples.len());
+        for (place, a) in drawing.entities.iter().enumerate() {
+            prop_assert!(a.x >= 0.0 && a.y >= 0.0);
+            prop_assert!(drawing.entities[..place].iter().all(|b| !a.area().meets(&b.area())));
+        }
+        // No name of a property on another or on a box.
+        let mut taken: Vec<Area> = drawing.entities.iter().map(Entity::area).collect();
+        for link in &drawing.links {
+            let before = taken.clone();
+            drawing.arrow(&mut String::new(), link, &mut taken);
+            let Some(&name) = taken.get(before.len()) else {
+                prop_assert!(drawing.repeats(link));
+                continue;
+            };
+            prop_assert!(before.iter().all(|area| !area.meets(&name)));
+            // Nor on another arrow, where a near place was free.
+            let lines: Vec<String> = link.labels.iter().map(|label| cut(label, ARROW_TEXT)).collect();
+            let others = drawing.others(link);
+            let room = near(&drawing.curve(link), &Name::of(&lines))
+                .any(|place| before.iter().chain(&others).all(|area| !area.meets(&place)));
+            let other = |other: &&Link<'_>| (other.from, other.to) != (link.from, link.to);
+            let crossed = drawing.links.iter().filter(other).any(|other| crosses(&drawing.curve(other), &name));
+            prop_assert!(!(room && crossed), "{:?}", name);
+        }
+        let svg = draw(&triples, &odd);
+        prop_assert_eq!(svg.matches("<g ").count(), svg.matches("</g>").count());
+        prop_assert_eq!(svg.matches("<text ").count(), svg.matches("</text>").count());
+        prop_assert_eq!(&svg, &draw(&triples, &odd));
+    }
+}
