@@ -11,6 +11,7 @@ mod rerank;
 mod searcher;
 mod snippets;
 mod terms;
+mod texts;
 
 pub use card::{CARD_LANGUAGES, Card};
 pub use content::Content;
@@ -22,6 +23,7 @@ pub use rerank::{Components, EncoderSummary, RerankError, RerankOptions, RerankS
 pub use searcher::{FieldMatch, Hit, SearchRequest, SearchResponse, Searcher, SnippetKind};
 pub use snippets::{DatasetSnippet, MadeSnippet, QueryWords, SnippetRequest, SnippetTriple, make_snippet};
 pub use terms::QueryTerms;
+pub use texts::Texts;
 
 use crate::index::IndexError;
 use crate::index::vectors::VectorsError;

@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 /// What git writes into a file it could not merge.
 const CONFLICT_MARKERS: [&str; 4] = ["<<<<<<<", "|||||||", "=======", ">>>>>>>"];
 
+/// How headings call grades and scores.
+const NAMES_OF_NUMBERS: [&str; 5] = ["relevance", "rel", "grade", "label", "score"];
+
 /// The text of a file.
 pub(super) struct Lines {
     path: PathBuf,
@@ -56,6 +59,13 @@ impl Lines {
                 false => format!("{count} columns instead of {N} ({names})"),
             },
         ))
+    }
+
+    /// Whether a line is a heading that names columns, as DataFinder's files begin with: the first line, with the name of
+    /// a number where all others have one.
+    pub(super) fn is_heading(&self, number: usize, numeric: &str) -> bool {
+        let first = self.iter().next().is_some_and(|(first, _)| first == number);
+        first && NAMES_OF_NUMBERS.iter().any(|name| numeric.eq_ignore_ascii_case(name))
     }
 
     /// The error of a line.

@@ -8,16 +8,20 @@ mod folds;
 mod lines;
 mod metrics;
 mod qrels;
+mod research;
 mod run;
 mod significance;
+mod spread;
 mod topics;
 
 pub use average::{Average, TopicValues, compare};
 pub use folds::{Fold, Folds, FoldsMismatch};
 pub use metrics::{Gain, Grades, Measure, Metric, MinimumGrade, ParseMetricError, mean};
 pub use qrels::Qrels;
+pub use research::{QueryForm, QueryPart, ResearchTopic, judged, topic_id};
 pub use run::{Run, ScorePrecision};
 pub use significance::{Comparison, Differences, Resampling, SignificanceTest, holm};
+pub use spread::{Draws, Samples};
 pub use topics::{Topic, Topics};
 
 use std::path::PathBuf;

@@ -13,13 +13,16 @@ impl Qrels {
     /// Higher grades are refused: exponential gain could not be computed.
     pub const HIGHEST: i32 = 1000;
 
-    /// Reads a file. Columns may be parted by any white space; a line of another form is refused with its number, and so
-    /// is a second judgement of a document that contradicts the first.
+    /// Reads a file. Columns may be parted by any white space; a heading in the first line is passed over; a line of another
+    /// form is refused with its number, and so is a second judgement of a document that contradicts the first.
     pub fn read(path: &Path) -> Result<Self, EvalError> {
         let lines = Lines::read(path)?;
         let mut qrels = Self::default();
         for (number, line) in lines.iter() {
             let [topic, _, document, grade] = lines.columns(number, line, "topic iteration document grade")?;
+            if lines.is_heading(number, grade) {
+                continue;
+            }
             let grade: i32 = grade.parse().map_err(|_| lines.error(number, format!("{grade:?} is no grade")))?;
             if grade > Self::HIGHEST {
                 return Err(lines.error(number, format!("grade {grade} is above {}", Self::HIGHEST)));

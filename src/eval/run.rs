@@ -46,7 +46,8 @@ impl Run {
         Self { tag: tag.into(), rankings: BTreeMap::new() }
     }
 
-    /// Reads a file. The rank column is ignored, as trec_eval ignores it; a line of another form, a score that is no
+    /// Reads a file. The rank column is ignored, as trec_eval ignores it, and so is a heading in the first line,
+    /// which trec_eval would count as a topic; a line of another form, a score that is no
     /// number, and a document ranked twice for a topic are refused with their line.
     pub fn read(path: &Path) -> Result<Self, EvalError> {
         Self::read_with(path, ScorePrecision::default())
@@ -60,6 +61,9 @@ impl Run {
         for (number, line) in lines.iter() {
             let [topic, _, document, _, score, name] =
                 lines.columns(number, line, "topic Q0 document rank score tag")?;
+            if lines.is_heading(number, score) {
+                continue;
+            }
             let score = parse_score(score).ok_or_else(|| lines.error(number, format!("{score:?} is no score")))?;
             if !seen.insert((topic, document)) {
                 let reason = format!("document {document} is ranked twice for topic {topic}");

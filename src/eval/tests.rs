@@ -45,7 +45,8 @@ fn malformed_runs_are_refused_with_their_line() {
 fn malformed_judgements_and_topics_are_refused_with_their_line() {
     for (text, message) in [
         (&b"1 0 a 2\n>>>>>>> theirs\n"[..], ":2: a conflict marker of git: the file was not merged to an end"),
-        (b"QueryID 0 DocID Relevance\n", ":1: \"Relevance\" is no grade"),
+        (b"1 0 a 1\nQueryID 0 DocID Relevance\n", ":2: \"Relevance\" is no grade"),
+        (b"QueryID 0 DocID Relevance\n", ": there are no judgements in it"),
         (b"1 0 a 1.5\n", ":1: \"1.5\" is no grade"),
         (b"1 0 a 99999999999\n", ":1: \"99999999999\" is no grade"),
         (b"1 a 1\n", ":1: 3 columns instead of 4 (topic iteration document grade)"),

@@ -93,6 +93,17 @@ impl IndexWriter {
             other => other.into(),
         })?;
         let fields = Fields::of(&index.schema()).ok_or_else(|| IndexError::OtherVersion(folder.to_owned()))?;
+        Self::of(index, fields)
+    }
+
+    /// An index in memory, gone with the writer and its snapshots.
+    pub fn in_memory() -> Result<Self, IndexError> {
+        let index = tantivy::Index::create_in_ram(Fields::schema());
+        let fields = Fields::of(&index.schema()).ok_or_else(|| IndexError::OtherVersion(Path::new("memory").into()))?;
+        Self::of(index, fields)
+    }
+
+    fn of(index: tantivy::Index, fields: Fields) -> Result<Self, IndexError> {
         let writer = index.writer_with_num_threads(1, MEMORY)?;
         // Segments are merged once, at the end; merges on the way would only compete with the indexing.
         writer.set_merge_policy(Box::new(NoMergePolicy));
