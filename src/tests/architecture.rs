@@ -13,6 +13,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("rdf", &[]),
     ("catalog", &["rdf"]),
     ("ranking", &["catalog"]),
+    ("neighbors", &[]),
     ("store", &["catalog", "rdf"]),
     ("profile", &["store", "rdf"]),
     ("graph", &[]),

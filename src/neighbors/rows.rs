@@ -1,0 +1,293 @@
+//! Rows of numbers, mostly zeros or not, and their Euclidean distances.
+
+use super::knn::{Neighbor, closest};
+
+/// Vectors of one length, one a row.
+pub trait Rows: Sync {
+    /// A row, or a vector to find rows near to.
+    type Row<'r>: Copy
+    where
+        Self: 'r;
+
+    /// How many there are.
+    fn len(&self) -> usize;
+
+    /// One of them.
+    fn row(&self, place: usize) -> Self::Row<'_>;
+
+    /// The squared distance of every row from a vector, summed in double precision.
+    fn squared_distances(&self, query: Self::Row<'_>) -> Vec<f64>;
+
+    /// Whether there is none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The rows nearest to a vector, nearest first. Of rows as near as one another the one that comes first is first:
+    /// scikit-learn leaves that open, since it parts and then sorts without regard to places.
+    fn nearest(&self, query: Self::Row<'_>, k: usize) -> Vec<Neighbor> {
+        self.nearest_among(query, k, |_| true)
+    }
+
+    /// The same, among the rows for which `keep` holds.
+    fn nearest_among(&self, query: Self::Row<'_>, k: usize, keep: impl Fn(usize) -> bool) -> Vec<Neighbor> {
+        closest(&self.squared_distances(query), k, keep)
+    }
+}
+
+/// A vector by its columns that are not zero, ascending.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct SparseRow<'r> {
+    /// The columns.
+    pub columns: &'r [u32],
+    /// Their values.
+    pub values: &'r [f64],
+}
+
+impl SparseRow<'_> {
+    /// The columns and their values.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, f64)> + '_ {
+        self.columns.iter().copied().zip(self.values.iter().copied())
+    }
+
+    fn squared_norm(&self) -> f64 {
+        self.values.iter().map(|value| value * value).sum()
+    }
+}
+
+/// Rows by what is not zero in them (CSR), and the columns by theirs (CSC): a query reads only the columns it has.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct SparseRows {
+    rows: Compressed,
+    columns: Compressed,
+    squared_norms: Vec<f64>,
+}
+
+/// Lists of places and values, one behind the other; the first begins at 0.
+#[derive(Clone, Debug, PartialEq, Default)]
+struct Compressed {
+    ends: Vec<usize>,
+    places: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl Compressed {
+    fn list(&self, place: usize) -> SparseRow<'_> {
+        let start = if place == 0 { 0 } else { self.ends[place - 1] };
+        let range = start..self.ends[place];
+        SparseRow { columns: &self.places[range.clone()], values: &self.values[range] }
+    }
+
+    /// Columns become rows.
+    fn transposed(&self, width: usize) -> Self {
+        let mut next = vec![0; width + 1];
+        for &place in &self.places {
+            next[place as usize + 1] += 1;
+        }
+        for place in 0..width {
+            next[place + 1] += next[place];
+        }
+        let (mut places, mut values) = (vec![0; self.places.len()], vec![0.0; self.places.len()]);
+        for row in 0..self.ends.len() {
+            for (column, value) in self.list(row).iter() {
+                let slot = &mut next[column as usize];
+                (places[*slot], values[*slot]) = (row as u32, value);
+                *slot += 1;
+            }
+        }
+        next.truncate(width); // every start has moved to its end
+        Self { ends: next, places, values }
+    }
+}
+
+impl SparseRows {
+    /// Takes rows of `width` columns; in each, the columns ascend.
+    ///
+    /// # Panics
+    ///
+    /// Where a column is not below `width`.
+    #[must_use]
+    pub fn new(width: usize, rows: impl IntoIterator<Item = Vec<(u32, f64)>>) -> Self {
+        let mut all = Compressed::default();
+        for row in rows {
+            debug_assert!(row.is_sorted_by(|one, other| one.0 < other.0), "columns ascend");
+            all.places.extend(row.iter().map(|(column, _)| *column));
+            all.values.extend(row.iter().map(|(_, value)| *value));
+            all.ends.push(all.places.len());
+        }
+        let squared_norms = (0..all.ends.len()).map(|row| all.list(row).squared_norm()).collect();
+        Self { columns: all.transposed(width), rows: all, squared_norms }
+    }
+
+    /// The number of columns.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.columns.ends.len()
+    }
+
+    /// The rows in which a column is not zero, with its values.
+    #[must_use]
+    pub fn column(&self, column: usize) -> SparseRow<'_> {
+        self.columns.list(column)
+    }
+}
+
+impl Rows for SparseRows {
+    type Row<'r> = SparseRow<'r>;
+
+    fn len(&self) -> usize {
+        self.rows.ends.len()
+    }
+
+    fn row(&self, place: usize) -> SparseRow<'_> {
+        self.rows.list(place)
+    }
+
+    /// By |a|² + |b|² − 2ab, as scikit-learn does it. Columns that no row has add to the query's norm alone.
+    fn squared_distances(&self, query: SparseRow<'_>) -> Vec<f64> {
+        let mut products = vec![0.0; self.len()];
+        for (column, value) in query.iter().filter(|(column, _)| (*column as usize) < self.width()) {
+            for (row, other) in self.columns.list(column as usize).iter() {
+                products[row as usize] += value * other;
+            }
+        }
+        let norm = query.squared_norm();
+        let squared = products.iter().zip(&self.squared_norms).map(|(product, own)| norm + own - 2.0 * product);
+        squared.map(|distance| distance.max(0.0)).collect()
+    }
+}
+
+/// Rows in which every number is written.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct DenseRows {
+    width: usize,
+    values: Vec<f32>,
+}
+
+/// Sums run side by side: the processor adds several at once.
+const LANES: usize = 8;
+
+impl DenseRows {
+    /// Takes rows of `width` numbers, one behind the other.
+    ///
+    /// # Panics
+    ///
+    /// Where the numbers make no whole rows.
+    #[must_use]
+    pub fn new(width: usize, values: Vec<f32>) -> Self {
+        assert!(width > 0 && values.len().is_multiple_of(width), "{} numbers in rows of {width}", values.len());
+        Self { width, values }
+    }
+
+    /// The number of columns.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// All of them, in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[f32]> {
+        self.values.chunks_exact(self.width)
+    }
+
+    /// These rows in order.
+    #[must_use]
+    pub fn select(&self, places: &[usize]) -> Self {
+        Self { width: self.width, values: places.iter().flat_map(|&place| self.row(place)).copied().collect() }
+    }
+
+    /// Every row at length 1; a row of zeros stays.
+    #[must_use]
+    pub fn normalized(mut self) -> Self {
+        for row in self.values.chunks_exact_mut(self.width) {
+            let norm = row.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt();
+            for value in row.iter_mut().filter(|_| norm > 0.0) {
+                *value = (f64::from(*value) / norm) as f32;
+            }
+        }
+        self
+    }
+}
+
+impl Rows for DenseRows {
+    type Row<'r> = &'r [f32];
+
+    fn len(&self) -> usize {
+        self.values.len() / self.width.max(1)
+    }
+
+    fn row(&self, place: usize) -> &[f32] {
+        &self.values[place * self.width..][..self.width]
+    }
+
+    fn squared_distances(&self, query: &[f32]) -> Vec<f64> {
+        self.iter().map(|row| squared_distance(row, query)).collect()
+    }
+}
+
+fn squared_distance(one: &[f32], other: &[f32]) -> f64 {
+    let square = |one: f32, other: f32| (f64::from(one) - f64::from(other)).powi(2);
+    let (ones, others) = (one.chunks_exact(LANES), other.chunks_exact(LANES));
+    let rest: f64 = ones.remainder().iter().zip(others.remainder()).map(|(&one, &other)| square(one, other)).sum();
+    let mut sums = [0.0; LANES];
+    for (ones, others) in ones.zip(others) {
+        for lane in 0..LANES {
+            sums[lane] += square(ones[lane], others[lane]);
+        }
+    }
+    sums.iter().sum::<f64>() + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn sparse(width: usize, rows: &[Vec<f32>]) -> SparseRows {
+        let row = |row: &Vec<f32>| {
+            let all = (0..).zip(row.iter().map(|&value| f64::from(value)));
+            all.filter(|(_, value)| *value != 0.0).collect()
+        };
+        SparseRows::new(width, rows.iter().map(row))
+    }
+
+    fn brute(rows: &[Vec<f32>], query: &[f32], k: usize) -> Vec<usize> {
+        let square = |row: &Vec<f32>| row.iter().zip(query).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>();
+        let mut all: Vec<(f64, usize)> = rows.iter().map(square).zip(0..).collect();
+        all.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+        all.into_iter().take(k).map(|(_, row)| row).collect()
+    }
+
+    proptest! {
+        /// Whole numbers: distances are exact both ways, and ties are many.
+        #[test]
+        fn neighbours_are_those_of_brute_force(
+            rows in prop::collection::vec(prop::collection::vec(-2_i8..3, 11), 1..30),
+            k in 1_usize..12,
+        ) {
+            let rows: Vec<Vec<f32>> = rows.into_iter().map(|row| row.into_iter().map(f32::from).collect()).collect();
+            let (thin, dense) = (sparse(11, &rows), DenseRows::new(11, rows.concat()));
+            for (place, row) in rows.iter().enumerate() {
+                let expected = brute(&rows, row, k);
+                let found = |found: Vec<Neighbor>| found.iter().map(|neighbor| neighbor.row).collect::<Vec<_>>();
+                prop_assert_eq!(&found(thin.nearest(thin.row(place), k)), &expected);
+                prop_assert_eq!(&found(dense.nearest(dense.row(place), k)), &expected);
+            }
+        }
+    }
+
+    #[test]
+    fn a_column_that_no_row_has_makes_distances_greater() {
+        let rows = sparse(2, &[vec![1.0, 0.0], vec![0.0, 2.0]]);
+        let query = SparseRow { columns: &[1, 7], values: &[2.0, 3.0] };
+        assert_eq!(rows.squared_distances(query), [14.0, 9.0]);
+        assert_eq!((rows.width(), rows.column(1).columns), (2, &[1][..]));
+    }
+
+    #[test]
+    fn a_row_of_zeros_has_no_direction() {
+        let rows = DenseRows::new(2, vec![3.0, 4.0, 0.0, 0.0]).normalized();
+        assert_eq!(rows.iter().collect::<Vec<_>>(), [[0.6, 0.8], [0.0, 0.0]]);
+        assert_eq!(rows.select(&[1, 0]).row(1), [0.6, 0.8]);
+    }
+}
