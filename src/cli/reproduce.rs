@@ -2,7 +2,7 @@
 
 use super::encoder::EncoderArguments;
 use super::{Done, terminal};
-use crate::reproduce::{Condition, ConditionProgress, Report, TableReport};
+use crate::reproduce::{Experiment, Report, TableReport};
 use anyhow::Context;
 use std::fs;
 use std::io::{self, Write};
@@ -27,19 +27,14 @@ pub(super) struct Arguments {
 
 pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let path = file(&arguments.condition);
-    let condition = Condition::read(&path)?;
-    if let Some(reason) = &condition.awaits {
-        writeln!(io::stderr().lock(), "{}: nobody has run this yet: {reason}", condition.name)?;
+    let experiment = Experiment::read(&path)?;
+    if let Some(reason) = experiment.awaits() {
+        writeln!(io::stderr().lock(), "{}: nobody has run this yet: {reason}", experiment.name())?;
     }
     let bar = terminal::bar(0, "{spinner} {msg}");
+    let encoders = |granularity| arguments.encoders.one(granularity);
     let report =
-        condition.reproduce(&arguments.data, home, &|granularity| arguments.encoders.one(granularity), &|step| {
-            let (what, fold, search) = match step {
-                ConditionProgress::Fusion(step) => (step.method.to_string(), step.fold, step.search),
-                ConditionProgress::Weights(row, step) => (row.to_owned(), step.fold, step.search),
-            };
-            bar.set_message(format!("fold {}, {what}, round {}: {:.4}", fold + 1, search.round + 1, search.value));
-        });
+        experiment.reproduce(&arguments.data, home, &encoders, &|doing| bar.set_message(doing.to_owned()));
     bar.finish_and_clear();
     let report = report?;
     // Files first: what is printed may be cut off by whoever reads it.

@@ -13,7 +13,7 @@ use crate::sparse::{FieldSet, LengthMode, ModelKind};
 use anyhow::{Context, bail, ensure};
 use serde::{Deserialize, Deserializer, de};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -167,6 +167,16 @@ pub enum ConditionProgress<'c> {
     Fusion(TuningProgress),
     /// A row's field weights are being learned.
     Weights(&'c str, WeightProgress),
+}
+
+impl fmt::Display for ConditionProgress<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (what, fold, search) = match self {
+            Self::Fusion(step) => (step.method.to_string(), step.fold, step.search),
+            Self::Weights(row, step) => ((*row).to_owned(), step.fold, step.search),
+        };
+        write!(f, "fold {}, {what}, round {}: {:.4}", fold + 1, search.round + 1, search.value)
+    }
 }
 
 /// Runs and how they are fused.
@@ -467,15 +477,24 @@ impl Laboratory<'_> {
     }
 }
 
-/// Tests the rows that name another against it; p values are corrected over all of a column.
+/// Tests the rows that name others against those; p values are corrected over all of a column.
 fn compare(rows: &[Row], reports: &mut [RowReport], measures: usize) -> anyhow::Result<()> {
+    let named: Vec<(&str, &[String])> = rows.iter().map(|row| (row.name.as_str(), &row.against[..])).collect();
+    compare_rows(&named, reports, measures)
+}
+
+/// The same, of rows by their names and those of the rows that they are tested against.
+pub(super) fn compare_rows(
+    rows: &[(&str, &[String])],
+    reports: &mut [RowReport],
+    measures: usize,
+) -> anyhow::Result<()> {
     let mut pairs = Vec::new();
-    for (place, against) in
-        rows.iter().enumerate().flat_map(|(place, row)| row.against.iter().map(move |of| (place, of)))
-    {
-        let row = &rows[place];
-        let baseline = rows.iter().position(|other| other.name == *against);
-        pairs.push((place, baseline.with_context(|| format!("{}: there is no row {against}", row.name))?));
+    for (place, (name, against)) in rows.iter().enumerate() {
+        for other in *against {
+            let baseline = rows.iter().position(|(row, _)| row == other);
+            pairs.push((place, baseline.with_context(|| format!("{name}: there is no row {other}"))?));
+        }
     }
     let mut columns = Vec::new();
     for measure in 0..measures {
@@ -493,7 +512,7 @@ fn compare(rows: &[Row], reports: &mut [RowReport], measures: usize) -> anyhow::
     }
     for (which, &(place, baseline)) in pairs.iter().enumerate() {
         let comparisons = columns.iter().map(|column| column[which]).collect();
-        reports[place].against.push(Against { row: rows[baseline].name.clone(), comparisons });
+        reports[place].against.push(Against { row: rows[baseline].0.to_owned(), comparisons });
     }
     Ok(())
 }

@@ -6,6 +6,8 @@
 
 mod condition;
 mod coordinate;
+mod datafinder;
+mod experiment;
 mod field_weights;
 mod folds;
 mod provenance;
@@ -18,11 +20,15 @@ pub use condition::{
     Average, Condition, ConditionProgress, FusionSpec, Known, Listed, ModelSpec, Row, Source, System, Table,
     WeightSource,
 };
+pub use datafinder::{
+    CollectionSpec, ConcealedSpec, DataFinder, DataFinderProgress, Nearness, SystemKind, SystemSpec, TextForm,
+};
 pub use coordinate::{CoordinateSearch, Optimum, Progress, Start};
 pub use field_weights::{FieldPools, TunedWeights, WeightProgress, WeightTuning};
+pub use experiment::Experiment;
 pub use folds::FoldSource;
 pub use provenance::{Input, Provenance, digest};
-pub use report::{Against, Cell, Outcome, Report, RowReport, TableReport, quoted};
+pub use report::{Against, Cell, Outcome, Report, RowReport, Spread, TableReport, quoted};
 pub use reranked::{Encoders, RerankSpec};
 pub use tuning::{
     FusionTuning, LearnOn, ParseLearnOnError, TuneError, TunedFold, TunedFusion, TuningProgress, distinct,

@@ -51,6 +51,19 @@ pub struct Cell {
     pub outcome: Outcome,
     /// Why a difference is known.
     pub reason: Option<String>,
+    /// How far it spreads over samples of topics, where that was asked for.
+    pub spread: Option<Spread>,
+    /// What was published of such a system on other data: for looking at, not held against anything.
+    pub published: Option<f64>,
+}
+
+/// Standard deviations of a mean over samples of topics.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Spread {
+    /// By the bootstrap.
+    pub bootstrap: f64,
+    /// As the publication draws samples.
+    pub published: f64,
 }
 
 impl Cell {
@@ -60,7 +73,14 @@ impl Cell {
     /// Compares, four decimals of each.
     #[must_use]
     pub fn new(expected: f64, measured: f64) -> Self {
-        Self { expected, measured, outcome: Outcome::of(expected, measured), reason: None }
+        Self {
+            expected,
+            measured,
+            outcome: Outcome::of(expected, measured),
+            reason: None,
+            spread: None,
+            published: None,
+        }
     }
 
     /// A cell whose source is known to print something else: it fails where it is off what is expected, as any other; else
@@ -74,14 +94,36 @@ impl Cell {
             Outcome::Fail => Outcome::Known,
             near => near,
         };
-        Self { expected: printed, measured, outcome, reason: Some(reason) }
+        Self { expected: printed, outcome, reason: Some(reason), ..Self::new(expected, measured) }
+    }
+
+    /// With how far it spreads.
+    #[must_use]
+    pub fn with_spread(self, spread: Spread) -> Self {
+        Self { spread: Some(spread), ..self }
+    }
+
+    /// With what was published of such a system on other data.
+    #[must_use]
+    pub fn with_published(self, published: Option<f64>) -> Self {
+        Self { published, ..self }
     }
 
     fn markdown(&self) -> String {
-        match self.outcome {
-            Outcome::Ok => decimals(self.measured),
-            outcome => format!("{} ({outcome}: {})", decimals(self.measured), decimals(self.expected)),
+        let mut text = decimals(self.measured);
+        if let Some(spread) = self.spread {
+            let _ = write!(text, " ± {} ({})", decimals(spread.bootstrap), decimals(spread.published));
         }
+        if let Some(published) = self.published {
+            let _ = write!(text, " [{}]", decimals(published));
+        }
+        match self.outcome {
+            Outcome::Ok => {}
+            outcome => {
+                let _ = write!(text, " ({outcome}: {})", decimals(self.expected));
+            }
+        }
+        text
     }
 }
 
@@ -207,6 +249,9 @@ impl TableReport {
     /// Remarks on rows and cells, and how fused rows compare with the best single one of each measure.
     fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
+        if self.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.spread.is_some()) {
+            remarks.push(SPREAD.to_owned());
+        }
         if self.rows.iter().any(|row| !row.against.is_empty()) {
             remarks.push(TESTED.to_owned());
         }
@@ -301,6 +346,10 @@ impl Report {
 
 const TESTED: &str = "† p < .05, ‡ p < .01 against the rows named below: paired t-test over topics, two-sided, corrected over all \
                       tested rows of a column (Holm); d is Cohen's, of the paired differences.";
+
+const SPREAD: &str = "Behind ± the standard deviation of the mean over samples of topics: by the bootstrap (n of n, each as often \
+                      as drawn, 10,000 times) and, in brackets, as the paper draws them (n / 2 of n, each once, 1,000 times). In \
+                      square brackets the paper's own score, on its own collection.";
 
 const HEAD: &str = "# Results\n\nWritten by `lodeseek reproduce`; do not edit. A cell shows what was computed; where that is not \
                     what was expected\nto four decimals, the expected score stands behind it: OKish up to .0005 away, known \

@@ -27,7 +27,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
         &["rdf", "catalog", "ranking", "store", "profile", "graph", "snippet", "document", "index", "sparse", "rerank"],
     ),
     ("eval", &["ranking", "catalog"]),
-    ("reproduce", &["engine", "eval", "catalog", "document", "ranking", "rerank", "sparse"]),
+    ("reproduce", &["engine", "eval", "catalog", "document", "neighbors", "ranking", "rerank", "sparse"]),
     ("server", &["engine", "sparse", "store", "snippet", "catalog", "rdf"]),
     (
         "cli",

@@ -1,7 +1,7 @@
 //! Conditions, what they are held against, and what is quoted of them.
 
 use super::support::{root, testdata};
-use lodeseek::reproduce::{Condition, Outcome, Report, quoted};
+use lodeseek::reproduce::{Condition, Experiment, Outcome, Report, quoted};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -35,19 +35,15 @@ fn every_condition_is_read_and_has_its_results() {
     let results = text("acordar/RESULTS.md");
     let sections = quoted("condition", &results);
     assert!(!results.contains("FAIL:"));
-    let all = conditions().into_iter().map(|path| Condition::read(&path).expect("a condition"));
-    let (waiting, run): (Vec<Condition>, Vec<Condition>) = all.partition(|condition| condition.awaits.is_some());
+    let all = conditions().into_iter().map(|path| Experiment::read(&path).expect("a condition"));
+    let (waiting, run): (Vec<Experiment>, Vec<Experiment>) = all.partition(|one| one.awaits().is_some());
     assert_eq!(run.len(), sections.len());
-    assert!(waiting.iter().all(|condition| text("acordar/README.md").contains(&condition.name)));
-    for condition in run {
-        let section = sections.iter().find(|(name, _)| *name == condition.name).expect("a section");
-        assert!(
-            section.1.contains(&condition.command) && section.1.contains(condition.about.trim()),
-            "{}",
-            condition.name
-        );
-        for table in &condition.tables {
-            let name = format!("{}/{}", condition.name, table.id);
+    assert!(waiting.iter().all(|one| text("acordar/README.md").contains(one.name())));
+    for one in run {
+        let section = sections.iter().find(|(name, _)| name == one.name()).expect("a section");
+        assert!(section.1.contains(one.command()) && section.1.contains(one.about().trim()), "{}", one.name());
+        for table in one.tables() {
+            let name = format!("{}/{table}", one.name());
             assert!(quoted("table", &section.1).iter().any(|(other, _)| *other == name), "{name}");
         }
     }

@@ -1,0 +1,166 @@
+//! Scores, how far they spread, and how systems compare.
+
+use super::systems::{Laboratory, Query};
+use super::{ConcealedSpec, Rankings, SystemSpec, View, Years, part_name};
+use crate::eval::{Comparison, Differences, Draws, Metric, QueryForm, QueryPart, Resampling, Samples, SignificanceTest, mean};
+use crate::reproduce::condition::{Average, compare_rows};
+use crate::reproduce::report::{Cell, RowReport, Spread, TableReport};
+use std::collections::BTreeMap;
+
+/// The paper's measures, by their names here.
+const MEASURES: [&str; 4] = ["P@5", "R@5", "AP", "RR"];
+/// Draws of topics, where they are drawn as they should.
+const BOOTSTRAP: Resampling = Resampling { samples: 10_000, seed: Samples::PUBLISHED.seed };
+
+/// Topics drawn both ways.
+struct Drawn {
+    bootstrap: Samples,
+    published: Samples,
+}
+
+impl Drawn {
+    fn of(topics: usize) -> Self {
+        Self {
+            bootstrap: Samples::new(topics, Draws::Bootstrap, BOOTSTRAP),
+            published: Samples::new(topics, Draws::AsDataFinder, Samples::PUBLISHED),
+        }
+    }
+
+    fn spread(&self, values: &[f64]) -> Spread {
+        Spread { bootstrap: self.bootstrap.deviation(values), published: self.published.deviation(values) }
+    }
+}
+
+pub(super) fn measures() -> anyhow::Result<Vec<Metric>> {
+    Ok(MEASURES.iter().map(|name| name.parse()).collect::<Result<_, _>>()?)
+}
+
+impl Laboratory<'_> {
+    /// All systems on the topics in a form, with or without the filter.
+    pub(super) fn table(&mut self, view: View) -> anyhow::Result<TableReport> {
+        let drawn = Drawn::of(self.collection.topics.len());
+        let experiment = self.experiment;
+        let mut rows = Vec::with_capacity(experiment.systems.len());
+        for system in &experiment.systems {
+            let rankings = self.view(&system.name, view)?;
+            rows.push(self.row(system, view, &rankings, &drawn)?);
+        }
+        let against = experiment.systems.iter().map(|system| (system.name.as_str(), &system.against[..]));
+        compare_rows(&against.collect::<Vec<_>>(), &mut rows, MEASURES.len())?;
+        if view.years == Years::Known {
+            note_wins(experiment.systems.iter(), &mut rows, &drawn);
+        }
+        let filter = match view.years {
+            Years::Known => "datasets known to be later than the query's paper left out",
+            Years::All => "datasets of all years",
+        };
+        let form = match view.form {
+            QueryForm::Sentences => "Sentences",
+            QueryForm::Keyphrases => "Keyphrases",
+        };
+        Ok(TableReport {
+            id: view.id(),
+            title: format!("{form}, {filter}"),
+            source: experiment.source.trim().to_owned(),
+            average: Average::Micro,
+            measures: MEASURES.map(str::to_owned).to_vec(),
+            rows,
+        })
+    }
+
+    fn row(
+        &self,
+        system: &SystemSpec,
+        view: View,
+        rankings: &Rankings,
+        drawn: &Drawn,
+    ) -> anyhow::Result<RowReport> {
+        let queries = self.queries(view.form);
+        let expected = system.expected.get(&view.id());
+        // The paper has no figures without its filter.
+        let published = system.published.get(&view.form).filter(|_| view.years == Years::Known);
+        let (mut cells, mut by_topic) = (Vec::new(), Vec::new());
+        for (place, measure) in measures()?.into_iter().enumerate() {
+            let values = self.values(rankings, &queries, measure);
+            // A system nobody expected anything of yet fails, and says what to expect of it.
+            let expected = expected.and_then(|scores| scores.get(place)).copied().unwrap_or(f64::NAN);
+            let published = published.and_then(|scores| scores.get(place)).copied().filter(|score| *score > 0.0);
+            let cell = Cell::new(expected, mean(&values)).with_spread(drawn.spread(&values)).with_published(published);
+            cells.push(cell);
+            by_topic.push(self.by_topic(&queries, &values));
+        }
+        let (name, note) = (system.name.clone(), system.note.clone().filter(|_| view == View::ALL[0]));
+        Ok(RowReport { name, fused: false, cells, note, by_topic, against: Vec::new() })
+    }
+
+    fn by_topic(&self, queries: &[Query], values: &[f64]) -> BTreeMap<String, f64> {
+        let id = |query: &Query| self.collection.topics[query.topic].id.clone();
+        queries.iter().map(id).zip(values.iter().copied()).collect()
+    }
+
+    /// What a system makes of queries that do not say one part: on the topics whose words have that part.
+    pub(super) fn concealed(&mut self, spec: &ConcealedSpec) -> anyhow::Result<TableReport> {
+        let mut rows = Vec::new();
+        for part in QueryPart::ALL {
+            let concealing = |whole: &Query| {
+                let text = self.collection.topics[whole.topic].concealing(part, spec.form)?;
+                Some((whole.clone(), Query { text, ..*whole }))
+            };
+            let (whole, without): (Vec<Query>, Vec<Query>) =
+                self.queries(spec.form).iter().filter_map(concealing).unzip();
+            if !whole.is_empty() {
+                rows.push(self.concealed_row(spec, part, &[whole, without])?);
+            }
+        }
+        Ok(TableReport {
+            id: spec.id(),
+            title: format!("{}: what a part of the query is worth, in {}", spec.system, spec.form),
+            source: "Each row: the topics whose words have such a part, with the words of that part and without them; with \
+                     the filter by year."
+                .to_owned(),
+            average: Average::Micro,
+            measures: vec!["AP, all said".to_owned(), "AP, concealed".to_owned()],
+            rows,
+        })
+    }
+
+    fn concealed_row(
+        &mut self,
+        spec: &ConcealedSpec,
+        part: QueryPart,
+        [whole, without]: &[Vec<Query>; 2],
+    ) -> anyhow::Result<RowReport> {
+        let precision: Metric = MEASURES[2].parse()?;
+        let drawn = Drawn::of(whole.len());
+        let name = part_name(part);
+        let (mut cells, mut by_topic) = (Vec::new(), Vec::new());
+        for (place, queries) in [whole, without].into_iter().enumerate() {
+            let rankings = self.rank(&spec.system, queries, Years::Known)?;
+            let values = self.values(&rankings, queries, precision);
+            let expected = spec.expected.get(&name).map_or(f64::NAN, |scores| scores[place]);
+            cells.push(Cell::new(expected, mean(&values)).with_spread(drawn.spread(&values)));
+            by_topic.push(self.by_topic(queries, &values));
+        }
+        let lost = by_topic[0].values().zip(by_topic[1].values()).map(|(all, concealed)| concealed - all);
+        let test = Comparison::of(&Differences::new(lost), SignificanceTest::StudentT);
+        let note = format!("{:+.4} on {} topics, p {:.4} (paired t-test)", test.difference, test.topics, test.p);
+        Ok(RowReport { name, fused: false, cells, note: Some(note), by_topic, against: Vec::new() })
+    }
+}
+
+/// Of the samples of topics, those in which a system's average precision is above that of the one it is tested against.
+fn note_wins<'s>(systems: impl Iterator<Item = &'s SystemSpec>, rows: &mut [RowReport], drawn: &Drawn) {
+    let values: BTreeMap<String, Vec<f64>> =
+        rows.iter().map(|row| (row.name.clone(), row.by_topic[2].values().copied().collect())).collect();
+    for (system, row) in systems.zip(rows) {
+        for other in &system.against {
+            let wins = |samples: &Samples| 100.0 * samples.wins(&values[&system.name], &values[other]);
+            let note = format!(
+                "above {other} by AP in {:.1} % of samples of topics, in {:.1} % of samples drawn as the paper draws them",
+                wins(&drawn.bootstrap),
+                wins(&drawn.published)
+            );
+            row.note = Some(row.note.take().map_or(note.clone(), |before| format!("{before}; {note}")));
+        }
+    }
+}
