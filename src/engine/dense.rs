@@ -3,12 +3,14 @@
 use super::encoding::{compact, comparable, digest, passages};
 use super::{EngineError, vectors_folder};
 use crate::catalog::DatasetId;
-use crate::index::Snapshot;
 use crate::index::vectors::{Precision, Rows, Vectors, VectorsSnapshot, model_folder};
+use crate::index::{Passing, Snapshot};
 use crate::rerank::{Combination, Encoder, Granularity, Matrix, Passage, Query, colbert, dpr};
 use lru::LruCache;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -90,6 +92,13 @@ fn is_current(id: &DatasetId, vectors: &VectorsSnapshot, index: &Snapshot) -> Re
     Ok(encoded == digest(&compact)?)
 }
 
+/// Where candidates are from: an index, and what passes of it where not all does.
+#[derive(Clone, Copy)]
+pub(super) struct Among<'s> {
+    pub(super) snapshot: &'s Snapshot,
+    pub(super) passing: Option<&'s Passing>,
+}
+
 /// A query's vectors, and those it is compared with: as they were when it was asked.
 pub(super) struct Asked {
     vectors: Arc<VectorsSnapshot>,
@@ -143,9 +152,20 @@ impl Dense {
         Ok(current)
     }
 
-    /// The best of all datasets; only for an encoder with one vector a text.
-    pub(super) fn best(&self, asked: &Asked, combination: Combination, depth: usize) -> Vec<DatasetId> {
-        self.all(&asked.vectors).best(&asked.query, combination, depth)
+    /// The best of all datasets, or of those that pass; only for an encoder with one vector a text.
+    pub(super) fn best(
+        &self,
+        asked: &Asked,
+        combination: Combination,
+        depth: usize,
+        among: Among<'_>,
+    ) -> Result<Vec<DatasetId>, EngineError> {
+        let all = self.all(&asked.vectors);
+        let scored = all.scores(&asked.query, combination);
+        match among.passing {
+            None => Ok(best(scored, depth)),
+            Some(passing) => best_passing(scored, depth, among.snapshot, passing),
+        }
     }
 
     /// The vectors of a query, as they are multiplied.
@@ -321,19 +341,64 @@ impl All {
         Self { generation: vectors.generation(), rows, places }
     }
 
-    /// The best datasets.
-    fn best(&self, query: &Query, combination: Combination, depth: usize) -> Vec<DatasetId> {
+    fn scores(&self, query: &Query, combination: Combination) -> Vec<Near<'_>> {
         let scores = dpr::dot(query, &self.rows);
         let scored = self.places.iter().filter_map(|(id, places)| {
             let [metadata, data] = places.map(|place| place.map(|place| f64::from(scores[place])));
-            Some((combination.of(metadata, data)?, id))
+            Some(Near { score: combination.of(metadata, data)?, id })
         });
-        let mut scored: Vec<(f64, &DatasetId)> = scored.collect();
-        let order = |a: &(f64, &DatasetId), b: &(f64, &DatasetId)| b.0.total_cmp(&a.0).then_with(|| b.1.cmp(a.1));
-        if depth < scored.len() {
-            scored.select_nth_unstable_by(depth, order);
-            scored.truncate(depth);
-        }
-        scored.into_iter().map(|(_, id)| id.clone()).collect()
+        scored.collect()
     }
+}
+
+/// A dataset and its score by vectors. The best is the greatest: the highest score, then the last id.
+struct Near<'v> {
+    score: f64,
+    id: &'v DatasetId,
+}
+
+impl Ord for Near<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.score.total_cmp(&other.score).then_with(|| self.id.cmp(other.id))
+    }
+}
+
+impl PartialOrd for Near<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Near<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Near<'_> {}
+
+fn best(mut scored: Vec<Near<'_>>, depth: usize) -> Vec<DatasetId> {
+    if depth < scored.len() {
+        scored.select_nth_unstable_by(depth, |a, b| b.cmp(a));
+        scored.truncate(depth);
+    }
+    scored.into_iter().map(|near| near.id.clone()).collect()
+}
+
+/// The best that pass. Looked up from the best on, until there are enough: most filters leave some of the first.
+fn best_passing(
+    scored: Vec<Near<'_>>,
+    depth: usize,
+    index: &Snapshot,
+    passing: &Passing,
+) -> Result<Vec<DatasetId>, EngineError> {
+    let (mut waiting, mut best) = (BinaryHeap::from(scored), Vec::new());
+    while best.len() < depth
+        && let Some(near) = waiting.pop()
+    {
+        if index.address(near.id)?.is_some_and(|address| passing.holds(address)) {
+            best.push(near.id.clone());
+        }
+    }
+    Ok(best)
 }

@@ -1,5 +1,6 @@
 //! From the store to the index: profile, snippet, documents, for every dataset that changed.
 
+use super::facts::facts;
 use super::snippets::label_all;
 use super::{CARD_LANGUAGES, Card, EngineError, index_folder};
 use crate::catalog::DatasetId;
@@ -285,8 +286,11 @@ impl<'s> Indexer<'s> {
             };
             let compact = CompactDocument::of(metadata, &graph, &ranking);
             let fielded = FieldedDocument::of(metadata, &graph);
+            let facts = facts(metadata, &card.profile);
             let (card, compact) = (serde_json::to_vec(&card)?, serde_json::to_vec(&compact)?);
-            Ok(IndexDocument::new(metadata.id.clone(), version.to_owned(), &fielded, analysis, card, compact))
+            let document =
+                IndexDocument::new(metadata.id.clone(), version.to_owned(), &fielded, analysis, card, compact);
+            Ok(document.with_facts(facts))
         })?;
         Ok(Made {
             document,

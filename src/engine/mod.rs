@@ -6,6 +6,7 @@ mod content;
 mod dense;
 mod encoding;
 mod evidence;
+mod facts;
 mod indexer;
 mod rerank;
 mod searcher;
@@ -24,6 +25,8 @@ pub use searcher::{FieldMatch, Hit, SearchRequest, SearchResponse, Searcher, Sni
 pub use snippets::{DatasetSnippet, MadeSnippet, QueryWords, SnippetRequest, SnippetTriple, make_snippet};
 pub use terms::QueryTerms;
 pub use texts::Texts;
+
+pub use crate::index::{Facet, FacetCounts, FacetValues, Filter, Numbers, ParseFacetError, ValueCount, Years};
 
 use crate::index::IndexError;
 use crate::index::vectors::VectorsError;

@@ -2,7 +2,7 @@
 //! vectors, and ranked by those scores alone or together with the sparse ones.
 
 use super::EngineError;
-use super::dense::{Dense, DenseMatch, PartShare, Scoring};
+use super::dense::{Among, Dense, DenseMatch, PartShare, Scoring};
 use crate::catalog::DatasetId;
 use crate::index::Snapshot;
 use crate::ranking::{Ranking, Scored};
@@ -183,8 +183,10 @@ impl Reranker {
     }
 
     /// Ranks the union of sparse rankings, and of the best by vectors where wanted.
-    pub(super) fn rank(&self, query: &str, sparse: &[Ranking], index: &Snapshot) -> Result<Reranked, EngineError> {
-        let Scores { components, dense, candidates } = self.scores(query, sparse, index)?;
+    ///
+    /// The sparse rankings are of what passes already; the best by vectors are sought among what does.
+    pub(super) fn rank(&self, query: &str, sparse: &[Ranking], among: Among<'_>) -> Result<Reranked, EngineError> {
+        let Scores { components, dense, candidates } = self.scores(query, sparse, among)?;
         let of = |(dense, ranking): (&Dense, &Ranking)| EncoderSummary {
             model: dense.encoder().name().to_owned(),
             granularity: dense.encoder().granularity(),
@@ -202,26 +204,26 @@ impl Reranker {
         &self,
         query: &str,
         sparse: &[Ranking],
-        index: &Snapshot,
+        among: Among<'_>,
     ) -> Result<Components, EngineError> {
-        self.scores(query, sparse, index).map(|scores| scores.components)
+        self.scores(query, sparse, among).map(|scores| scores.components)
     }
 
-    fn scores(&self, query: &str, sparse: &[Ranking], index: &Snapshot) -> Result<Scores, EngineError> {
+    fn scores(&self, query: &str, sparse: &[Ranking], among: Among<'_>) -> Result<Scores, EngineError> {
         let asked = self.encoders.iter().map(|dense| dense.ask(query)).collect::<Result<Vec<_>, _>>()?;
         let best = |ranking: &Ranking| {
             ranking.iter().take(self.options.depth).map(|scored| scored.id.clone()).collect::<Vec<_>>()
         };
         let mut candidates: BTreeSet<DatasetId> = sparse.iter().flat_map(best).collect();
         if let Some(depth) = self.options.dense {
-            let texts = self.encoders.iter().zip(&asked).filter(|(dense, _)| is_of_texts(dense));
-            candidates
-                .extend(texts.flat_map(|(dense, asked)| dense.best(asked, self.options.combination, depth.get())));
+            for (dense, asked) in self.encoders.iter().zip(&asked).filter(|(dense, _)| is_of_texts(dense)) {
+                candidates.extend(dense.best(asked, self.options.combination, depth.get(), among)?);
+            }
         }
         let candidates: Vec<DatasetId> = candidates.into_iter().collect();
         let (mut matches, mut rankings) = (FxHashMap::<_, Vec<DenseMatch>>::default(), Vec::new());
         for (place, (dense, asked)) in self.encoders.iter().zip(&asked).enumerate() {
-            let current = dense.current(asked, &candidates, index)?;
+            let current = dense.current(asked, &candidates, among.snapshot)?;
             let scores = dense.scores(asked, &current, &self.scoring(place));
             let scored = scores.iter().map(|(id, found)| Scored { id: id.clone(), score: found.score });
             rankings.push(Ranking::from_scores(scored.collect()));

@@ -1,24 +1,25 @@
 //! A need in words to ranked, explained datasets.
 
 use super::content::{Content, Contents};
+use super::dense::Among;
 use super::rerank::Reranked;
 use super::snippets::{self, DatasetSnippet, SnippetTriple, is_match, label_all, mark};
 use super::{
-    Card, Components, DenseMatch, EngineError, Evidence, QueryTerms, RerankSummary, Reranker, SnippetRequest, evidence,
-    index_folder, make_snippet,
+    Card, Components, DenseMatch, EngineError, Evidence, FacetCounts, Filter, Numbers, QueryTerms, RerankSummary,
+    Reranker, SnippetRequest, evidence, index_folder, make_snippet,
 };
 use crate::catalog::DatasetId;
 use crate::document::Field;
 use crate::index::{
-    Analysis, AnalysisKind, AnalyzedQuery, CollectionStatistics, DocumentStatistics, Index, IndexError, Snapshot,
-    TermStatistics, Wanted,
+    Analysis, AnalysisKind, AnalyzedQuery, CollectionStatistics, DocumentAddress, DocumentStatistics, Index,
+    IndexError, Passing, Snapshot, TermStatistics, Wanted,
 };
 use crate::ranking::Ranking;
 use crate::rdf::Triple;
 use crate::rerank::Granularity;
 use crate::snippet::keyword::Matches;
 use crate::snippet::{Deadline, Method, MethodError, MethodOptions, TripleBudget};
-use crate::sparse::{Explanation, FieldWeights, LengthMode, ModelKind, Parts, SparseModel, rank};
+use crate::sparse::{Explanation, FieldWeights, LengthMode, ModelKind, Parts, Ranked, SparseModel, rank_selected};
 use crate::store::{self, StoreError};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -85,6 +86,10 @@ pub struct SearchRequest {
     pub snippet: SnippetKind,
     /// The languages of labels, best first; what has none of them has English ones, or any.
     pub languages: Vec<String>,
+    /// Which datasets may be found. It changes no score.
+    pub filter: Filter,
+    /// Whether what is found is counted by year and facet, and how many values of each facet are wanted.
+    pub facets: Option<usize>,
 }
 
 impl SearchRequest {
@@ -99,6 +104,8 @@ impl SearchRequest {
             model: None,
             snippet: SnippetKind::default(),
             languages: vec!["en".to_owned()],
+            filter: Filter::default(),
+            facets: None,
         }
     }
 }
@@ -159,7 +166,7 @@ pub struct SearchResponse {
     /// The same with the tokens they stand for.
     #[serde(skip)]
     query: AnalyzedQuery,
-    /// Datasets with at least one of the terms.
+    /// Datasets with at least one of the terms, of those that pass the filter.
     pub with_words: usize,
     /// Datasets ranked: those with a word, and those that only vectors found.
     pub total: usize,
@@ -168,6 +175,11 @@ pub struct SearchResponse {
     /// What was ranked again, where an encoder did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank: Option<RerankSummary>,
+    /// What is found, by year and facet, where it was asked for: the datasets with a word, and those that only vectors
+    /// found. Each facet counts what passes all of the filter but its own values, so that the counts say what another
+    /// choice would find; but vectors seek among what passes the whole filter alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub facets: Option<FacetCounts>,
     /// The hits asked for.
     pub hits: Vec<Hit>,
 }
@@ -235,11 +247,18 @@ impl Searcher {
 
     /// The ranking alone.
     pub fn rank(&self, query: &str, depth: usize) -> Result<Ranking, EngineError> {
+        self.rank_filtered(query, &Filter::default(), depth)
+    }
+
+    /// The ranking of the datasets that pass a filter.
+    pub fn rank_filtered(&self, query: &str, filter: &Filter, depth: usize) -> Result<Ranking, EngineError> {
         let snapshot = self.index.snapshot()?;
+        let passing = snapshot.passing(filter)?;
+        let among = Among { snapshot: &snapshot, passing: passing.as_ref() };
         let analyzed = AnalyzedQuery::new(query, snapshot.analysis());
-        match self.reranked(query, &analyzed, self.model.as_ref(), &snapshot)? {
+        match self.reranked(query, &analyzed, self.model.as_ref(), among)? {
             Some(reranked) => Ok(reranked.ranking.cut(depth)),
-            None => Ok(rank(self.model.as_ref(), &analyzed, &snapshot, depth)?.ranking),
+            None => Ok(ranked(self.model.as_ref(), &analyzed, among, depth)?.ranking),
         }
     }
 
@@ -249,19 +268,26 @@ impl Searcher {
         text: &str,
         query: &AnalyzedQuery,
         model: &dyn SparseModel,
-        snapshot: &Snapshot,
+        among: Among<'_>,
     ) -> Result<Option<Reranked>, EngineError> {
         let Some(reranker) = &self.reranker else { return Ok(None) };
-        reranker.rank(text, &self.sparse(reranker, query, model, snapshot)?, snapshot).map(Some)
+        reranker.rank(text, &self.sparse(reranker, query, model, among)?, among).map(Some)
     }
 
     /// The rankings that the reranker fuses for a query: what tuning weighs. `None` where there is no reranker.
     pub fn components(&self, query: &str) -> Result<Option<Components>, EngineError> {
+        self.components_filtered(query, &Filter::default())
+    }
+
+    /// The same among the datasets that pass a filter.
+    pub fn components_filtered(&self, query: &str, filter: &Filter) -> Result<Option<Components>, EngineError> {
         let Some(reranker) = &self.reranker else { return Ok(None) };
         let snapshot = self.index.snapshot()?;
+        let passing = snapshot.passing(filter)?;
+        let among = Among { snapshot: &snapshot, passing: passing.as_ref() };
         let analyzed = AnalyzedQuery::new(query, snapshot.analysis());
-        let sparse = self.sparse(reranker, &analyzed, self.model.as_ref(), &snapshot)?;
-        reranker.components(query, &sparse, &snapshot).map(Some)
+        let sparse = self.sparse(reranker, &analyzed, self.model.as_ref(), among)?;
+        reranker.components(query, &sparse, among).map(Some)
     }
 
     /// The rankings by the models of a reranker's pool.
@@ -270,15 +296,15 @@ impl Searcher {
         reranker: &Reranker,
         query: &AnalyzedQuery,
         model: &dyn SparseModel,
-        snapshot: &Snapshot,
+        among: Among<'_>,
     ) -> Result<Vec<Ranking>, EngineError> {
         let depth = reranker.sparse_depth();
         let mut rankings = Vec::with_capacity(reranker.options().pool.len().max(1));
         for kind in &reranker.options().pool {
-            rankings.push(rank(kind.model(LengthMode::Exact).as_ref(), query, snapshot, depth)?.ranking);
+            rankings.push(ranked(kind.model(LengthMode::Exact).as_ref(), query, among, depth)?.ranking);
         }
         if reranker.options().pool.is_empty() {
-            rankings.push(rank(model, query, snapshot, depth)?.ranking);
+            rankings.push(ranked(model, query, among, depth)?.ranking);
         }
         Ok(rankings)
     }
@@ -286,14 +312,26 @@ impl Searcher {
     /// The best `depth` datasets for a query with every field weighted 1, or those that the model scores anew, with the
     /// parts of their scores: what tuning turns.
     pub fn pool(&self, query: &str, depth: usize) -> Result<Vec<(DatasetId, Parts)>, EngineError> {
+        self.pool_filtered(query, &Filter::default(), depth)
+    }
+
+    /// The same among the datasets that pass a filter.
+    pub fn pool_filtered(
+        &self,
+        query: &str,
+        filter: &Filter,
+        depth: usize,
+    ) -> Result<Vec<(DatasetId, Parts)>, EngineError> {
         let snapshot = self.index.snapshot()?;
+        let passing = snapshot.passing(filter)?;
         let query = AnalyzedQuery::new(query, snapshot.analysis());
         let fields = self.model.weights().fields().fold([0.0; 8], |mut weights, field| {
             weights[field.index()] = 1.0;
             weights
         });
         let uniform = self.model.with_weights(FieldWeights(fields));
-        let ranked = rank(uniform.as_ref(), &query, &snapshot, depth)?;
+        let among = Among { snapshot: &snapshot, passing: passing.as_ref() };
+        let ranked = ranked(uniform.as_ref(), &query, among, depth)?;
         let ids: Vec<&DatasetId> = ranked.ranking.iter().map(|scored| &scored.id).collect();
         let addresses: Vec<_> = ids.iter().filter_map(|id| ranked.address(id)).collect();
         let counts = snapshot.counts(&query, &uniform.fields(), &addresses, uniform.wanted())?;
@@ -308,10 +346,17 @@ impl Searcher {
         let query = AnalyzedQuery::new(&request.query, analysis);
         let asked = request.model.map(|kind| kind.model(LengthMode::Exact));
         let model = asked.as_ref().unwrap_or(&self.model).as_ref();
-        let ranked = rank(model, &query, &snapshot, request.skip.saturating_add(request.depth))?;
+        let passing = snapshot.passing(&request.filter)?;
+        let among = Among { snapshot: &snapshot, passing: passing.as_ref() };
+        let mut counting = request.facets.map(|_| snapshot.counting(among.passing)).transpose()?;
+        let depth = request.skip.saturating_add(request.depth);
+        let ranked = match &mut counting {
+            Some(counting) => rank_selected(model, &query, &snapshot, depth, counting)?,
+            None => ranked(model, &query, among, depth)?,
+        };
         let reranked = match request.model {
             Some(_) => None,
-            None => self.reranked(&request.query, &query, model, &snapshot)?,
+            None => self.reranked(&request.query, &query, model, among)?,
         };
         let ranking = match &reranked {
             Some(reranked) => &reranked.ranking.clone().followed_by(&ranked.ranking),
@@ -351,14 +396,20 @@ impl Searcher {
             hits.push(hit);
         }
         let with_words = ranked.total;
-        let total = match &reranked {
-            Some(reranked) => with_words + wordless(&reranked.ranking, &query, model, &snapshot)?,
-            None => with_words,
+        let wordless = match &reranked {
+            Some(reranked) => wordless(&reranked.ranking, &query, model, &snapshot)?,
+            None => Vec::new(),
         };
+        let total = with_words + wordless.len();
+        let facets = counting.zip(request.facets).map(|(mut counting, most)| {
+            wordless.into_iter().for_each(|address| counting.add(address));
+            counting.finish(&request.filter, most)
+        });
         let only_closest = with_words == 0 && reranked.as_ref().is_some_and(Reranked::is_closest);
         let rerank = reranked.map(|reranked| reranked.summary);
         let model = model.name();
-        Ok(SearchResponse { model, terms: query.texts(), query, with_words, total, only_closest, rerank, hits })
+        let terms = query.texts();
+        Ok(SearchResponse { model, terms, query, with_words, total, only_closest, rerank, facets, hits })
     }
 
     /// Names the parts that carried the scores by vectors: where explanations were asked for; and where a hit has none of
@@ -429,6 +480,12 @@ impl Searcher {
         is_match(&response.query, snapshot.analysis(), word)
     }
 
+    /// What numbers are known of a dataset: its year, and how popular it is. `None` where there is no such dataset. Reads
+    /// no card: fit for every candidate of a query.
+    pub fn numbers(&self, id: &DatasetId) -> Result<Option<Numbers>, EngineError> {
+        Ok(self.index.snapshot()?.numbers(id)?)
+    }
+
     /// The card of a dataset.
     pub fn card(&self, id: &DatasetId) -> Result<Option<Card>, EngineError> {
         let card = self.index.snapshot()?.card(id)?;
@@ -467,20 +524,36 @@ impl Searcher {
     }
 }
 
-/// How many of the candidates have none of the query's words.
+/// The ranking by a model of what passes.
+fn ranked(
+    model: &dyn SparseModel,
+    query: &AnalyzedQuery,
+    among: Among<'_>,
+    depth: usize,
+) -> Result<Ranked, IndexError> {
+    let mut selection: Option<&Passing> = among.passing;
+    rank_selected(model, query, among.snapshot, depth, &mut selection)
+}
+
+/// Those of the candidates that have none of the query's words.
 fn wordless(
     candidates: &Ranking,
     query: &AnalyzedQuery,
     model: &dyn SparseModel,
     snapshot: &Snapshot,
-) -> Result<usize, EngineError> {
+) -> Result<Vec<DocumentAddress>, EngineError> {
     let mut addresses = Vec::with_capacity(candidates.len());
     for scored in candidates.iter() {
         addresses.extend(snapshot.address(&scored.id)?);
     }
     let counts = snapshot.counts(query, &model.fields(), &addresses, Wanted::Documents)?;
-    let has_word = |document: &&DocumentStatistics| document.frequencies.iter().flatten().any(|count| *count > 0);
-    Ok(counts.len() - counts.iter().filter(has_word).count())
+    let has_word = |document: &DocumentStatistics| document.frequencies.iter().flatten().any(|count| *count > 0);
+    Ok(addresses
+        .into_iter()
+        .zip(&counts)
+        .filter(|(_, document)| !has_word(document))
+        .map(|(address, _)| address)
+        .collect())
 }
 
 /// How telling each distinct term of the query is: the rarer among the datasets, the more.

@@ -2,7 +2,7 @@
 
 use super::schema::{self, Fields};
 use super::traverse::WINDOW;
-use super::{FieldStatistics, IndexError};
+use super::{FieldStatistics, IndexError, Numbers};
 use crate::document::Field;
 use rustc_hash::FxHashMap;
 use tantivy::SegmentReader;
@@ -15,6 +15,9 @@ pub(super) struct SegmentColumns {
     lengths: [Lengths; 8],
     /// By document: the place of its id among the ids of all segments, sorted as strings.
     pub(super) order: Vec<u32>,
+    years: Option<Column<i64>>,
+    uses: Option<Column<u64>>,
+    variants: Option<Column<u64>>,
 }
 
 impl SegmentColumns {
@@ -37,7 +40,20 @@ impl SegmentColumns {
         let ids = reader.fast_fields().str(schema::ID)?;
         // Ordinals of a segment's dictionary are in the order of the strings.
         let order = values(ids.as_ref().map(|ids| ids.ords()), count);
-        Ok(Self { ids, lengths, order })
+        let years = reader.fast_fields().column_opt(schema::YEAR)?;
+        let [uses, variants] = [schema::USES, schema::VARIANTS].map(|name| reader.fast_fields().column_opt(name));
+        Ok(Self { ids, lengths, order, years, uses: uses?, variants: variants? })
+    }
+
+    /// The year of a document.
+    pub(super) fn year(&self, document: u32) -> Option<i32> {
+        self.years.as_ref()?.first(document).and_then(|year| i32::try_from(year).ok())
+    }
+
+    /// The numbers of a document.
+    pub(super) fn numbers(&self, document: u32) -> Numbers {
+        let first = |column: &Option<Column<u64>>| column.as_ref().and_then(|column| column.first(document));
+        Numbers { year: self.year(document), uses: first(&self.uses), variants: first(&self.variants).unwrap_or(0) }
     }
 
     /// The id of a document.

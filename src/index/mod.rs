@@ -1,4 +1,5 @@
-//! The text index, on tantivy: postings and positions of eight fields, exact field lengths, and the card of each dataset.
+//! The text index, on tantivy: postings and positions of eight fields, exact field lengths, what datasets are filtered and
+//! counted by, and the card of each dataset.
 //!
 //! tantivy's own scoring is not used: its BM25 has its parameters and a lossy one-byte length built in. It keeps the
 //! postings. [`Snapshot::best`] finds the best documents for a sum over terms and fields, whose formula the stage above
@@ -7,6 +8,9 @@
 
 mod analysis;
 mod columns;
+mod facets;
+mod facts;
+mod filter;
 mod postings;
 mod recorded;
 mod schema;
@@ -17,6 +21,8 @@ mod windows;
 mod writer;
 
 pub use analysis::{Analysis, AnalysisKind, QueryTerm, STOP_WORDS, TermFinder, UnknownAnalysis};
+pub use facts::{Facet, Facts, Filter, Numbers, ParseFacetError};
+pub use filter::{Counting, FacetCounts, FacetValues, Passing, Selection, ValueCount, Years};
 pub use statistics::{
     AnalyzedQuery, CollectionStatistics, DocumentStatistics, FieldStatistics, TermStatistics, Wanted,
 };
@@ -27,11 +33,12 @@ pub use writer::{IndexDocument, IndexWriter};
 use crate::catalog::DatasetId;
 use crate::document::Field;
 use columns::SegmentColumns;
+use facets::FacetTable;
 use postings::TermPostings;
 use rustc_hash::FxHashMap;
 use schema::Fields;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::schema::{IndexRecordOption, Value};
 use tantivy::{DocAddress, DocSet, Searcher, SegmentReader, TERMINATED, TantivyDocument, Term};
@@ -78,6 +85,7 @@ pub struct Snapshot {
     documents: u64,
     /// Statistics of terms asked for before, by field and tokens: counting occurrences reads all postings of a term.
     terms: Mutex<FxHashMap<(Field, String), TermStatistics>>,
+    facets: OnceLock<[FacetTable; 6]>,
 }
 
 /// Terms whose statistics are kept.
@@ -120,7 +128,8 @@ impl Snapshot {
             documents += columns.add_to(reader, &mut collection);
         }
         let analysis = Analysis::new(analysis);
-        Ok(Self { searcher, fields, analysis, segments, collection, documents, terms: Mutex::default() })
+        let (terms, facets) = (Mutex::default(), OnceLock::new());
+        Ok(Self { searcher, fields, analysis, segments, collection, documents, terms, facets })
     }
 
     /// The analysis that made the tokens of its documents; queries need the same.

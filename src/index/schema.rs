@@ -1,5 +1,6 @@
 //! The fields of the tantivy index.
 
+use super::facts::Facet;
 use crate::document::Field;
 use tantivy::schema::{self, FAST, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions};
 
@@ -8,7 +9,10 @@ pub(super) const VERSION: &str = "version";
 const CARD: &str = "card";
 const COMPACT: &str = "compact";
 /// Rises whenever what is written changes; part of every dataset's version, so that old documents are made anew.
-pub(super) const FORMAT: u32 = 3;
+pub(super) const FORMAT: u32 = 4;
+pub(super) const YEAR: &str = "year";
+pub(super) const USES: &str = "uses";
+pub(super) const VARIANTS: &str = "variants";
 
 const LENGTHS: [&str; 8] = [
     "title_length",
@@ -21,12 +25,24 @@ const LENGTHS: [&str; 8] = [
     "property_length",
 ];
 
+const FACETS: [&str; 6] =
+    ["facet_task", "facet_modality", "facet_language", "facet_keyword", "facet_creator", "facet_license"];
+
+/// The name of a facet's column.
+pub(super) fn facet_name(facet: Facet) -> &'static str {
+    FACETS[facet.index()]
+}
+
 #[derive(Clone)]
 pub(super) struct Fields {
     pub(super) id: schema::Field,
     pub(super) version: schema::Field,
     pub(super) card: schema::Field,
     pub(super) compact: schema::Field,
+    pub(super) year: schema::Field,
+    pub(super) uses: schema::Field,
+    pub(super) variants: schema::Field,
+    facets: [schema::Field; 6],
     texts: [schema::Field; 8],
     lengths: [schema::Field; 8],
 }
@@ -38,6 +54,12 @@ impl Fields {
         builder.add_text_field(VERSION, STRING | FAST);
         builder.add_bytes_field(CARD, STORED);
         builder.add_bytes_field(COMPACT, STORED);
+        builder.add_i64_field(YEAR, FAST);
+        builder.add_u64_field(USES, FAST);
+        builder.add_u64_field(VARIANTS, FAST);
+        for facet in Facet::ALL {
+            builder.add_text_field(facet_name(facet), FAST);
+        }
         // Texts come analysed, tokens parted by spaces; positions serve window features. Field norms are tantivy's lossy
         // lengths: no model reads them, but they cost a byte a field and let any of tantivy's own queries be asked.
         let indexing = TextFieldIndexing::default()
@@ -63,11 +85,19 @@ impl Fields {
             texts[each.index()] = field(each.name())?;
             lengths[each.index()] = field(LENGTHS[each.index()])?;
         }
+        let mut facets = [field(ID)?; 6];
+        for facet in Facet::ALL {
+            facets[facet.index()] = field(facet_name(facet))?;
+        }
         Some(Self {
             id: field(ID)?,
             version: field(VERSION)?,
             card: field(CARD)?,
             compact: field(COMPACT)?,
+            year: field(YEAR)?,
+            uses: field(USES)?,
+            variants: field(VARIANTS)?,
+            facets,
             texts,
             lengths,
         })
@@ -75,6 +105,10 @@ impl Fields {
 
     pub(super) fn text(&self, field: Field) -> schema::Field {
         self.texts[field.index()]
+    }
+
+    pub(super) fn facet(&self, facet: Facet) -> schema::Field {
+        self.facets[facet.index()]
     }
 
     pub(super) fn length(&self, field: Field) -> schema::Field {

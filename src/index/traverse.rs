@@ -8,7 +8,7 @@
 
 use super::columns::WindowLengths;
 use super::postings::TermPostings;
-use super::{IndexError, QueryTerm, Snapshot};
+use super::{IndexError, QueryTerm, Selection, Snapshot};
 use crate::document::Field;
 use std::cmp::Ordering;
 use tantivy::SegmentReader;
@@ -78,7 +78,7 @@ pub struct DocumentAddress {
 /// The outcome of a traversal.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
-    /// Documents with at least one of the terms.
+    /// Documents with at least one of the terms, of those selected.
     pub total: usize,
     /// The best of them: by score descending, then id descending as strings.
     pub best: Vec<(DocumentAddress, f64)>,
@@ -162,8 +162,14 @@ impl Best {
 }
 
 impl Snapshot {
-    /// The best `depth` documents by the sum of clauses over the terms of a query.
-    pub fn best(&self, terms: &[QueryTerm], clauses: &[Clause<'_>], depth: usize) -> Result<Found, IndexError> {
+    /// The best `depth` documents by the sum of clauses over the terms of a query, among those selected.
+    pub fn best<S: Selection>(
+        &self,
+        terms: &[QueryTerm],
+        clauses: &[Clause<'_>],
+        depth: usize,
+        selection: &mut S,
+    ) -> Result<Found, IndexError> {
         let (mut best, mut total, mut scores) = (Best::new(depth), 0, WindowScores::new());
         for (ordinal, reader) in self.searcher.segment_readers().iter().enumerate() {
             let mut cursors = self.cursors(reader, terms, clauses)?;
@@ -173,7 +179,7 @@ impl Snapshot {
                     let lengths = self.segments[ordinal].window(cursor.clause.field, window);
                     cursor.add(((window + 1) * WINDOW) as u32, lengths, &mut scores);
                 }
-                total += self.collect(ordinal, window, &mut scores, &mut best);
+                total += self.collect(ordinal, window, &mut scores, selection, &mut best);
             }
         }
         Ok(Found { total, best: best.finish() })
@@ -206,8 +212,15 @@ impl Snapshot {
         best.finish()
     }
 
-    /// Offers the living documents of a window, counts them, and clears the window.
-    fn collect(&self, ordinal: usize, window: usize, scores: &mut WindowScores, best: &mut Best) -> usize {
+    /// Offers the living documents of a window that are selected, counts them, and clears the window.
+    fn collect<S: Selection>(
+        &self,
+        ordinal: usize,
+        window: usize,
+        scores: &mut WindowScores,
+        selection: &mut S,
+        best: &mut Best,
+    ) -> usize {
         let (order, alive) = (&self.segments[ordinal].order, self.searcher.segment_readers()[ordinal].alive_bitset());
         let WindowScores { scores, touched } = scores;
         let mut total = 0;
@@ -219,6 +232,7 @@ impl Snapshot {
             if let Some(alive) = alive {
                 rest = living(rest, first, alive);
             }
+            rest = selection.select(ordinal, first, rest);
             total += rest.count_ones() as usize;
             while rest != 0 {
                 let place = rest.trailing_zeros();

@@ -1,7 +1,7 @@
 //! Writing the index: documents in, whole commits out.
 
 use super::schema::{FORMAT, Fields};
-use super::{Analysis, AnalysisKind, IndexError, Snapshot, recorded};
+use super::{Analysis, AnalysisKind, Facts, IndexError, Numbers, Snapshot, recorded};
 use crate::catalog::DatasetId;
 use crate::document::{Field, FieldText, FieldedDocument};
 use std::fs;
@@ -22,6 +22,7 @@ pub struct IndexDocument {
     /// Its analysed fields.
     texts: [String; 8],
     lengths: [u64; 8],
+    facts: Facts,
     /// What is shown of it, as JSON.
     pub card: Vec<u8>,
     /// What encoders read of it, as JSON.
@@ -46,7 +47,13 @@ impl IndexDocument {
             texts[field.index()] = text;
             lengths[field.index()] = length;
         }
-        Self { id, version, texts, lengths, card, compact }
+        Self { id, version, texts, lengths, facts: Facts::default(), card, compact }
+    }
+
+    /// With what it is filtered and counted by. Without, nothing is known of it.
+    #[must_use]
+    pub fn with_facts(self, facts: Facts) -> Self {
+        Self { facts, ..self }
     }
 }
 
@@ -146,6 +153,7 @@ impl IndexWriter {
         out.add_text(self.fields.version, &document.version);
         out.add_bytes(self.fields.card, &document.card);
         out.add_bytes(self.fields.compact, &document.compact);
+        add_facts(&mut out, &self.fields, &document.facts);
         for (field, text) in Field::ALL.into_iter().zip(document.texts) {
             out.add_u64(self.fields.length(field), document.lengths[field.index()]);
             out.add_text(self.fields.text(field), text);
@@ -177,5 +185,19 @@ impl IndexWriter {
         self.writer.garbage_collect_files().wait()?;
         self.writer.wait_merging_threads()?;
         Ok(())
+    }
+}
+
+fn add_facts(out: &mut TantivyDocument, fields: &Fields, Facts { numbers, values }: &Facts) {
+    let Numbers { year, uses, variants } = numbers;
+    if let Some(year) = year {
+        out.add_i64(fields.year, i64::from(*year));
+    }
+    if let Some(uses) = uses {
+        out.add_u64(fields.uses, *uses);
+    }
+    out.add_u64(fields.variants, *variants);
+    for (facet, value) in values {
+        out.add_text(fields.facet(*facet), value);
     }
 }

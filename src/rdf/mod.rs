@@ -2,12 +2,14 @@
 
 pub mod intake;
 mod label;
+mod language;
 mod output;
 mod pretty;
 mod triples;
 pub mod vocab;
 
 pub use label::{LABEL_PROPERTIES, Labels, local_name, namespace, words};
+pub use language::language_name;
 pub use output::{RdfSyntax, WriteError};
 pub use pretty::{PrettyError, to_pretty_turtle};
 pub use triples::{LiteralKind, TermId, TermRef, Triple, TripleGraph, TripleGraphBuilder, TripleSink};

@@ -83,7 +83,8 @@ fn request(parameters: Parameters) -> Result<SearchRequest, ApiError> {
     }
     let languages = languages(&HeaderMap::new(), parameters.lang.as_deref())?;
     let skip = parameters.skip.unwrap_or(0);
-    Ok(SearchRequest { depth, skip, explain, query, model: parameters.model, snippet, languages })
+    let model = parameters.model;
+    Ok(SearchRequest { depth, skip, explain, model, snippet, languages, ..SearchRequest::new(query) })
 }
 
 /// Refuses methods that nothing bounds.

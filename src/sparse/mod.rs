@@ -21,7 +21,7 @@ pub use kind::{FieldSet, ModelKind, ParseFieldSetError, ParseModelError};
 pub use length::LengthMode;
 pub use lmd::Lmd;
 pub use parts::{Mixture, Parts};
-pub use rank::{Ranked, rank};
+pub use rank::{Ranked, rank, rank_selected};
 pub use tf_idf::TfIdf;
 pub use weights::{FieldWeights, ParseWeightsError};
 

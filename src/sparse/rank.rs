@@ -2,7 +2,7 @@
 
 use super::SparseModel;
 use crate::catalog::DatasetId;
-use crate::index::{AnalyzedQuery, CollectionStatistics, DocumentAddress, IndexError, Snapshot};
+use crate::index::{AnalyzedQuery, CollectionStatistics, DocumentAddress, IndexError, Passing, Selection, Snapshot};
 use crate::ranking::{Ranking, Scored};
 use rustc_hash::FxHashMap;
 
@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 pub struct Ranked {
     /// The best documents.
     pub ranking: Ranking,
-    /// Documents with at least one of the query's terms.
+    /// Documents with at least one of the query's terms, of those selected.
     pub total: usize,
     /// The statistics the scores were computed with.
     pub collection: CollectionStatistics,
@@ -32,10 +32,22 @@ pub fn rank(
     snapshot: &Snapshot,
     depth: usize,
 ) -> Result<Ranked, IndexError> {
+    rank_selected(model, query, snapshot, depth, &mut None::<&Passing>)
+}
+
+/// Ranks the selected documents of an index: the best `depth` of them, with the scores they have among all documents. A
+/// model that scores candidates anew scores the best of those selected.
+pub fn rank_selected<S: Selection>(
+    model: &dyn SparseModel,
+    query: &AnalyzedQuery,
+    snapshot: &Snapshot,
+    depth: usize,
+    selection: &mut S,
+) -> Result<Ranked, IndexError> {
     let fields = model.fields();
     let collection = snapshot.statistics(query, &fields, model.wanted())?;
     let plan = model.plan(query, &collection);
-    let mut found = snapshot.best(&query.distinct, &plan.clauses, plan.rescored.unwrap_or(depth))?;
+    let mut found = snapshot.best(&query.distinct, &plan.clauses, plan.rescored.unwrap_or(depth), selection)?;
     if plan.rescored.is_some() {
         let addresses: Vec<DocumentAddress> = found.best.iter().map(|(address, _)| *address).collect();
         let counts = snapshot.counts(query, &fields, &addresses, model.wanted())?;

@@ -6,6 +6,7 @@ use lodeseek::engine::{
     EncodingOptions, EncodingReport, EngineError, PartKind, RerankError, RerankOptions, Reranker, SearchRequest,
     Searcher, WeightedFusion, encode, vectors_folder,
 };
+use lodeseek::index::Filter;
 use lodeseek::index::vectors::{Precision, VectorsError, VectorsWriter, list, model_folder};
 use lodeseek::rerank::{Combination, EncodeError, Encoder, Granularity, Matrix, Method, Passage, Similarity};
 use lodeseek::server::hit_json;
@@ -398,6 +399,34 @@ fn candidates_by_vectors_from_among_all() {
         RerankOptions { dense, ..RerankOptions::default() },
     );
     assert!(matches!(refused, Err(EngineError::Rerank(RerankError::VectorAPiece(_)))));
+}
+
+/// Candidates by vectors are the best of those that pass, however many pass: the filter comes before the cut.
+#[test]
+fn filters_come_before_the_cut() {
+    let home = Home::of(&testdata("papers-with-code.json"));
+    encoded(&home, &Hashed::new(Granularity::Text));
+    let year = |id: &DatasetId| home.searcher().numbers(id).expect("read").expect("a dataset").year;
+    for query in ["the of and", "images of a harbour"] {
+        let dense = NonZeroUsize::new(100);
+        let all = searcher(&home, Granularity::Text, RerankOptions { dense, ..RerankOptions::default() });
+        let all = all.rank(query, 100).expect("ranked");
+        for until in [1990, 1994, 2016, 2018, 2021] {
+            let passing = all.iter().filter(|scored| year(&scored.id).is_none_or(|year| year <= until));
+            let expected: Vec<DatasetId> = passing.map(|scored| scored.id.clone()).collect();
+            let options = RerankOptions { dense: NonZeroUsize::new(3), depth: 3, ..RerankOptions::default() };
+            let few = searcher(&home, Granularity::Text, options);
+            let found = few.rank_filtered(query, &Filter::until(until), 100).expect("ranked");
+            let found: Vec<DatasetId> = found.iter().map(|scored| scored.id.clone()).collect();
+            assert_eq!(found[..3.min(found.len())], expected[..3.min(expected.len())], "{query} until {until}");
+            assert!(found.iter().all(|id| expected.contains(id)));
+            let request = SearchRequest { filter: Filter::until(until), facets: Some(9), ..SearchRequest::new(query) };
+            let response = few.search(&request).expect("answered");
+            let counts = response.facets.expect("counted").years;
+            let passing = counts.known.range(..=until).map(|(_, count)| count).sum::<u64>() + counts.unknown;
+            assert_eq!(passing, response.total as u64, "{query} until {until}: those found by vectors alone count too");
+        }
+    }
 }
 
 #[test]

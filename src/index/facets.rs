@@ -1,0 +1,124 @@
+//! The values of facets over all segments, in memory: made when they are first asked for.
+
+use super::facts::{Facet, folded};
+use super::{IndexError, schema};
+use std::collections::BTreeMap;
+use tantivy::SegmentReader;
+use tantivy::columnar::StrColumn;
+
+/// The values of one facet. What differs in the case of letters alone is one value.
+pub(super) struct FacetTable {
+    /// In lower case, ascending.
+    keys: Vec<String>,
+    /// As most datasets write them.
+    labels: Vec<String>,
+    segments: Vec<Places>,
+}
+
+/// For each document of a segment the places of its values among all.
+#[derive(Default)]
+struct Places {
+    /// Where those of a document begin, and behind the last document the end.
+    starts: Vec<u32>,
+    values: Vec<u32>,
+}
+
+impl FacetTable {
+    /// All facets.
+    pub(super) fn all(readers: &[SegmentReader]) -> Result<[Self; 6], IndexError> {
+        let [task, modality, language, keyword, creator, license] =
+            Facet::ALL.map(|facet| Self::of(readers, schema::facet_name(facet)));
+        Ok([task?, modality?, language?, keyword?, creator?, license?])
+    }
+
+    fn of(readers: &[SegmentReader], column: &str) -> Result<Self, IndexError> {
+        let mut columns = Vec::with_capacity(readers.len());
+        let mut spellings: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
+        for reader in readers {
+            let column = reader.fast_fields().str(column)?;
+            let spelled = column.as_ref().map(spelled).transpose()?.unwrap_or_default();
+            for (spelling, count) in spelled.iter().zip(living(reader, column.as_ref(), spelled.len())) {
+                *spellings.entry(folded(spelling)).or_default().entry(spelling.clone()).or_default() += count;
+            }
+            columns.push((column, spelled));
+        }
+        let labels = spellings.values().map(commonest).collect();
+        let keys: Vec<String> = spellings.into_keys().collect();
+        let places = |(reader, (column, spelled)): (&SegmentReader, (Option<StrColumn>, Vec<String>))| {
+            let global: Vec<u32> = spelled.iter().map(|spelling| place(&keys, spelling)).collect();
+            Places::of(reader.max_doc(), column.as_ref(), &global)
+        };
+        let segments = readers.iter().zip(columns).map(places).collect();
+        Ok(Self { keys, labels, segments })
+    }
+
+    /// The number of values.
+    pub(super) fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// A value as it is shown.
+    pub(super) fn label(&self, place: u32) -> &str {
+        &self.labels[place as usize]
+    }
+
+    /// The place of a value, in whatever case it is written.
+    pub(super) fn place(&self, value: &str) -> Option<u32> {
+        self.keys.binary_search(&folded(value)).ok().map(|place| place as u32)
+    }
+
+    /// The places of a document's values, each once, ascending.
+    pub(super) fn values(&self, segment: usize, document: u32) -> &[u32] {
+        let Places { starts, values } = &self.segments[segment];
+        let document = document as usize;
+        &values[starts[document] as usize..starts[document + 1] as usize]
+    }
+}
+
+/// The place of a value that is known to be among the keys.
+fn place(keys: &[String], spelling: &str) -> u32 {
+    keys.partition_point(|key| *key < folded(spelling)) as u32
+}
+
+impl Places {
+    fn of(documents: u32, column: Option<&StrColumn>, global: &[u32]) -> Self {
+        let mut places = Self { starts: Vec::with_capacity(documents as usize + 1), values: Vec::new() };
+        for document in 0..documents {
+            let start = places.values.len();
+            places.starts.push(start as u32);
+            let ordinals = column.into_iter().flat_map(|column| column.term_ords(document));
+            let mut values: Vec<u32> = ordinals.map(|ordinal| global[ordinal as usize]).collect();
+            values.sort_unstable();
+            values.dedup();
+            places.values.extend(values);
+        }
+        places.starts.push(places.values.len() as u32);
+        places
+    }
+}
+
+/// The values of a segment, by ordinal.
+fn spelled(column: &StrColumn) -> Result<Vec<String>, IndexError> {
+    let mut values = Vec::with_capacity(column.num_terms());
+    let mut stream = column.dictionary().stream()?;
+    while stream.advance() {
+        values.push(String::from_utf8_lossy(stream.key()).into_owned());
+    }
+    Ok(values)
+}
+
+/// In how many living documents each value of a segment is.
+fn living(reader: &SegmentReader, column: Option<&StrColumn>, values: usize) -> Vec<u64> {
+    let mut counts = vec![0; values];
+    let Some(column) = column else { return counts };
+    for ordinal in reader.doc_ids_alive().flat_map(|document| column.term_ords(document)) {
+        counts[ordinal as usize] += 1;
+    }
+    counts
+}
+
+/// The spelling that most have; among equals the first.
+fn commonest(spellings: &BTreeMap<String, u64>) -> String {
+    let best = spellings.iter().rev().max_by_key(|(_, count)| **count);
+    best.map(|(spelling, _)| spelling.clone()).unwrap_or_default()
+}

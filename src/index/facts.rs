@@ -1,0 +1,138 @@
+//! What datasets are filtered and counted by, beside their texts.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// A property whose values people choose among.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Facet {
+    /// What is done with the data.
+    Task,
+    /// What the data are.
+    Modality,
+    /// The languages that texts are in.
+    Language,
+    /// Keywords.
+    Keyword,
+    /// Authors and publishers.
+    Creator,
+    /// The licence.
+    License,
+}
+
+impl Facet {
+    /// Every facet, in the order in which they are shown.
+    pub const ALL: [Self; 6] =
+        [Self::Task, Self::Modality, Self::Language, Self::Keyword, Self::Creator, Self::License];
+
+    /// The place in [`Self::ALL`].
+    #[must_use]
+    pub fn index(self) -> usize {
+        self as usize
+    }
+
+    /// The name, in lower case: also that of a parameter.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Task => "task",
+            Self::Modality => "modality",
+            Self::Language => "language",
+            Self::Keyword => "keyword",
+            Self::Creator => "creator",
+            Self::License => "license",
+        }
+    }
+}
+
+impl fmt::Display for Facet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A name that is no facet's.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("{0:?} is no facet; known are task, modality, language, keyword, creator and license")]
+pub struct ParseFacetError(String);
+
+impl FromStr for Facet {
+    type Err = ParseFacetError;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|facet| facet.name() == name).ok_or_else(|| ParseFacetError(name.to_owned()))
+    }
+}
+
+/// The numbers known of a dataset.
+///
+/// `uses` and `variants` both tell how popular it is, by different counts that do not compare. Both were made when the
+/// catalogue was: a query from an earlier time could not know them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Numbers {
+    /// Since when it has been known.
+    pub year: Option<i32>,
+    /// How many works are known to use it.
+    pub uses: Option<u64>,
+    /// How many other names it goes by, its title not counted.
+    pub variants: u64,
+}
+
+/// Numbers, and the values of facets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// The numbers.
+    pub numbers: Numbers,
+    /// The values: of a facet any number.
+    pub values: Vec<(Facet, String)>,
+}
+
+/// Which datasets may be found.
+///
+/// Values of one facet are alternatives; all facets, and the year, have to pass. The case of letters does not count.
+///
+/// ```
+/// use lodeseek::index::{Facet, Filter};
+/// let filter = Filter::until(2018).with(Facet::Task, "Image Classification").with(Facet::Modality, "Images");
+/// assert!(!filter.is_empty());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// The last year: datasets known to be later are left out. Those whose year is not known are kept.
+    pub until: Option<i32>,
+    /// Values of facets.
+    pub values: Vec<(Facet, String)>,
+}
+
+impl Filter {
+    /// What is not known to be later than a year.
+    #[must_use]
+    pub fn until(year: i32) -> Self {
+        Self { until: Some(year), values: Vec::new() }
+    }
+
+    /// With a value of a facet.
+    #[must_use]
+    pub fn with(mut self, facet: Facet, value: impl Into<String>) -> Self {
+        self.values.push((facet, value.into()));
+        self
+    }
+
+    /// Whether everything passes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.until.is_none() && self.values.is_empty()
+    }
+
+    /// The values of a facet.
+    pub fn of(&self, facet: Facet) -> impl Iterator<Item = &str> {
+        self.values.iter().filter(move |(of, _)| *of == facet).map(|(_, value)| value.as_str())
+    }
+}
+
+/// Values as they are compared: what differs in the case of letters alone is one.
+pub(super) fn folded(value: &str) -> String {
+    value.to_lowercase()
+}
