@@ -55,7 +55,7 @@ impl EncoderArguments {
             Granularity::Piece => (&self.colbert, "--colbert"),
         };
         let folder = folder.as_deref().with_context(|| format!("this needs a model: {flag} FOLDER"))?;
-        self.open_as(folder, granularity, Some(NonZeroUsize::MIN))
+        self.open_as(folder, granularity, None)
     }
 
     fn open_as(
@@ -139,6 +139,10 @@ pub(super) struct RerankArguments {
     /// Weights to fuse with: one for each model of the pool, then of --dpr, then of --colbert [default: equal].
     #[arg(long, value_name = "W", value_delimiter = ',')]
     fusion_weights: Vec<f64>,
+    /// Adds WEIGHT · ln(1 + n) to a dataset's score, n the works known to use it or, where nobody counted, its names. Both
+    /// were counted when the catalogue was made: knowledge from later than the query.
+    #[arg(long, value_name = "WEIGHT")]
+    popularity: Option<f64>,
     /// The scores by vectors, of --dpr, then of --colbert for a piece of the query, below which a dataset counts as
     /// closest, not as found [default: what lodeseek.json in the models' folders says, if all say it; 0 for none].
     #[arg(long, value_name = "SCORE", value_delimiter = ',')]
@@ -162,7 +166,7 @@ fn fusion(name: &str) -> Result<Joining, String> {
 impl RerankArguments {
     /// Whether anything is to be ranked again.
     pub(super) fn is_wanted(&self) -> bool {
-        self.encoders.is_any()
+        self.encoders.is_any() || self.popularity.is_some()
     }
 
     /// What was asked for, with candidates enough to show so many.
@@ -205,6 +209,7 @@ impl RerankArguments {
             combination: self.combine,
             fusion: method.map(|method| WeightedFusion { method, weights: self.fusion_weights.clone() }),
             floors: if self.floor.is_empty() { self.encoders.floors()? } else { floors(&self.floor) },
+            popularity: self.popularity,
             threads: self.encoders.model_threads.unwrap_or(NonZeroUsize::MIN),
         })
     }
@@ -227,6 +232,7 @@ pub(super) fn record(reranker: &Reranker) -> Value {
         "combination": options.combination.name(),
         "fusion": options.fusion.as_ref().map(|fusion| fusion.method.to_string()),
         "floors": options.floors,
+        "popularity": options.popularity,
         "fusion_weights": options.fusion.as_ref().map(|fusion| fusion.weights.clone()),
     })
 }

@@ -108,6 +108,12 @@ fn write_rerank(out: &mut impl Write, rerank: &RerankSummary) -> io::Result<()> 
         format!("the {} ({}){without}", rows(encoder.granularity), safe(&encoder.model))
     };
     let encoders: Vec<String> = rerank.encoders.iter().map(encoder).collect();
+    if let Some(weight) = rerank.popularity {
+        writeln!(out, "popularity counts: {weight} · ln(1 + uses or names), known only later than what is asked for")?;
+    }
+    if encoders.is_empty() {
+        return writeln!(out, "{} candidates", rerank.candidates);
+    }
     writeln!(out, "{} candidates ranked again by {}", rerank.candidates, encoders.join(" and "))
 }
 

@@ -38,6 +38,10 @@ pub struct RerankOptions {
     /// for found. Scores of different models do not compare: take what the irrelevant datasets of judged queries rarely
     /// exceed. Default: none.
     pub floors: Vec<f64>,
+    /// What is added to a dataset's score for every power of e in 1 + its [popularity](crate::index::Numbers::popularity).
+    /// Default none: that was counted when the catalogue was made, so that it is knowledge from later than any query that
+    /// has been judged, and than the work of whoever asks about an earlier time.
+    pub popularity: Option<f64>,
     /// Threads that score the candidates of one query. Default 1.
     pub threads: NonZeroUsize,
 }
@@ -51,6 +55,7 @@ impl Default for RerankOptions {
             combination: Combination::default(),
             fusion: None,
             floors: Vec::new(),
+            popularity: None,
             threads: NonZeroUsize::MIN,
         }
     }
@@ -75,6 +80,9 @@ pub enum RerankError {
     /// A weight below 0, or no number; or none above 0.
     #[error("weights must be numbers from 0 on, and one of them above 0")]
     NoWeight,
+    /// A weight of popularity below 0, or no number.
+    #[error("the weight of popularity must be a number from 0 on, not {0}")]
+    Popularity(f64),
     /// Floors that are not one for each encoder.
     #[error("{given} floors for {expected} encoders")]
     #[expect(missing_docs, reason = "named in the message")]
@@ -94,13 +102,16 @@ pub struct Reranker {
 }
 
 /// What a ranking by vectors says of itself.
-#[derive(Clone, Debug, Serialize, PartialEq, Eq)]
+#[derive(Clone, Debug, Serialize, PartialEq)]
 pub struct RerankSummary {
     /// The sparse models of the pool; none stands for the model that was searched with.
     pub pool: Vec<&'static str>,
     /// How the rankings became one; nothing where an encoder ranked alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fusion: Option<String>,
+    /// The weight of popularity, which is known from later than the query; nothing where it does not count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub popularity: Option<f64>,
     /// Datasets that were ranked again.
     pub candidates: usize,
     /// The encoders.
@@ -195,8 +206,29 @@ impl Reranker {
         let encoders = self.encoders.iter().zip(&components.dense).map(of).collect();
         let pool = self.options.pool.iter().map(|kind| kind.name()).collect();
         let fusion = self.options.fusion.as_ref().map(|fusion| fusion.method.to_string());
-        let summary = RerankSummary { pool, fusion, candidates, encoders };
-        Ok(Reranked { ranking: self.joined(components), dense, summary })
+        let popularity = self.options.popularity;
+        let summary = RerankSummary { pool, fusion, popularity, candidates, encoders };
+        Ok(Reranked { ranking: self.raised(self.joined(components), among.snapshot)?, dense, summary })
+    }
+
+    /// With what popularity adds.
+    fn raised(&self, ranking: Ranking, snapshot: &Snapshot) -> Result<Ranking, EngineError> {
+        if self.options.popularity.is_none() {
+            return Ok(ranking);
+        }
+        let mut raised = Vec::with_capacity(ranking.len());
+        for scored in ranking.iter() {
+            let added = self.popularity_of(&scored.id, snapshot)?.unwrap_or(0.0);
+            raised.push(Scored { id: scored.id.clone(), score: scored.score + added });
+        }
+        Ok(Ranking::from_scores(raised))
+    }
+
+    /// What popularity adds to a dataset's score; nothing where it does not count.
+    pub(super) fn popularity_of(&self, id: &DatasetId, snapshot: &Snapshot) -> Result<Option<f64>, EngineError> {
+        let Some(weight) = self.options.popularity else { return Ok(None) };
+        let numbers = snapshot.numbers(id)?.unwrap_or_default();
+        Ok(Some(weight * (numbers.popularity() as f64).ln_1p()))
     }
 
     /// The rankings that would be fused.
@@ -282,6 +314,11 @@ fn check(options: &RerankOptions, encoders: &[Dense]) -> Result<(), RerankError>
         None if encoders.len() != 1 => return Err(RerankError::NoFusion(encoders.len())),
         Some(WeightedFusion { weights, .. }) if !weights.is_empty() => check_weights(weights, expected)?,
         _ => {}
+    }
+    if let Some(weight) = options.popularity
+        && !(weight.is_finite() && weight >= 0.0)
+    {
+        return Err(RerankError::Popularity(weight));
     }
     if !options.floors.is_empty() && options.floors.len() != encoders.len() {
         return Err(RerankError::Floors { given: options.floors.len(), expected: encoders.len() });

@@ -137,6 +137,9 @@ pub struct Hit {
     /// How its vectors were scored, by each encoder that made some of it, where it was ranked again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dense: Vec<DenseMatch>,
+    /// What popularity added to the score, where it counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub popularity: Option<f64>,
     /// Its snippet, with the query's terms marked.
     pub snippet: Vec<SnippetTriple>,
     /// The score as a tree, where it was asked for.
@@ -387,6 +390,10 @@ impl Searcher {
                 card,
                 fields: matched_fields(model, &query, document, &ranked.collection),
                 dense: reranked.as_ref().map(|reranked| reranked.dense_of(&scored.id)).unwrap_or_default(),
+                popularity: match (&reranked, &self.reranker) {
+                    (Some(_), Some(reranker)) if compared => reranker.popularity_of(&scored.id, &snapshot)?,
+                    _ => None,
+                },
                 snippet: snippet.iter().map(|triple| mark(triple, &query, analysis)).collect(),
                 explanation: request.explain.then(|| model.explain(&shown, document, &ranked.collection)),
                 evidence: Vec::new(),

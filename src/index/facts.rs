@@ -80,6 +80,14 @@ pub struct Numbers {
     pub variants: u64,
 }
 
+impl Numbers {
+    /// How popular it is: the works known to use it; where these were not counted, the names it goes by.
+    #[must_use]
+    pub fn popularity(&self) -> u64 {
+        self.uses.unwrap_or(self.variants + 1)
+    }
+}
+
 /// Numbers, and the values of facets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {

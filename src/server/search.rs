@@ -140,6 +140,9 @@ fn one(hit: &Hit) -> Value {
         "fields": hit.fields,
         "snippet": hit.snippet,
     });
+    if let Some(popularity) = hit.popularity {
+        value["popularity"] = json!(popularity);
+    }
     if !hit.dense.is_empty() {
         value["dense"] = json!(hit.dense);
         value["closest"] = json!(hit.is_closest());

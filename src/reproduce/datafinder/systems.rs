@@ -4,7 +4,7 @@ use super::collection::Collection;
 use super::vectors::{Side, encode};
 use super::{DataFinder, DataFinderProgress, Nearness, Rankings, SystemKind, TextForm, View, Years, scored};
 use crate::catalog::DatasetId;
-use crate::engine::{RerankOptions, Reranker, Searcher, Texts, WeightedFusion};
+use crate::engine::{Filter, RerankOptions, Reranker, Searcher, Texts, WeightedFusion};
 use crate::eval::{Folds, Metric, QueryForm, mean};
 use crate::neighbors::{DenseRows, DocumentFrequency, Neighbor, Rows, SparseRows, TfIdf, TfIdfOptions, each};
 use crate::ranking::{Ranking, Scored};
@@ -99,7 +99,7 @@ impl<'l> Laboratory<'l> {
             SystemKind::TunedBm25 { text } => self.tuned_bm25(*text, queries, years),
             SystemKind::Dense { text } => self.dense(*text, queries),
             SystemKind::Neighbors { by, k, later } => self.neighbors(*by, *k, *later, queries),
-            SystemKind::Home { pool, depth, dense } => self.home(pool, *depth, *dense, queries),
+            SystemKind::Home { pool, depth, dense } => self.home(pool, *depth, *dense, queries, years),
             SystemKind::Fusion { of, weights, method } => self.fusion(of, weights, *method, queries, years),
             SystemKind::Prior { on, weight } => self.prior(on, *weight, queries, years),
         };
@@ -253,22 +253,35 @@ impl<'l> Laboratory<'l> {
     }
 
     /// The home's own search: the models of words, and vectors of all datasets where wanted, fused with equal weights.
-    fn home(&self, pool: &[ModelKind], depth: usize, dense: usize, queries: &[Query]) -> anyhow::Result<Rankings> {
-        let mut searcher = Searcher::open(self.home)?;
+    fn home(
+        &self,
+        pool: &[ModelKind],
+        depth: usize,
+        dense: usize,
+        queries: &[Query],
+        years: Years,
+    ) -> anyhow::Result<Rankings> {
+        let searcher = self.searcher(pool, depth, dense)?;
         let found = searcher.len()?;
         let expected = self.collection.datasets.len();
         ensure!(found == expected as u64, "{}: {found} datasets instead of {expected}", self.home.display());
+        let rank = |query: &Query| {
+            let until = self.collection.topics[query.topic].year.filter(|_| years == Years::Known);
+            searcher.rank_filtered(&query.text, &Filter { until, ..Filter::default() }, DEPTH)
+        };
+        Ok(queries.iter().map(rank).collect::<Result<_, _>>()?)
+    }
+
+    fn searcher(&self, pool: &[ModelKind], depth: usize, dense: usize) -> anyhow::Result<Searcher> {
+        let searcher = Searcher::open(self.home)?;
         if let ([model], 0) = (pool, dense) {
-            searcher = searcher.with_model(model.model(LengthMode::Exact));
-        } else {
-            let encoders = if dense > 0 { vec![(self.encoders)(Granularity::Text)?] } else { Vec::new() };
-            let fusion = Some(WeightedFusion { method: "combsum".parse()?, weights: Vec::new() });
-            let dense = NonZeroUsize::new(dense);
-            let options = RerankOptions { pool: pool.to_vec(), depth, dense, fusion, ..RerankOptions::default() };
-            searcher = searcher.with_reranker(Reranker::open(self.home, encoders, options)?);
+            return Ok(searcher.with_model(model.model(LengthMode::Exact)));
         }
-        let ranked = queries.iter().map(|query| searcher.rank(&query.text, expected));
-        Ok(ranked.collect::<Result<_, _>>()?)
+        let encoders = if dense > 0 { vec![(self.encoders)(Granularity::Text)?] } else { Vec::new() };
+        let fusion = Some(WeightedFusion { method: "combsum".parse()?, weights: Vec::new() });
+        let dense = NonZeroUsize::new(dense);
+        let options = RerankOptions { pool: pool.to_vec(), depth, dense, fusion, ..RerankOptions::default() };
+        Ok(searcher.with_reranker(Reranker::open(self.home, encoders, options)?))
     }
 
     fn fusion(
