@@ -61,6 +61,49 @@ fn a_small_condition_comes_out_as_worked_out_by_hand() {
     assert_eq!(report.put_into(""), again.put_into(&report.put_into("")));
 }
 
+fn researched(file: &Path) -> anyhow::Result<Report> {
+    let no_encoder = |_| anyhow::bail!("no encoder");
+    Experiment::read(file)?.reproduce(&testdata(""), Path::new("no home"), &no_encoder, &|_| ())
+}
+
+/// Three topics, five datasets and four papers: few enough for every score to be worked out by hand.
+#[test]
+fn research_ideas_come_out_as_worked_out_by_hand() {
+    let report = researched(&testdata("datafinder.toml")).expect("reproduced");
+    let cells = report.tables.iter().flat_map(|table| &table.rows).flat_map(|row| &row.cells);
+    let outcomes: Vec<Outcome> = cells.map(|cell| cell.outcome).collect();
+    assert_eq!(outcomes, vec![Outcome::Ok; 4 * 6 * 4 + 2 * 2], "{}", report.put_into(""));
+    let again = researched(&testdata("datafinder.toml")).expect("reproduced");
+    assert_eq!(report.put_into(""), again.put_into(""));
+    let text = report.put_into("");
+    assert!(text.contains("5 judgements (1 of datasets that are not in the collection)"), "{text}");
+    assert!(text.contains("| Fused | .2667 ± ") && text.contains(" [.3000] |"), "published scores stand beside: {text}");
+    assert!(text.contains("above BM25 by AP in 50.0 % of samples of topics, in 0.0 % of samples drawn as the paper"));
+}
+
+#[test]
+fn a_research_experiment_that_cannot_be_is_refused() {
+    let experiment = text("testdata/datafinder.toml");
+    let folder = tempfile::tempdir().expect("a folder");
+    for (from, to, part) in [
+        ("judged = 3", "judged = 4", "3 judged topics instead of 4"),
+        ("datasets = 5", "datasets = 6", "5 datasets instead of 6"),
+        ("research/papers.jsonl", "research/none.jsonl", "none.jsonl is missing"),
+        ("of = [\"BM25\", \"Papers\"]", "of = [\"BM25\", \"Popular\"]", "no system Popular before it"),
+        ("weights = [1, 1]", "weights = [1]", "1 weights for 2"),
+        ("name = \"Tuned\"", "name = \"BM25\"", "BM25: no system BM25 before it"),
+        ("system = \"BM25\"", "system = \"BM26\"", "there is no system BM26"),
+        ("task = \"datafinder\"", "task = \"datasets\"", "\"datasets\" is no task"),
+        ("text = \"description\", k1", "text = \"everything\", k1", "everything"),
+    ] {
+        assert!(experiment.contains(from), "{from}");
+        let path = folder.path().join("c.toml");
+        fs::write(&path, experiment.replacen(from, to, 1)).expect("written");
+        let error = format!("{:#}", researched(&path).expect_err("refused"));
+        assert!(error.contains(part), "{error}");
+    }
+}
+
 #[test]
 fn a_collection_that_is_not_the_one_meant_is_refused() {
     let condition = text("testdata/fusion.toml");

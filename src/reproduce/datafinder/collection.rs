@@ -79,7 +79,7 @@ impl Collection {
         let sentences_only = self.topics.iter().filter(|topic| topic.keyphrases.is_empty()).count();
         format!(
             "{} topics, {} judgements ({missing} of datasets that are not in the collection), {} datasets ({undated} without a \
-             year), {} papers as examples; {sentences_only} topics have neither keyphrases nor a year",
+             year), {} papers as examples; topics known by their sentence alone: {sentences_only}",
             self.topics.len(),
             self.judgements,
             self.datasets.len(),

@@ -217,7 +217,9 @@ impl<'l> Laboratory<'l> {
                 (_, _, Some(asked), Some(rows)) => rows.nearest_among(asked.row(place), k, is_earlier),
                 _ => Vec::new(),
             };
-            if queries[place].text.is_empty() { Ranking::default() } else { self.voted(&nearest) }
+            // A query without a known word is equally far from all: it has no neighbours.
+            let says_nothing = words.as_ref().is_some_and(|asked| asked.row(place).columns.is_empty());
+            if says_nothing || queries[place].text.is_empty() { Ranking::default() } else { self.voted(&nearest) }
         };
         Ok(each(queries.len(), rank))
     }
