@@ -257,6 +257,11 @@ impl Metadata {
         works.min().or_else(|| year(self.issued.as_deref()?))
     }
 
+    /// The labels of its themes from a list.
+    pub fn themes_of(&self, scheme: Scheme) -> impl Iterator<Item = &str> {
+        self.themes.iter().filter(move |theme| theme.scheme == scheme).map(|theme| theme.label.as_str())
+    }
+
     /// The description for an English reader.
     #[must_use]
     pub fn description(&self) -> Option<&str> {

@@ -15,6 +15,7 @@ pub use dataset::{
 };
 pub use iris::{InvalidBase, Iris};
 
+use crate::rdf::intake::{self, Limits};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -92,9 +93,14 @@ impl Catalog {
     }
 }
 
-/// The first characters of a file, without byte order mark and leading white space.
+/// The first characters of a file, a compression taken off, without byte order mark and leading white space. What cannot be
+/// unpacked is left to those who read it all and say why.
 fn head(path: &Path) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(4096).read_to_end(&mut bytes)?;
+    let beginning = |mut reader: Box<dyn Read>| {
+        let mut bytes = Vec::new();
+        reader.by_ref().take(4096).read_to_end(&mut bytes).map(|_| bytes)
+    };
+    let unpacked = intake::open(path, &Limits::default()).and_then(beginning);
+    let bytes = unpacked.or_else(|_| beginning(Box::new(File::open(path)?)))?;
     Ok(String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').trim_start().to_owned())
 }

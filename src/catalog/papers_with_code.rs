@@ -1,6 +1,6 @@
 //! Papers with Code: datasets of machine learning, as its `datasets.json` and DataFinder's `collection.jsonl` list them.
 //!
-//! Both become DCAT as `ontologies/papers-with-code.ttl` says. DataFinder's file has one object a line and says less: no
+//! Either may be compressed. Both become DCAT as `ontologies/papers-with-code.ttl` says. DataFinder's file has one object a line and says less: no
 //! tasks, modalities, languages or counts, but the year of the introducing paper. It lists some datasets several times,
 //! with other papers; these become one dataset with several papers. Descriptions are Markdown and are kept as plain text.
 //!
@@ -8,10 +8,10 @@
 
 use super::acordar::scalar;
 use super::{Catalog, CatalogError, Dataset, DatasetId, Metadata, Scheme, Text, Theme, Work};
+use crate::rdf::intake::{self, Limits};
 use pulldown_cmark::{Event, Options, Parser, TagEnd};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
@@ -30,7 +30,7 @@ fn is_lines(head: &str) -> bool {
 /// Reads the file.
 pub fn read(path: &Path) -> Result<Catalog, CatalogError> {
     let io_error = |cause| CatalogError::Io { path: path.to_owned(), cause };
-    let mut reader = BufReader::new(File::open(path).map_err(io_error)?);
+    let mut reader = BufReader::new(intake::open(path, &Limits::default()).map_err(io_error)?);
     let lines = !reader.fill_buf().map_err(io_error)?.trim_ascii_start().starts_with(b"[");
     let mut collection = Collection::default();
     if lines {

@@ -14,7 +14,8 @@ use std::time::Instant;
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Arguments {
-    /// A catalogue (ACORDAR's datasets.json, or DCAT in any RDF syntax), or an RDF dump.
+    /// A catalogue (ACORDAR's or Papers with Code's datasets.json, DataFinder's collection.jsonl, plain or in gzip, bzip2,
+    /// xz or zstd; or DCAT in any RDF syntax), or an RDF dump.
     #[arg(required = true, value_name = "SOURCE")]
     sources: Vec<PathBuf>,
     /// Write what became of every dataset and file, as JSON.

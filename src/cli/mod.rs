@@ -7,6 +7,7 @@
 mod encoder;
 mod evaluate;
 mod evaluate_snippets;
+mod filter;
 mod fuse;
 mod index;
 mod load;

@@ -1,9 +1,11 @@
 //! `lodeseek query`: SPARQL on the command line.
 
 use super::Done;
+use crate::catalog::{DatasetId, Iris};
 use crate::rdf::RdfSyntax;
 use crate::store::{Access, Answer, QueryRequest, SparqlLimits, Store, evaluate};
 use anyhow::Context;
+use serde_json::Value;
 use std::fs;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
@@ -19,6 +21,10 @@ pub(super) struct Arguments {
     /// The query; `-` reads it from stdin, `@FILE` from a file.
     #[arg(value_name = "SPARQL")]
     query: String,
+    /// Join the query with a search: the JSON of `lodeseek search --json`, `-` for stdin. In the query ?dataset is then one of
+    /// the datasets found, and ?rank its rank.
+    #[arg(long, value_name = "FILE")]
+    hits: Option<String>,
     /// The form of the results.
     #[arg(long, value_enum, default_value_t = Format::Tsv)]
     format: Format,
@@ -51,7 +57,13 @@ impl Format {
 
 pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let store = Arc::new(Store::open(home, Access::Read, None)?);
-    let request = QueryRequest { query: text(&arguments.query)?, ..QueryRequest::default() };
+    let mut query = text(&arguments.query)?;
+    if let Some(hits) = &arguments.hits {
+        anyhow::ensure!(hits != "-" || arguments.query != "-", "stdin cannot be both the query and the hits");
+        let hits = text(&if hits == "-" { hits.clone() } else { format!("@{hits}") })?;
+        query.push_str(&values(&serde_json::from_str(&hits).context("the hits are no JSON")?, store.iris())?);
+    }
+    let request = QueryRequest { query, ..QueryRequest::default() };
     let limits = SparqlLimits {
         deadline: Duration::from_secs(arguments.deadline),
         rows: arguments.rows,
@@ -83,6 +95,17 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         writeln!(io::stderr(), "lodeseek: the answer was cut at {} rows (--rows)", arguments.rows)?;
     }
     Ok(Done::Something)
+}
+
+/// The hits of a search as the clause that ends a query: it is joined with the pattern before anything is sorted or cut.
+fn values(answer: &Value, iris: &Iris) -> anyhow::Result<String> {
+    let hits = answer["hits"].as_array().context("the hits are not those of `lodeseek search --json`")?;
+    let row = |hit: &Value| {
+        let (id, rank) = hit["id"].as_str().zip(hit["rank"].as_u64()).context("a hit without id or rank")?;
+        Ok(format!("({} {rank})", iris.dataset(&DatasetId::new(id)?)))
+    };
+    let rows = hits.iter().map(row).collect::<anyhow::Result<Vec<String>>>()?;
+    Ok(format!("\nVALUES (?dataset ?rank) {{ {} }}\n", rows.join(" ")))
 }
 
 /// What data says must not move a terminal's cursor or change its title; files and pipes get every byte.

@@ -2,8 +2,10 @@
 
 use super::Done;
 use super::encoder::{RerankArguments, rows};
+use super::filter::{self, FilterArguments, write_counts};
 use super::model::ModelArguments;
 use super::terminal::{Style, cut, grouped, safe};
+use crate::catalog::{Metadata, Scheme};
 use crate::engine::{
     DenseMatch, EncoderSummary, Hit, PartKind, RerankSummary, SearchRequest, SearchResponse, Searcher, SnippetKind,
     SnippetTriple,
@@ -35,6 +37,11 @@ pub(super) struct Arguments {
     /// The languages of labels, best first: `de,en`.
     #[arg(long, value_name = "TAG", value_delimiter = ',', default_value = "en")]
     lang: Vec<String>,
+    /// Count what is found by year, task, modality, language, keyword, author and licence.
+    #[arg(long)]
+    facets: bool,
+    #[command(flatten)]
+    filter: FilterArguments,
     #[command(flatten)]
     ranking: ModelArguments,
     #[command(flatten)]
@@ -56,6 +63,8 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         explain: arguments.explain,
         snippet: arguments.snippet,
         languages: arguments.lang.clone(),
+        filter: arguments.filter.filter(),
+        facets: arguments.facets.then_some(filter::SHOWN),
         ..SearchRequest::new(query.clone())
     };
     let response = searcher.search(&request)?;
@@ -64,7 +73,7 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         serde_json::to_writer_pretty(&mut out, &hit_json(&query, &response))?;
         writeln!(out)?;
     } else {
-        write_response(&mut out, &searcher, &query, &response)?;
+        write_response(&mut out, &searcher, &request, &response)?;
     }
     Ok(if response.hits.is_empty() || response.only_closest { Done::Nothing } else { Done::Something })
 }
@@ -72,19 +81,24 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
 fn write_response(
     out: &mut impl Write,
     searcher: &Searcher,
-    query: &str,
+    request: &SearchRequest,
     response: &SearchResponse,
 ) -> anyhow::Result<()> {
-    let style = Style::of_stdout();
+    let (style, query) = (Style::of_stdout(), request.query.as_str());
+    let passing = if request.filter.is_empty() { "" } else { " and pass the filters" };
     if response.terms.is_empty() && response.hits.is_empty() {
         writeln!(out, "“{}” has only common words, or none: those are not searched.", safe(query))?;
         return Ok(());
     }
     if response.hits.is_empty() {
-        writeln!(out, "No dataset holds any of the words of “{}”.", safe(query))?;
-        return Ok(());
+        let passing = if request.filter.is_empty() { "" } else { " that passes the filters" };
+        writeln!(out, "No dataset{passing} holds any of the words of “{}”.", safe(query))?;
+        return Ok(response.facets.as_ref().map_or(Ok(()), |counts| write_counts(out, counts))?);
     }
-    writeln!(out, "{} of {} datasets match “{}”", response.with_words, searcher.len()?, safe(query))?;
+    writeln!(out, "{} of {} datasets match “{}”{passing}", response.with_words, searcher.len()?, safe(query))?;
+    if let Some(counts) = &response.facets {
+        write_counts(out, counts)?;
+    }
     if response.only_closest {
         writeln!(out, "Nothing is near enough to count as found; these come closest.")?;
     }
@@ -117,6 +131,20 @@ fn write_rerank(out: &mut impl Write, rerank: &RerankSummary) -> io::Result<()> 
     writeln!(out, "{} candidates ranked again by {}", rerank.candidates, encoders.join(" and "))
 }
 
+/// What only some catalogues say: tasks, modalities and languages, and the work that introduced it.
+fn write_themes(out: &mut impl Write, metadata: &Metadata) -> io::Result<()> {
+    for (name, scheme) in [("tasks", Scheme::Task), ("modalities", Scheme::Modality), ("languages", Scheme::Language)] {
+        let labels: Vec<&str> = metadata.themes_of(scheme).collect();
+        if !labels.is_empty() {
+            writeln!(out, "    {name}: {}", cut(&labels.join(", "), 120))?;
+        }
+    }
+    if let Some(work) = metadata.introduced_by.first() {
+        writeln!(out, "    introduced by “{}”", cut(&work.title, 120))?;
+    }
+    Ok(())
+}
+
 struct View<'v> {
     style: Style,
     searcher: &'v Searcher,
@@ -136,12 +164,16 @@ impl View<'_> {
             self.style.faint(&format!("[{}]{}", safe(metadata.id.as_str()), score))
         )?;
         let mut facts: Vec<String> = metadata.creators.iter().take(1).map(|agent| cut(&agent.name, 50)).collect();
-        facts.push(format!("{} triples", grouped(hit.card.profile.triples)));
+        facts.extend(metadata.first_year().map(|year| year.to_string()));
+        // Some catalogues tell of datasets that are no RDF.
+        let triples = hit.card.profile.triples;
+        facts.extend((triples > 0).then(|| format!("{} triples", grouped(triples))));
         facts.extend(metadata.license.as_deref().map(|license| cut(license, 60)));
         writeln!(out, "    {}", self.style.faint(&facts.join(" · ")))?;
         if let Some(description) = metadata.description() {
             writeln!(out, "    {}", self.marked(&cut(description, 160)))?;
         }
+        write_themes(out, metadata)?;
         let fields: Vec<String> = hit.fields.iter().map(|m| format!("{} ({})", m.field, m.terms.join(", "))).collect();
         if fields.is_empty() {
             let named = hit.dense.iter().any(|dense| !dense.parts.is_empty());

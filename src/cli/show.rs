@@ -3,7 +3,7 @@
 use super::Done;
 use super::syntax::Syntax;
 use super::terminal::{Style, cut, grouped, safe};
-use crate::catalog::DatasetId;
+use crate::catalog::{DatasetId, Scheme};
 use crate::engine::{Card, Searcher};
 use crate::rdf::{RdfSyntax, local_name, words};
 use crate::server::rdf::dataset_triples;
@@ -59,7 +59,19 @@ fn write_card(out: &mut impl Write, card: &Card) -> io::Result<()> {
     let creators: Vec<String> = metadata.creators.iter().map(|agent| safe(&agent.name)).collect();
     let keywords: Vec<String> = metadata.keywords.iter().map(|text| safe(&text.value)).collect();
     let places: Vec<String> = card.distributions.iter().map(|d| safe(d.location.as_str())).collect();
+    let names: Vec<String> = metadata.alternatives.iter().map(|text| safe(&text.value)).collect();
+    let works: Vec<String> = metadata.introduced_by.iter().map(|work| safe(&work.title)).collect();
+    let themes = |scheme| metadata.themes_of(scheme).map(safe).collect::<Vec<_>>().join(", ");
     for (name, value) in [
+        ("also", names.join(", ")),
+        ("tasks", themes(Scheme::Task)),
+        ("modalities", themes(Scheme::Modality)),
+        ("languages", themes(Scheme::Language)),
+        ("introduced", works.join("; ")),
+        (
+            "used by",
+            metadata.uses.map(|uses| format!("{} works, as of the catalogue", grouped(uses))).unwrap_or_default(),
+        ),
         ("by", creators.join(", ")),
         ("keywords", keywords.join(", ")),
         ("licence", metadata.license.as_deref().map(safe).unwrap_or_default()),

@@ -2,8 +2,9 @@
 //!
 //! | route | answer |
 //! |---|---|
-//! | `GET /` | search page; `?q=` and `?page=` |
-//! | `GET /api/search?q=&k=&skip=&model=&explain=&snippet=` | JSON |
+//! | `GET /` | search page; `?q=` and `?page=`, and the filters of the search |
+//! | `GET /api/search?q=&k=&skip=&model=&explain=&snippet=&facets=` | JSON |
+//! | … `&before=&task=&modality=&language=&keyword=&creator=&license=` | filters; all but the year any number of times |
 //! | `GET /dataset/{id}` | HTML, Turtle, JSON-LD, N-Triples or RDF/XML, by `Accept` or `?format=` |
 //! | `GET /dataset/{id}/snippet?method=&budget=&query=&lang=` | HTML, JSON, SVG or RDF, by `Accept` or `?format=` |
 //! | `GET`, `POST /sparql` | SPARQL 1.1 Protocol, queries only |
@@ -11,6 +12,7 @@
 
 mod dataset;
 mod error;
+mod filter;
 mod negotiation;
 mod page;
 pub mod rdf;
@@ -44,9 +46,8 @@ use tower_http::trace::TraceLayer;
 const GRACE: Duration = Duration::from_secs(10);
 /// Bytes of a request's body.
 const BODY: usize = 1 << 20;
-/// Nothing from elsewhere, no script: the pages need neither.
-const CONTENT_SECURITY_POLICY: &str =
-    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+/// Nothing from elsewhere, and no script but the pages' own, without which they work too.
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// How the server runs.
 #[derive(Clone, Debug)]
@@ -139,6 +140,7 @@ pub fn app(state: AppState) -> Router {
     Router::new()
         .route("/", get(page::search))
         .route("/style.css", get(page::style))
+        .route("/page.js", get(page::script))
         .route("/icon.svg", get(page::icon))
         .route("/api/search", get(search::search))
         .route("/dataset/{id}", get(dataset::dataset))

@@ -2,7 +2,9 @@
 
 use super::AppState;
 use super::error::ApiError;
+use super::filter::{Pairs, filter};
 use super::negotiation::languages;
+use crate::catalog::{Metadata, Scheme};
 use crate::engine::{Hit, SearchRequest, SearchResponse, SnippetKind};
 use crate::sparse::ModelKind;
 use axum::Json;
@@ -18,6 +20,8 @@ use tokio::sync::OwnedSemaphorePermit;
 pub(super) const MOST: usize = 100;
 /// Hits with explanations or snippets for the query at most: each reads a whole graph.
 const MOST_EXPLAINED: usize = 10;
+/// Values of each facet at most.
+const MOST_VALUES: usize = 100;
 /// Characters of a query at most.
 pub(super) const LONGEST: usize = 2000;
 
@@ -30,15 +34,17 @@ pub(super) struct Parameters {
     model: Option<ModelKind>,
     snippet: Option<SnippetKind>,
     lang: Option<String>,
+    facets: Option<bool>,
 }
 
 pub(super) async fn search(
     State(state): State<AppState>,
     parameters: Result<Query<Parameters>, QueryRejection>,
+    Query(pairs): Query<Pairs>,
 ) -> Response {
     let answer = async {
         let Query(parameters) = parameters.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
-        let request = request(parameters)?;
+        let request = SearchRequest { filter: filter(&pairs)?, ..request(parameters)? };
         let turn = turn(&state, &request).await?;
         state
             .work(move |state| {
@@ -83,8 +89,8 @@ fn request(parameters: Parameters) -> Result<SearchRequest, ApiError> {
     }
     let languages = languages(&HeaderMap::new(), parameters.lang.as_deref())?;
     let skip = parameters.skip.unwrap_or(0);
-    let model = parameters.model;
-    Ok(SearchRequest { depth, skip, explain, model, snippet, languages, ..SearchRequest::new(query) })
+    let (model, facets) = (parameters.model, parameters.facets.unwrap_or(false).then_some(MOST_VALUES));
+    Ok(SearchRequest { depth, skip, explain, model, snippet, languages, facets, ..SearchRequest::new(query) })
 }
 
 /// Refuses methods that nothing bounds.
@@ -123,6 +129,10 @@ pub fn hit_json(query: &str, response: &SearchResponse) -> Value {
         value["rerank"] = json!(rerank);
         value["onlyClosest"] = json!(response.only_closest);
     }
+    if let Some(facets) = &response.facets {
+        value["facets"] = json!(facets.facets);
+        value["years"] = json!(facets.years);
+    }
     value
 }
 
@@ -143,6 +153,7 @@ fn one(hit: &Hit) -> Value {
     if let Some(popularity) = hit.popularity {
         value["popularity"] = json!(popularity);
     }
+    describe(&mut value, metadata);
     if !hit.dense.is_empty() {
         value["dense"] = json!(hit.dense);
         value["closest"] = json!(hit.is_closest());
@@ -154,4 +165,23 @@ fn one(hit: &Hit) -> Value {
         object.insert("evidence".to_owned(), json!(hit.evidence));
     }
     value
+}
+
+/// What only some catalogues say.
+fn describe(value: &mut Value, metadata: &Metadata) {
+    if let Some(year) = metadata.first_year() {
+        value["year"] = json!(year);
+    }
+    if let Some(uses) = metadata.uses {
+        value["uses"] = json!(uses);
+    }
+    for (key, scheme) in [("tasks", Scheme::Task), ("modalities", Scheme::Modality), ("languages", Scheme::Language)] {
+        let labels: Vec<&str> = metadata.themes_of(scheme).collect();
+        if !labels.is_empty() {
+            value[key] = json!(labels);
+        }
+    }
+    if !metadata.introduced_by.is_empty() {
+        value["introducedBy"] = json!(metadata.introduced_by);
+    }
 }

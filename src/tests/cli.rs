@@ -80,7 +80,7 @@ fn search_in_words_and_in_json() {
     1 of 12 datasets match “ginkgo biloba”
 
      1. City tree register  [street-trees] 1.071
-        Parks Department · 105 triples · https://creativecommons.org/publicdomain/zero/1.0/
+        Parks Department · 2018 · 105 triples · https://creativecommons.org/publicdomain/zero/1.0/
         Trees in the care of the parks department, with year of planting and girth.
         matched in literal (ginkgo, biloba); entity (ginkgo)
         │ T0011 — a — Street Tree
@@ -109,7 +109,7 @@ fn an_explanation_shows_the_score_and_the_triples() {
     1 of 12 datasets match “ginkgo”
 
      1. City tree register  [street-trees] 0.781
-        Parks Department · 105 triples · https://creativecommons.org/publicdomain/zero/1.0/
+        Parks Department · 2018 · 105 triples · https://creativecommons.org/publicdomain/zero/1.0/
         Trees in the care of the parks department, with year of planting and girth.
         matched in literal (ginkgo); entity (ginkgo)
           0.7808  BM25 over fields
@@ -353,6 +353,48 @@ fn the_answer_in_the_readme_holds() {
     arguments.push(query.trim_end_matches('"'));
     let home = home();
     assert_eq!(run(home.path(), &arguments).out, answer);
+}
+
+/// Papers with Code's list, plain and packed, searched with filters, and joined with SPARQL.
+#[test]
+fn papers_with_code_from_the_dump_to_the_answer() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (plain, packed) = (testdata("papers-with-code.json"), folder.path().join("datasets.json.gz"));
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    std::io::Write::write_all(&mut encoder, &fs::read(plain).expect("read")).expect("packed");
+    fs::write(&packed, encoder.finish().expect("packed")).expect("written");
+    let lines = folder.path().join("collection.jsonl.gz");
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    let line = b"{\"id\": \"Tugs\", \"contents\": \"Pictures of tugs\", \"year\": 2012, \"title\": \"Tugging\"}\n";
+    std::io::Write::write_all(&mut encoder, line).expect("packed");
+    fs::write(&lines, encoder.finish().expect("packed")).expect("written");
+    let home = folder.path().join("home");
+    let loaded = run(&home, &["load", packed.to_str().expect("a path"), lines.to_str().expect("a path")]);
+    assert!(loaded.err.contains("11 datasets: 0 loaded, 0 replaced, 0 unchanged, 11 without content"), "{loaded:?}");
+    assert_eq!(run(&home, &["index"]).code, Some(0));
+    let need = "I want to use adversarial learning to perform domain adaptation for semantic segmentation of images";
+    let found =
+        run(&home, &["search", need, "--before", "2018", "--task", "semantic segmentation", "--facets", "-k", "1"]);
+    assert_eq!((found.code, found.err.as_str()), (Some(0), ""));
+    let readme = fs::read_to_string(super::support::root().join("README.md")).expect("README");
+    assert!(readme.contains(&found.out), "README shows the answer:\n{}", found.out);
+    let hits = run(&home, &["search", need, "--json"]);
+    let file = folder.path().join("hits.json");
+    fs::write(&file, &hits.out).expect("written");
+    let hits = file.to_str().expect("a path");
+    let joined = run(&home, &["query", "@queries/datasets-of-a-task.rq", "--hits", hits]);
+    assert_eq!(joined.code, Some(0), "{joined:?}");
+    assert!(readme.contains(&joined.out), "README shows the answer:\n{}", joined.out);
+    let none = run(&home, &["search", "images", "--language", "Klingon"]);
+    assert_eq!(
+        (none.code, none.out.as_str()),
+        (Some(1), "No dataset that passes the filters holds any of the words of “images”.\n")
+    );
+    fs::write(&file, "{}").expect("written");
+    assert!(fails(&home, &["query", "ASK {}", "--hits", hits]).contains("search --json"));
+    assert!(fails(&home, &["search", "images", "--before", "soon"]).contains("--before"));
+    let shown = run(&home, &["show", "Harbour_Scenes"]);
+    assert!(shown.out.contains("used by    1,204 works, as of the catalogue"), "{}", shown.out);
 }
 
 #[test]

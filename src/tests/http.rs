@@ -188,14 +188,120 @@ async fn the_page_answers_with_and_without_a_query() {
     assert_eq!(found.status, 200);
     assert!(found.body.contains("Catalogue of the Port Town Library") && found.body.contains("<mark>"));
     assert!(
-        found.body.contains("href=\"/dataset/port-library\"") && found.body.contains("value=\"whaling ship logbook\"")
+        found.body.contains("href=\"/dataset/port-library\"")
+            && found.body.contains(">whaling ship logbook</textarea>")
     );
-    assert!(!found.body.contains("<script"), "it works without");
+    assert_eq!(found.body.matches("<script").count(), 1, "its own alone, for comfort");
     let nothing = site.get("/?q=zzzzzz").await;
     assert!(nothing.status == 200 && nothing.body.contains("Nothing found"));
     let long = site.get(&format!("/?q={}", "a".repeat(2001))).await;
     assert_eq!((long.status.as_u16(), long.media_type()), (414, "text/html"));
     assert_eq!(site.get("/nowhere").await.status, 404);
+}
+
+/// A page keeps what was chosen: in its links, in its forms, and where it shows it.
+#[tokio::test]
+async fn the_page_narrows_down() {
+    let site = Site::of(&testdata("papers-with-code.json"), limits());
+    let page = site.get("/?q=domain+adaptation%0D%0Afor+images&before=2018&task=domain+adaptation&snippet=query").await;
+    assert_eq!(page.status, 200, "{}", page.body);
+    let body = page.body.replace("&#38;", "&").replace("&amp;", "&");
+    assert!(body.contains(">domain adaptation for images</textarea>"), "line breaks are spaces");
+    for part in [
+        "<input type=\"hidden\" name=\"before\" value=\"2018\">",
+        "<input type=\"hidden\" name=\"task\" value=\"domain adaptation\">",
+        "<input type=\"hidden\" name=\"q\" value=\"domain adaptation for images\">",
+        "type=\"range\" min=\"2013\" max=\"2021\" step=\"1\" value=\"2018\"",
+        "in or before 2018",
+        "<title>2021: 1</title>",
+        "<cite>Reading a harbour pixel by pixel</cite>",
+        "3 of 10 datasets match and pass the filters",
+    ] {
+        assert!(body.contains(part), "{part} in {body}");
+    }
+    let links: Vec<&str> = hrefs(&body).into_iter().filter(|href| href.starts_with("/?")).collect();
+    let query = "/?q=domain+adaptation+for+images&page=0&snippet=query";
+    for link in [
+        format!("{query}&task=domain+adaptation"),
+        format!("{query}&before=2018"),
+        query.to_owned(),
+        format!("{query}&before=2018&task=domain+adaptation&task=Semantic+Segmentation"),
+        format!("{query}&before=2018&task=domain+adaptation&modality=Images"),
+    ] {
+        assert!(links.contains(&link.as_str()) || link.contains("modality"), "{link} in {links:#?}");
+        assert_eq!(site.get(&link).await.status, 200);
+    }
+    assert!(!body.contains("<h2>Modalities</h2>"), "all have the same: there is nothing to choose");
+    let none = site.get("/?q=images&language=Klingon").await;
+    assert!(none.body.contains("Nothing found with these filters") && none.body.contains("language: Klingon"));
+    let rdf = Site::testdata().get("/?q=city+water+public").await.body;
+    for (title, there) in
+        [("Licences", true), ("Authors and publishers", true), ("Tasks", false), ("Modalities", false)]
+    {
+        assert_eq!(rdf.contains(&format!("<h2>{title}</h2>")), there, "{title}");
+    }
+    let script = site.get("/page.js").await;
+    assert_eq!((script.status.as_u16(), script.media_type()), (200, "text/javascript"));
+    assert!(site.get("/").await.header("content-security-policy").contains("script-src 'self'"));
+}
+
+/// What a dataset of Papers with Code shows, nothing of it as markup, no address but of the web as a link.
+#[tokio::test]
+async fn a_page_of_papers_with_code() {
+    let site = Site::of(&testdata("papers-with-code.json"), limits());
+    let page = site.get("/dataset/Harbour_Scenes").await.body;
+    for part in [
+        "<b>Harbour Scenes val</b>",
+        "1204 works, as of the catalogue",
+        "Domain Adaptation, Instance Segmentation, Semantic Segmentation",
+        "<a href=\"https://pwc.example.org/paper/reading-a-harbour\" rel=\"noreferrer\"><cite>Reading a harbour",
+        "<a href=\"https://harbour-scenes.example.org/\"",
+        "known by its description alone",
+    ] {
+        assert!(page.contains(part), "{part} in {page}");
+    }
+    let fog = site.get("/dataset/Fog_%26_Quay").await.body;
+    assert!(fog.contains("<cite>Seeing the quay through the fog</cite>") && !fog.contains("#work-1\""), "{fog}");
+    let crane = site.get("/dataset/Crane_Clouds").await.body;
+    assert!(
+        hrefs(&crane).iter().all(|href| href.starts_with('/') || href.starts_with('#') || href.starts_with("http"))
+    );
+    let gulls = site.get("/dataset/Gull_Sounds").await.body;
+    assert!(gulls.contains("0 works") && !gulls.contains("Introduced by"), "{gulls}");
+    let turtle = site.accept("/dataset/Harbour_Scenes", "text/turtle").await.body;
+    assert!(turtle.contains("lodeseek:uses 1204") && turtle.contains("dct:alternative"), "{turtle}");
+}
+
+#[tokio::test]
+async fn search_filters_and_counts_in_json() {
+    let site = Site::of(&testdata("papers-with-code.json"), limits());
+    let path = "/api/search?q=semantic+segmentation&k=1&before=2018&modality=images&modality=texts&facets=true";
+    let answer = site.get(path).await.json();
+    insta::assert_snapshot!(serde_json::to_string(&answer["facets"]).expect("JSON").replace("]},", "]},\n"), @r#"
+    [{"distinct":4,"facet":"task","values":[{"chosen":false,"count":3,"value":"Semantic Segmentation"},{"chosen":false,"count":2,"value":"Domain Adaptation"},{"chosen":false,"count":1,"value":"3D Object Detection"},{"chosen":false,"count":1,"value":"Instance Segmentation"}]},
+    {"distinct":2,"facet":"modality","values":[{"chosen":true,"count":3,"value":"Images"},{"chosen":false,"count":1,"value":"Point cloud"},{"chosen":true,"count":0,"value":"Texts"}]}]
+    "#);
+    assert_eq!(answer["years"], serde_json::json!({"known": {"2016": 2, "2018": 1, "2021": 1}, "unknown": 0}));
+    let hit = &answer["hits"][0];
+    assert_eq!((&hit["year"], &hit["modalities"][0], &answer["total"]), (&2016.into(), &"Images".into(), &3.into()));
+    assert!(hit["introducedBy"][0]["title"].is_string() && hit["tasks"].is_array(), "{hit:#}");
+    assert!(site.get("/api/search?q=semantic").await.json().get("facets").is_none());
+    let long = format!("/api/search?q=a&task={}", "x".repeat(201));
+    let many = format!("/api/search?q=a{}", (0..51).map(|n| format!("&task={n}")).collect::<String>());
+    for (path, reason) in [
+        ("/api/search?q=a&before=soon", "no year"),
+        ("/api/search?q=a&before=20188", "no year"),
+        ("/api/search?q=a&before=-5", "no year"),
+        ("/api/search?q=a&facets=perhaps", "facets"),
+        (long.as_str(), "200 characters"),
+        (many.as_str(), "50 values"),
+    ] {
+        let reply = site.get(path).await;
+        let error = reply.json()["error"].as_str().unwrap_or_default().to_owned();
+        assert!(reply.status == 400 && error.contains(reason), "{path}: {error}");
+    }
+    assert_eq!(site.get("/api/search?q=semantic&before=&task=").await.status, 200, "an untouched form");
+    assert_eq!(site.get("/?q=a&before=soon").await.status, 400);
 }
 
 /// The values of all `href` attributes.
@@ -253,6 +359,7 @@ async fn nothing_from_data_becomes_markup() {
         assert_eq!(reply.media_type(), "text/html");
         // The page's own picture; what is in it comes from data.
         let body = reply.body.replacen("<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"drawing\"", "", 1);
+        let body = body.replacen("<script src=\"/page.js\" defer></script>", "", 1);
         for tag in ["<script", "<svg", "<img", "<b>author", "<i>", "<u>", "onmouseover='"] {
             assert!(!body.contains(tag), "{tag} in {body}");
         }
@@ -314,7 +421,7 @@ async fn a_dataset_comes_as_the_client_likes_it() {
 async fn the_query_on_a_datasets_page_can_be_run() {
     let site = Site::testdata();
     let page = site.get("/dataset/street-trees").await.body;
-    let text = page.split("<textarea").nth(1).and_then(|rest| rest.split_once('>')).expect("a query").1;
+    let text = page.split("<textarea id=\"query\"").nth(1).and_then(|rest| rest.split_once('>')).expect("a query").1;
     let text = text.split("</textarea>").next().expect("its end");
     let query = text.replace("&#60;", "<").replace("&#62;", ">").replace("&lt;", "<").replace("&gt;", ">");
     assert!(query.contains(&iri("street-trees")), "{query}");

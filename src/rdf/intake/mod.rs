@@ -20,6 +20,7 @@ mod unpack;
 mod xml;
 
 pub use format::Syntax;
+pub use unpack::open;
 
 use super::triples::TripleSink;
 use oxrdf::{Literal, NamedOrBlankNode, Term, Triple};

@@ -149,6 +149,18 @@ fn decoder<'r>(layer: Layer, reader: Box<dyn Read + 'r>, budget: &Rc<Budget>) ->
     }
 }
 
+/// Opens a file that is no RDF, such as a catalogue in JSON: a compression around it is taken off, under the limits that
+/// dumps have. Archives stay as they are.
+pub fn open(path: &Path, limits: &Limits) -> io::Result<Box<dyn Read>> {
+    let budget = budget(limits);
+    let file = Consumed { inner: File::open(path)?, budget: Rc::clone(&budget) };
+    let (head, reader) = peek(file, TAR_HEADER)?;
+    Ok(match Layer::of(&head).filter(|layer| !layer.is_archive()) {
+        Some(compression) => decoder(compression, reader, &budget),
+        None => reader,
+    })
+}
+
 pub(super) fn read_file(path: &Path, name: &str, reading: &mut Reading<'_>) -> Vec<FileReport> {
     let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
     let (metadata, file) = match opened {

@@ -1,15 +1,17 @@
 //! The pages: rendered here, complete without JavaScript, everything from data escaped by the templates.
 
+mod facets;
 mod snippet;
 
 pub(super) use snippet::snippet;
 
 use super::AppState;
 use super::error::ApiError;
+use super::filter::{Pairs, filter, parameters as filter_parameters};
 use super::negotiation::languages;
 use super::search::{check_query, check_snippet, turn};
-use crate::catalog::DatasetId;
-use crate::engine::{Card, FieldMatch, Hit, SearchRequest, SearchResponse, SnippetKind};
+use crate::catalog::{DatasetId, Metadata, Scheme, Work};
+use crate::engine::{Card, FieldMatch, Filter, Hit, SearchRequest, SearchResponse, SnippetKind};
 use crate::rdf::{local_name, words};
 use crate::snippet::{LabelledTerm, LabelledTriple, TermKind, draw};
 use crate::store::Answer;
@@ -18,16 +20,20 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
+use facets::{Chip, FacetView, YearsView};
 use serde::Deserialize;
 
 const PAGE: usize = 10;
 /// Triples of a snippet shown with a result.
 const SHOWN: usize = 6;
+/// Tasks, modalities and languages shown with a result.
+const THEMES: usize = 8;
 
 /// Queries to begin with: (what it shows, the query).
 const EXAMPLES: &[(&str, &str)] = &[
     ("Datasets and their sizes", include_str!("../../../queries/datasets.rq")),
     ("Which datasets use a class", include_str!("../../../queries/datasets-by-class.rq")),
+    ("Datasets for a task, with years and papers", include_str!("../../../queries/datasets-of-a-task.rq")),
     ("Stored snippets and how they came to be", include_str!("../../../queries/snippets.rq")),
     ("Search in the content of all datasets", include_str!("../../../queries/content.rq")),
 ];
@@ -67,6 +73,13 @@ struct TripleView {
     object: TermView,
 }
 
+/// A publication.
+struct WorkView {
+    title: String,
+    issued: String,
+    href: Option<String>,
+}
+
 struct HitView {
     rank: usize,
     href: String,
@@ -75,6 +88,10 @@ struct HitView {
     title: Vec<Piece>,
     description: Vec<Piece>,
     facts: Vec<String>,
+    /// (kind, label)
+    themes: Vec<(&'static str, String)>,
+    more_themes: usize,
+    work: Option<WorkView>,
     score: String,
     fields: Vec<FieldMatch>,
     /// What is near in meaning, where a hit has none of the words.
@@ -92,6 +109,14 @@ struct SearchPage {
     total: usize,
     with_words: usize,
     hits: Vec<HitView>,
+    hits_have_triples: bool,
+    chips: Vec<Chip>,
+    facets: Vec<FacetView>,
+    years: Option<YearsView>,
+    /// What another query keeps: hidden fields of its form.
+    kept: Vec<(&'static str, String)>,
+    /// To the same query without filters.
+    unfiltered: String,
     ranked_by: String,
     /// Datasets ranked by meaning too; 0 where only words were compared.
     candidates: usize,
@@ -120,6 +145,10 @@ struct DatasetPage {
     href: String,
     title: String,
     descriptions: Vec<String>,
+    /// Whether triples were loaded for it.
+    has_content: bool,
+    names: Vec<String>,
+    works: Vec<WorkView>,
     facts: Vec<(&'static str, String, bool)>,
     keywords: Vec<String>,
     numbers: Vec<(&'static str, u64)>,
@@ -164,9 +193,10 @@ struct ErrorPage {
 pub(super) async fn search(
     State(state): State<AppState>,
     parameters: Result<Query<Parameters>, QueryRejection>,
+    Query(pairs): Query<Pairs>,
     headers: HeaderMap,
 ) -> Response {
-    let mut response = match found(&state, parameters, &headers).await {
+    let mut response = match found(&state, parameters, &pairs, &headers).await {
         Ok(page) => render(&page),
         Err(failed) => error(&failed),
     };
@@ -177,10 +207,12 @@ pub(super) async fn search(
 async fn found(
     state: &AppState,
     parameters: Result<Query<Parameters>, QueryRejection>,
+    pairs: &Pairs,
     headers: &HeaderMap,
 ) -> Result<SearchPage, ApiError> {
     let Query(parameters) = parameters.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
-    let query = parameters.q.trim().to_owned();
+    // A textarea may hold line breaks.
+    let query = parameters.q.split_whitespace().collect::<Vec<_>>().join(" ");
     if query.is_empty() {
         return state.work(|state| Ok(SearchPage { datasets: state.searcher.len()?, ..SearchPage::default() })).await;
     }
@@ -191,6 +223,8 @@ async fn found(
         skip: parameters.page.min(1000).saturating_mul(PAGE),
         snippet: parameters.snippet,
         languages: languages(headers, parameters.lang.as_deref())?,
+        filter: filter(pairs)?,
+        facets: Some(facets::MOST),
         ..SearchRequest::new(query)
     };
     let turn = turn(state, &request).await?;
@@ -204,19 +238,45 @@ async fn found(
         .await
 }
 
-/// The address of a page of results.
-fn results(query: &str, page: usize, snippet: SnippetKind, lang: Option<&str>) -> String {
-    let mut parameters = form_urlencoded::Serializer::new(String::new());
-    parameters.append_pair("q", query).append_pair("page", &page.to_string());
-    match snippet {
-        SnippetKind::Stored => {}
-        SnippetKind::QUERY => drop(parameters.append_pair("snippet", "query")),
-        SnippetKind::Made(method) => drop(parameters.append_pair("snippet", method.name())),
+/// A page of results, as its address says it.
+#[derive(Clone, Copy)]
+struct Results<'r> {
+    query: &'r str,
+    filter: &'r Filter,
+    page: usize,
+    snippet: SnippetKind,
+    lang: Option<&'r str>,
+}
+
+impl Results<'_> {
+    fn href(&self) -> String {
+        let mut parameters = form_urlencoded::Serializer::new(String::new());
+        parameters.append_pair("q", self.query).append_pair("page", &self.page.to_string());
+        parameters.extend_pairs(self.kept(self.filter));
+        format!("/?{}", parameters.finish())
     }
-    if let Some(lang) = lang {
-        parameters.append_pair("lang", lang);
+
+    /// The first page with another filter.
+    fn filtered(&self, filter: &Filter) -> String {
+        Results { filter, page: 0, ..*self }.href()
     }
-    format!("/?{}", parameters.finish())
+
+    /// What another query keeps.
+    fn kept(&self, filter: &Filter) -> Vec<(&'static str, String)> {
+        let snippet = match self.snippet {
+            SnippetKind::Stored => None,
+            SnippetKind::QUERY => Some("query".to_owned()),
+            SnippetKind::Made(method) => Some(method.name().to_owned()),
+        };
+        let snippet = snippet.map(|kind| ("snippet", kind));
+        let lang = self.lang.map(|lang| ("lang", lang.to_owned()));
+        snippet.into_iter().chain(lang).chain(filter_parameters(filter)).collect()
+    }
+
+    /// The fields of a form that adds to another filter.
+    fn fields(&self, filter: &Filter) -> Vec<(&'static str, String)> {
+        [("q", self.query.to_owned())].into_iter().chain(self.kept(filter)).collect()
+    }
 }
 
 fn search_page(
@@ -226,9 +286,11 @@ fn search_page(
     datasets: u64,
     response: &SearchResponse,
 ) -> SearchPage {
-    let (page, kind) = (request.skip / PAGE, request.snippet);
-    let other = if kind == SnippetKind::Stored { SnippetKind::QUERY } else { SnippetKind::Stored };
-    let link = |page: usize| results(&request.query, page, kind, lang);
+    let (page, snippet) = (request.skip / PAGE, request.snippet);
+    let results = Results { query: &request.query, filter: &request.filter, page, snippet, lang };
+    let other = if snippet == SnippetKind::Stored { SnippetKind::QUERY } else { SnippetKind::Stored };
+    let link = |page: usize| Results { page, ..results }.href();
+    let counts = response.facets.clone().unwrap_or_default();
     SearchPage {
         datasets,
         searched: true,
@@ -238,23 +300,50 @@ fn search_page(
         candidates: response.rerank.as_ref().map_or(0, |rerank| rerank.candidates),
         only_closest: response.only_closest,
         hits: response.hits.iter().map(|hit| hit_view(state, response, hit, request)).collect(),
-        other: results(&request.query, page, other, lang),
-        chosen: kind != SnippetKind::Stored,
+        hits_have_triples: response.hits.iter().any(|hit| !hit.snippet.is_empty()),
+        chips: facets::chips(&results),
+        facets: facets::facets(&counts, response.total, &results),
+        years: facets::years(&counts.years, &results),
+        kept: results.kept(&request.filter),
+        unfiltered: results.filtered(&Filter::default()),
+        other: Results { snippet: other, ..results }.href(),
+        chosen: snippet != SnippetKind::Stored,
         previous: (page > 0).then(|| link(page - 1)),
         next: (request.skip + PAGE < response.total).then(|| link(page + 1)),
         query: request.query.clone(),
     }
 }
 
+/// A work of a dataset. An IRI that was made here, for want of one, leads nowhere.
+fn work_view(work: &Work, dataset: &str) -> WorkView {
+    let is_own = |iri: &str| iri.strip_prefix(dataset).is_some_and(|part| part.starts_with('#'));
+    WorkView {
+        title: work.title.clone(),
+        issued: work.issued.clone().unwrap_or_default(),
+        href: work.iri.clone().filter(|iri| is_web(iri) && !is_own(iri)),
+    }
+}
+
+/// What its themes are called, with their kinds.
+fn themes(metadata: &Metadata) -> Vec<(&'static str, String)> {
+    let of = |scheme: Scheme| metadata.themes_of(scheme).map(move |label| (scheme.name(), label.to_owned()));
+    Scheme::ALL.into_iter().flat_map(of).collect()
+}
+
 fn hit_view(state: &AppState, response: &SearchResponse, hit: &Hit, request: &SearchRequest) -> HitView {
     let metadata = &hit.card.metadata;
     let mut facts: Vec<String> = metadata.creators.iter().take(1).map(|agent| agent.name.clone()).collect();
-    facts.push(format!("{} triples", hit.card.profile.triples));
-    facts.extend(metadata.license.clone());
+    facts.extend(metadata.first_year().map(|year| year.to_string()));
+    // Some catalogues tell of datasets that are no RDF.
+    facts.extend((hit.card.profile.triples > 0).then(|| format!("{} triples", hit.card.profile.triples)));
+    facts.extend(metadata.license.as_deref().map(facets::label));
+    let mut themes = themes(metadata);
+    let more_themes = themes.len().saturating_sub(THEMES);
+    themes.truncate(THEMES);
     let (matching, others): (Vec<_>, Vec<_>) = hit.snippet.iter().partition(|triple| !triple.matched.is_empty());
     let shown = matching.into_iter().chain(others).take(SHOWN);
     let pieces = |text: &str| pieces(text, |word| state.searcher.is_match(word, response));
-    let own = href(&metadata.id);
+    let (own, iri) = (href(&metadata.id), state.store.iris().dataset(&metadata.id));
     let words: String = form_urlencoded::byte_serialize(request.query.as_bytes()).collect();
     HitView {
         rank: hit.rank,
@@ -263,6 +352,9 @@ fn hit_view(state: &AppState, response: &SearchResponse, hit: &Hit, request: &Se
         title: pieces(metadata.title()),
         description: pieces(&shorten(metadata.description().unwrap_or_default(), 300)),
         facts,
+        themes,
+        more_themes,
+        work: metadata.introduced_by.first().map(|work| work_view(work, iri.as_str())),
         score: hit.score.map(|score| format!("{score:.2}")).unwrap_or_default(),
         fields: hit.fields.clone(),
         near: near(hit),
@@ -371,10 +463,14 @@ fn dataset_page(card: &Card, iri: &str, languages: &[String]) -> DatasetPage {
         }
     };
     fact("By", Some(metadata.creators.iter().map(|agent| agent.name.as_str()).collect::<Vec<_>>().join(", ")));
+    for (name, scheme) in [("Tasks", Scheme::Task), ("Modalities", Scheme::Modality), ("Languages", Scheme::Language)] {
+        fact(name, Some(metadata.themes_of(scheme).collect::<Vec<_>>().join(", ")));
+    }
+    fact("Uses", metadata.uses.map(|uses| format!("{uses} works, as of the catalogue")));
     fact("Licence", metadata.license.clone());
     fact("Issued", metadata.issued.clone());
     fact("Modified", metadata.modified.clone());
-    fact("Page", metadata.landing_page.clone());
+    fact("Homepage", metadata.landing_page.clone());
     fact("Source", metadata.source.clone());
     fact("Dataset IRI", Some(iri.to_owned()));
     let snippet = card.snippet_in(languages);
@@ -383,6 +479,9 @@ fn dataset_page(card: &Card, iri: &str, languages: &[String]) -> DatasetPage {
         query: String::new(),
         href: href(&metadata.id),
         title: metadata.title().to_owned(),
+        has_content: profile.triples > 0,
+        names: metadata.alternatives.iter().map(|text| text.value.clone()).collect(),
+        works: metadata.introduced_by.iter().map(|work| work_view(work, iri)).collect(),
         descriptions: metadata.descriptions.iter().map(|text| text.value.clone()).collect(),
         facts,
         keywords: metadata.keywords.iter().map(|text| text.value.clone()).collect(),
@@ -493,6 +592,13 @@ pub(super) async fn style() -> impl IntoResponse {
     (
         [(header::CONTENT_TYPE, "text/css; charset=utf-8"), (header::CACHE_CONTROL, "max-age=3600")],
         include_str!("style.css"),
+    )
+}
+
+pub(super) async fn script() -> impl IntoResponse {
+    (
+        [(header::CONTENT_TYPE, "text/javascript; charset=utf-8"), (header::CACHE_CONTROL, "max-age=3600")],
+        include_str!("page.js"),
     )
 }
 

@@ -1,0 +1,175 @@
+//! Facets, years and chosen filters, as links and a form that carry the whole state of the page.
+
+use super::Results;
+use crate::engine::{Facet, FacetCounts, FacetValues, Filter, ValueCount, Years};
+
+/// Values of a facet asked for.
+pub(super) const MOST: usize = 30;
+/// Values shown without unfolding.
+const SHOWN: usize = 7;
+/// Height of the tallest bar.
+const HEIGHT: u64 = 40;
+/// Years shown one by one: a bar has to be seen.
+const YEARS: i32 = 60;
+
+/// A chosen filter, to be taken away.
+pub(super) struct Chip {
+    pub(super) label: String,
+    pub(super) href: String,
+}
+
+/// A facet.
+pub(super) struct FacetView {
+    pub(super) title: &'static str,
+    pub(super) first: Vec<ValueView>,
+    pub(super) more: Vec<ValueView>,
+    /// How many values are not among them.
+    pub(super) rest: usize,
+}
+
+/// A value: a link that chooses it, or takes it away.
+pub(super) struct ValueView {
+    pub(super) label: String,
+    pub(super) count: u64,
+    pub(super) chosen: bool,
+    pub(super) href: String,
+}
+
+/// The slider.
+pub(super) struct YearsView {
+    pub(super) first: i32,
+    pub(super) last: i32,
+    pub(super) value: i32,
+    pub(super) unknown: u64,
+    pub(super) bars: Vec<YearBar>,
+    /// The width of the picture.
+    pub(super) width: i32,
+    /// The rest of the page's state.
+    pub(super) fields: Vec<(&'static str, String)>,
+}
+
+/// The datasets of a year.
+pub(super) struct YearBar {
+    pub(super) year: i32,
+    pub(super) count: u64,
+    pub(super) x: i32,
+    pub(super) y: u64,
+    pub(super) height: u64,
+    /// Whether the year passes.
+    pub(super) passes: bool,
+}
+
+fn title(facet: Facet) -> &'static str {
+    match facet {
+        Facet::Task => "Tasks",
+        Facet::Modality => "Modalities",
+        Facet::Language => "Languages",
+        Facet::Keyword => "Keywords",
+        Facet::Creator => "Authors and publishers",
+        Facet::License => "Licences",
+    }
+}
+
+/// A value as it is shown: of an address what tells it apart.
+pub(super) fn label(value: &str) -> String {
+    let address = value.strip_prefix("https://").or_else(|| value.strip_prefix("http://"));
+    address.map_or(value, |rest| rest.trim_start_matches("www.").trim_end_matches('/')).to_owned()
+}
+
+/// The filter without a value, or with it where it is not chosen.
+fn toggled(filter: &Filter, facet: Facet, value: &str) -> Filter {
+    let mut other = filter.clone();
+    let same = |of: Facet, text: &str| of == facet && text.to_lowercase() == value.to_lowercase();
+    other.values.retain(|(of, text)| !same(*of, text));
+    if other == *filter { other.with(facet, value) } else { other }
+}
+
+/// The filters chosen.
+pub(super) fn chips(results: &Results<'_>) -> Vec<Chip> {
+    let filter = results.filter;
+    let year = filter.until.map(|year| Chip {
+        label: format!("in or before {year}"),
+        href: results.filtered(&Filter { until: None, ..filter.clone() }),
+    });
+    let value = |(facet, value): &(Facet, String)| Chip {
+        label: format!("{facet}: {}", label(value)),
+        href: results.filtered(&toggled(filter, *facet, value)),
+    };
+    year.into_iter().chain(filter.values.iter().map(value)).collect()
+}
+
+/// The facets that have something to choose: a value that all have changes nothing.
+pub(super) fn facets(counts: &FacetCounts, total: usize, results: &Results<'_>) -> Vec<FacetView> {
+    let chooses = |one: &&FacetValues| {
+        one.distinct > 1 || one.values.iter().any(|value| value.chosen || value.count < total as u64)
+    };
+    counts.facets.iter().filter(chooses).map(|one| facet_view(one, results)).collect()
+}
+
+fn facet_view(one: &FacetValues, results: &Results<'_>) -> FacetView {
+    let value = |value: &ValueCount| ValueView {
+        label: label(&value.value),
+        count: value.count,
+        chosen: value.chosen,
+        href: results.filtered(&toggled(results.filter, one.facet, &value.value)),
+    };
+    // What is chosen has to be seen.
+    let (chosen, others): (Vec<_>, Vec<_>) = one.values.iter().partition(|value| value.chosen);
+    let mut first: Vec<ValueView> = chosen.into_iter().chain(others).map(value).collect();
+    // Unfolding a single value would take as much room as showing it.
+    let more = if first.len() > SHOWN + 1 { first.split_off(SHOWN) } else { Vec::new() };
+    let listed = one.values.iter().filter(|value| value.count > 0).count();
+    FacetView { title: title(one.facet), first, more, rest: one.distinct.saturating_sub(listed) }
+}
+
+/// The slider over the years there are; `None` where there is nothing to choose.
+pub(super) fn years(years: &Years, results: &Results<'_>) -> Option<YearsView> {
+    let until = results.filter.until;
+    let (&oldest, &newest) = (years.known.keys().next()?, years.known.keys().next_back()?);
+    let last = newest.max(until.unwrap_or(newest));
+    // What is older stands at the first of the years shown.
+    let first = oldest.min(until.unwrap_or(oldest)).max(last - YEARS + 1);
+    if first == last {
+        return None;
+    }
+    let in_year = |year: i32| -> u64 {
+        let from = if year == first { i32::MIN } else { year };
+        years.known.range(from..=year).map(|(_, count)| count).sum()
+    };
+    let tallest = (first..=last).map(in_year).max().unwrap_or(1).max(1);
+    let bar = |year: i32| {
+        let count = in_year(year);
+        // Few are not none.
+        let height = (count * HEIGHT).div_ceil(tallest);
+        let passes = until.is_none_or(|until| year <= until);
+        YearBar { year, count, x: (year - first) * 10, y: HEIGHT - height, height, passes }
+    };
+    Some(YearsView {
+        first,
+        last,
+        value: until.unwrap_or(last),
+        unknown: years.unknown,
+        bars: (first..=last).map(bar).filter(|bar| bar.count > 0).collect(),
+        width: (last - first + 1) * 10,
+        fields: results.fields(&Filter { until: None, ..results.filter.clone() }),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_choice_is_taken_back_whatever_its_case() {
+        let filter = Filter::until(2018).with(Facet::Task, "image Captioning");
+        let without = toggled(&filter, Facet::Task, "Image Captioning");
+        assert_eq!(without, Filter::until(2018));
+        assert_eq!(toggled(&without, Facet::Task, "x"), Filter::until(2018).with(Facet::Task, "x"));
+    }
+
+    #[test]
+    fn addresses_are_shown_by_what_tells_them_apart() {
+        assert_eq!(label("https://www.example.org/licenses/by/4.0/"), "example.org/licenses/by/4.0");
+        assert_eq!(label("CC BY"), "CC BY");
+    }
+}
