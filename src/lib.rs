@@ -3,7 +3,7 @@
 //! Read the modules downward, as data travels: a dump is read ([`rdf`]) for a dataset that a catalogue describes
 //! ([`catalog`]), put into a store ([`store`]), counted ([`profile`]), summed up in a few triples ([`graph`],
 //! [`snippet`]), turned into documents ([`document`]), indexed ([`index`]), scored ([`sparse`], [`ranking`]) and ranked
-//! again ([`rerank`]). The [`engine`] is the only room where the stages meet; [`eval`] judges rankings and knows nothing
+//! again ([`rerank`]). Beside that road, the [`tagger`] finds a catalogue's datasets in papers' texts. The [`engine`] is the only room where the stages meet; [`eval`] judges rankings and knows nothing
 //! of where they come from; [`reproduce`] holds experiments against the scores expected of them; [`server`] and [`cli`]
 //! are the faces.
 //!
@@ -12,6 +12,7 @@
 pub mod rdf;
 pub mod catalog;
 pub mod ranking;
+pub mod tagger;
 pub mod store;
 pub mod profile;
 pub mod graph;
