@@ -264,7 +264,7 @@ impl Name {
 
     /// Whose name a text uses when it writes it so. `None`: it is no spelling of this name; an empty list: it is one but
     /// for its case.
-    fn owners(&self, surface: &str) -> Option<(Vec<usize>, bool)> {
+    pub(super) fn owners(&self, surface: &str) -> Option<(Vec<usize>, bool)> {
         let same = |spelling: &Spelling| compare(&spelling.text, surface).then(|| spelling.spelled(surface));
         let how: Vec<(&Spelling, Option<Spelled>)> =
             self.spellings.iter().filter_map(|spelling| Some((spelling, same(spelling)?))).collect();

@@ -292,3 +292,6 @@ struct Found<'p> {
     dataset: Option<usize>,
     verdict: Verdict,
 }
+
+#[cfg(test)]
+mod tests;
