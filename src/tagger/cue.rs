@@ -332,14 +332,18 @@ fn joins(joints: &[Token]) -> bool {
 
 fn is_item(token: &Token) -> bool {
     let word = token.word.as_str();
-    (token.is_marked || matches!(word, "+" | "*")) && !FUNCTION_WORDS.contains(&word) && !KINDS.contains(&word)
+    (token.is_marked || matches!(word, "+" | "*"))
+        && !FUNCTION_WORDS.contains(&word)
+        && !KINDS.contains(&word)
+        && !matches!(word, "the" | "a" | "an")
 }
 
 /// Whether the name is part of a longer one: "Wall Street Journal" is not about a dataset "Street".
 pub(super) fn is_part(tokens: &[Token], name: &Range<usize>) -> bool {
-    let before = name.start.checked_sub(1).map(|place| &tokens[place]);
-    let behind = tokens.get(name.end);
-    before.is_some_and(is_item) || behind.is_some_and(is_item)
+    let (before, behind) = (&tokens[..name.start], tokens.get(name.end));
+    // The capital of a sentence's first word makes no name of it.
+    let starts = before.len() < 2 || before.iter().rev().nth(1).is_some_and(ends_sentence);
+    !starts && before.last().is_some_and(is_item) || behind.is_some_and(is_item)
 }
 
 /// Whether the paper brings the thing named: "we propose NAME", "called NAME".

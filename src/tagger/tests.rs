@@ -237,6 +237,8 @@ fn statistics_tell_ordinary_words_and_methods() {
 #[test]
 fn a_word_inside_a_longer_name_is_none() {
     assert_eq!(only("the Wall Orchard Journal corpus"), rejected(Reason::PartOfName));
+    assert_eq!(only("The Orchard corpus"), accepted(Rule::Cued));
+    assert_eq!(only("It is. Existing Orchard corpus"), accepted(Rule::Cued));
 }
 
 #[test]

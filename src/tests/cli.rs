@@ -398,7 +398,9 @@ fn papers_are_tagged() {
     assert_eq!(run(&home, &["load", &catalog]).code, Some(0));
     let tagged = run(&home, &["tag", "--rejected", &papers]);
     assert_eq!(tagged.code, Some(0), "{}", tagged.err);
-    for part in ["papers.jsonl:2: expected ident", "papers.jsonl:3: no text under title, abstract", "2 papers: 1 name 2"] {
+    for part in
+        ["papers.jsonl:2: expected ident", "papers.jsonl:3: no text under title, abstract", "2 papers: 1 name 2"]
+    {
         assert!(tagged.err.contains(part), "{part:?} in {}", tagged.err);
     }
     let lines: Vec<serde_json::Value> =
@@ -412,7 +414,11 @@ fn papers_are_tagged() {
     );
     assert_eq!(lines[1]["positives"], serde_json::json!([]));
     assert_eq!(lines[1]["rejected"][0]["reason"], "no-evidence");
-    assert_eq!(run(&home, &["tag", "--rejected", "--catalog", &catalog, &papers]).out, tagged.out, "with and without a home");
+    assert_eq!(
+        run(&home, &["tag", "--rejected", "--catalog", &catalog, &papers]).out,
+        tagged.out,
+        "with and without a home"
+    );
     assert!(fails(&home, &["tag", &papers, "--output", &papers]).contains("both the papers and the output"));
 
     let output = folder.path().join("tagged.jsonl");
