@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// What says that a dataset is meant.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Cue {
+pub(super) enum Cue {
     /// A word for experiments and "on" before it: "evaluated on SGD", "results on the MAP".
     Experiment,
     /// A word for datasets beside it: "the SGD dataset", "datasets such as SGD".
@@ -327,7 +327,7 @@ fn joins(joints: &[Token]) -> bool {
     let has = |word: &str| joints.iter().any(|token| token.word == word);
     let plain = [",", "and", "or", "&", "/", ";", "→"].iter().any(|word| has(word));
     let is_arrow = has(">") || has("\\");
-    (plain || is_arrow) && (is_arrow || !has("to") && !has("-"))
+    is_arrow || plain && !has("to") && !has("-")
 }
 
 fn is_item(token: &Token) -> bool {

@@ -16,12 +16,12 @@ mod reading;
 mod statistics;
 mod text;
 
-pub use cue::Cue;
 pub use evaluation::{Agreement, PairCounts, draw};
 pub use lexicon::{Form, Lexicon};
-pub use statistics::{Counts, Statistics};
+pub use statistics::Statistics;
 
 use crate::catalog::DatasetId;
+use cue::Cue;
 use reading::{Read, Reading, inside};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -136,6 +136,20 @@ impl Default for TaggerOptions {
 }
 
 /// Finds and judges mentions of datasets.
+///
+/// ```
+/// use lodeseek::catalog::{DatasetId, Metadata, Text};
+/// use lodeseek::tagger::{Lexicon, Statistics, Tagger, TaggerOptions};
+/// let mut trees = Metadata::new(DatasetId::new("Trees-10").expect("an id"));
+/// trees.titles.push(Text::plain("Trees-10"));
+/// let lexicon = Lexicon::of(&[trees]).expect("names");
+/// let paper = ["Pruning", "We report results on Trees10."];
+/// let mut statistics = Statistics::new(&lexicon);
+/// statistics.add(&lexicon, &paper);
+/// let mentions = Tagger::new(lexicon, &statistics, &TaggerOptions::default()).tag(&paper);
+/// assert_eq!(mentions[0].surface, "Trees10");
+/// assert_eq!(mentions[0].accepted().map(DatasetId::as_str), Some("Trees-10"));
+/// ```
 #[derive(Debug)]
 pub struct Tagger {
     lexicon: Lexicon,

@@ -7,15 +7,15 @@ use std::collections::BTreeSet;
 
 /// In how many papers a name occurs, and how.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Counts {
+struct Counts {
     /// Papers that write it as the catalogue does.
-    pub papers: u32,
+    papers: u32,
     /// Of these, papers that write it beside a cue, or in a list beside a cue or with a marked name.
-    pub cued: u32,
+    cued: u32,
     /// Papers that write it with other capitals.
-    pub cased: u32,
+    cased: u32,
     /// Papers that write it without any capital, as the catalogue never does.
-    pub lower: u32,
+    lower: u32,
 }
 
 /// The counts of every name of a lexicon.
