@@ -5,7 +5,8 @@
 //! [`snippet`]), turned into documents ([`document`]), indexed ([`index`]), scored ([`sparse`], [`ranking`]) and ranked
 //! again ([`rerank`]). The [`engine`] is the only room where the stages meet; [`eval`] judges rankings and knows nothing
 //! of where they come from; [`reproduce`] holds experiments against the scores expected of them; [`server`] and [`cli`]
-//! are the faces. Beside the flow stands [`neighbors`]: vectors of texts, and what is near them.
+//! are the faces. Beside the road stand [`neighbors`], vectors of texts and what is near them, and the [`tagger`], which
+//! finds a catalogue's datasets in what papers say.
 //!
 //! Every module imports only from modules above it; `src/tests/architecture.rs` holds the table.
 
@@ -13,6 +14,7 @@ pub mod rdf;
 pub mod catalog;
 pub mod ranking;
 pub mod neighbors;
+pub mod tagger;
 pub mod store;
 pub mod profile;
 pub mod graph;

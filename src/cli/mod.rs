@@ -22,6 +22,7 @@ mod serve;
 mod show;
 mod snippet;
 mod syntax;
+mod tag;
 mod terminal;
 mod tune;
 
@@ -67,6 +68,8 @@ enum Command {
     EvaluateSnippets(evaluate_snippets::Arguments),
     /// Make one ranking of several, with weights given or learned by folds.
     Fuse(fuse::Arguments),
+    /// Find the datasets of the collection that papers name.
+    Tag(tag::Arguments),
     /// Compute the scores of a condition and hold them against those expected.
     Reproduce(reproduce::Arguments),
 }
@@ -109,6 +112,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<Done> {
         Command::Evaluate(arguments) => evaluate::run(home, arguments),
         Command::EvaluateSnippets(arguments) => evaluate_snippets::run(home, arguments),
         Command::Fuse(arguments) => fuse::run(arguments),
+        Command::Tag(arguments) => tag::run(home, arguments),
         Command::Reproduce(arguments) => reproduce::run(home, arguments),
     }
 }

@@ -1,0 +1,51 @@
+//! Papers as lines of JSON.
+
+use anyhow::Context;
+use serde_json::{Map, Value};
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+/// A paper: its object, and its texts by the keys asked for; what it does not have is empty.
+pub(super) struct Paper {
+    pub(super) object: Map<String, Value>,
+    texts: Vec<String>,
+}
+
+impl Paper {
+    pub(super) fn texts(&self) -> Vec<&str> {
+        self.texts.iter().map(String::as_str).collect()
+    }
+
+    /// The datasets that the paper comes with, by ids as catalogues are loaded with: white space is `_`.
+    pub(super) fn positives(&self) -> Vec<String> {
+        let given = self.object.get("positives").and_then(Value::as_array).into_iter().flatten();
+        given.filter_map(Value::as_str).map(|name| name.split_whitespace().collect::<Vec<_>>().join("_")).collect()
+    }
+
+    fn read(line: &[u8], keys: &[String]) -> Result<Self, String> {
+        let value: Value = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+        let Value::Object(object) = value else { return Err("no object".to_owned()) };
+        let text = |key: &String| object.get(key).and_then(Value::as_str);
+        if !keys.iter().any(|key| text(key).is_some()) {
+            return Err(format!("no text under {}", keys.join(", ")));
+        }
+        let texts = keys.iter().map(|key| text(key).unwrap_or_default().to_owned()).collect();
+        Ok(Self { object, texts })
+    }
+}
+
+/// The papers of a file with the numbers of their lines, or why a line is none. Empty lines are passed over.
+pub(super) fn papers<'k>(
+    path: &Path,
+    keys: &'k [String],
+) -> anyhow::Result<impl Iterator<Item = (usize, Result<Paper, String>)> + 'k> {
+    let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let lines = BufReader::new(file).split(b'\n').zip(1..);
+    let papers = lines.filter_map(move |(line, number)| match line {
+        Ok(line) if line.trim_ascii().is_empty() => None,
+        Ok(line) => Some((number, Paper::read(&line, keys))),
+        Err(error) => Some((number, Err(error.to_string()))),
+    });
+    Ok(papers)
+}

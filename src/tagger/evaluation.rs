@@ -1,0 +1,132 @@
+//! Two lists of (paper, dataset) pairs compared, and pairs drawn to be read by people.
+
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many pairs both lists have, and how many only one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct PairCounts {
+    /// Pairs of both.
+    pub both: u32,
+    /// Pairs of ours alone.
+    pub ours_alone: u32,
+    /// Pairs of theirs alone.
+    pub theirs_alone: u32,
+}
+
+impl PairCounts {
+    /// The share of ours that is theirs; 1 where we have none.
+    #[must_use]
+    pub fn precision(&self) -> f64 {
+        share(self.both, self.both + self.ours_alone)
+    }
+
+    /// The share of theirs that is ours; 1 where they have none.
+    #[must_use]
+    pub fn recall(&self) -> f64 {
+        share(self.both, self.both + self.theirs_alone)
+    }
+
+    /// The harmonic mean of precision and recall.
+    #[must_use]
+    pub fn f1(&self) -> f64 {
+        share(2 * self.both, 2 * self.both + self.ours_alone + self.theirs_alone)
+    }
+
+    fn of<T: Ord>(ours: &BTreeSet<T>, theirs: &BTreeSet<T>) -> Self {
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let both = ours.intersection(theirs).count();
+        Self { both: count(both), ours_alone: count(ours.len() - both), theirs_alone: count(theirs.len() - both) }
+    }
+}
+
+fn share(part: u32, whole: u32) -> f64 {
+    if whole == 0 { 1.0 } else { f64::from(part) / f64::from(whole) }
+}
+
+/// How far two taggings of the same papers agree.
+#[derive(Clone, Debug, Default)]
+pub struct Agreement {
+    /// Papers compared.
+    pub papers: u32,
+    /// Papers with the same datasets.
+    pub equal: u32,
+    /// All pairs.
+    pub pairs: PairCounts,
+    /// Sums over papers.
+    precision: f64,
+    recall: f64,
+    f1: f64,
+    datasets: BTreeMap<String, PairCounts>,
+}
+
+impl Agreement {
+    /// Adds a paper with the datasets that both sides name.
+    pub fn add(&mut self, ours: &BTreeSet<String>, theirs: &BTreeSet<String>) {
+        let counts = PairCounts::of(ours, theirs);
+        self.papers += 1;
+        self.equal += u32::from(ours == theirs);
+        self.pairs = self.pairs.plus(counts);
+        self.precision += counts.precision();
+        self.recall += counts.recall();
+        self.f1 += counts.f1();
+        for id in ours.union(theirs) {
+            let pair = match (ours.contains(id), theirs.contains(id)) {
+                (true, false) => PairCounts { ours_alone: 1, ..PairCounts::default() },
+                (false, _) => PairCounts { theirs_alone: 1, ..PairCounts::default() },
+                (true, true) => PairCounts { both: 1, ..PairCounts::default() },
+            };
+            let known = self.datasets.entry(id.clone()).or_default();
+            *known = known.plus(pair);
+        }
+    }
+
+    /// Precision, recall and F1 as means over papers.
+    #[must_use]
+    pub fn per_paper(&self) -> [f64; 3] {
+        [self.precision, self.recall, self.f1]
+            .map(|sum| if self.papers == 0 { 1.0 } else { sum / f64::from(self.papers) })
+    }
+
+    /// The datasets that one side alone names most often.
+    #[must_use]
+    pub fn most(&self, alone: impl Fn(&PairCounts) -> u32, number: usize) -> Vec<(&str, u32)> {
+        let mut counts: Vec<(&str, u32)> = self
+            .datasets
+            .iter()
+            .map(|(id, counts)| (id.as_str(), alone(counts)))
+            .filter(|(_, count)| *count > 0)
+            .collect();
+        counts.sort_by_key(|(_, count)| Reverse(*count));
+        counts.truncate(number);
+        counts
+    }
+}
+
+impl PairCounts {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            both: self.both + other.both,
+            ours_alone: self.ours_alone + other.ours_alone,
+            theirs_alone: self.theirs_alone + other.theirs_alone,
+        }
+    }
+}
+
+/// Draws pairs of line and dataset: those with the smallest digests of seed, line and id, in the order of lines. What is
+/// drawn does not depend on the order of the pairs, and another pair among them changes the draw by one at most.
+#[must_use]
+pub fn draw<P>(pairs: Vec<P>, key: impl Fn(&P) -> (usize, &str), number: usize, seed: u64) -> Vec<P> {
+    let digest = |pair: &P| {
+        let (line, id) = key(pair);
+        Sha256::digest(format!("{seed}\t{line}\t{id}")).to_vec()
+    };
+    let mut drawn: Vec<(Vec<u8>, P)> = pairs.into_iter().map(|pair| (digest(&pair), pair)).collect();
+    drawn.sort_by(|(a, _), (b, _)| a.cmp(b));
+    drawn.truncate(number);
+    let mut drawn: Vec<P> = drawn.into_iter().map(|(_, pair)| pair).collect();
+    drawn.sort_by(|a, b| key(a).cmp(&key(b)));
+    drawn
+}
