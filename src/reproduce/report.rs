@@ -14,6 +14,8 @@ pub enum Outcome {
     Okish,
     /// Further away, for a reason that the condition states.
     Known,
+    /// Nothing was expected.
+    New,
     /// Further away.
     Fail,
 }
@@ -35,6 +37,7 @@ impl fmt::Display for Outcome {
             Self::Ok => "OK",
             Self::Okish => "OKish",
             Self::Known => "known",
+            Self::New => "new",
             Self::Fail => "FAIL",
         })
     }
@@ -63,6 +66,12 @@ impl Cell {
         Self { expected, measured, outcome: Outcome::of(expected, measured), reason: None }
     }
 
+    /// A cell of which nothing was expected.
+    #[must_use]
+    pub fn unexpected(measured: f64) -> Self {
+        Self { expected: measured, measured, outcome: Outcome::New, reason: None }
+    }
+
     /// A cell whose source is known to print something else: it fails where it is off what is expected, as any other; else
     /// the printed score is what it is held against.
     #[must_use]
@@ -80,6 +89,7 @@ impl Cell {
     fn markdown(&self) -> String {
         match self.outcome {
             Outcome::Ok => decimals(self.measured),
+            Outcome::New => format!("{} (new)", decimals(self.measured)),
             outcome => format!("{} ({outcome}: {})", decimals(self.measured), decimals(self.expected)),
         }
     }
@@ -100,6 +110,8 @@ pub struct RowReport {
     pub fused: bool,
     /// The scores, in the order of the measures.
     pub cells: Vec<Cell>,
+    /// What was published for these measures on other data, in their order; nothing where nothing was.
+    pub published: Vec<f64>,
     /// How it came about, where that is worth a line.
     pub note: Option<String>,
     /// The value of every topic, for each measure: what a significance test needs.
@@ -181,13 +193,25 @@ pub struct Report {
 
 impl TableReport {
     fn markdown(&self) -> String {
-        let mut text = format!("| | {} |\n|---|{}\n", self.measures.join(" | "), "---|".repeat(self.measures.len()));
+        let mut columns = self.measures.clone();
+        if self.has_published() {
+            columns.extend(self.measures.iter().map(|measure| format!("published: {measure}")));
+        }
+        let mut text = format!("| | {} |\n|---|{}\n", columns.join(" | "), "---|".repeat(columns.len()));
         for row in &self.rows {
             let cell = |(column, cell): (usize, &Cell)| format!("{}{}", cell.markdown(), row.mark(column));
-            let cells: Vec<String> = row.cells.iter().enumerate().map(cell).collect();
+            let mut cells: Vec<String> = row.cells.iter().enumerate().map(cell).collect();
+            cells.extend(row.published.iter().map(|&score| decimals(score)));
+            cells.resize(columns.len(), "–".to_owned());
             let _ = writeln!(text, "| {} | {} |", row.name, cells.join(" | "));
         }
         text
+    }
+
+    /// Whether there is something published beside what is measured.
+    #[must_use]
+    pub fn has_published(&self) -> bool {
+        self.rows.iter().any(|row| !row.published.is_empty())
     }
 
     /// How many cells came out how.
@@ -195,7 +219,9 @@ impl TableReport {
     pub fn summary(&self) -> String {
         let outcomes: Vec<Outcome> = self.rows.iter().flat_map(|row| &row.cells).map(|cell| cell.outcome).collect();
         let mut text = format!("{} cells", outcomes.len());
-        for (place, outcome) in [Outcome::Ok, Outcome::Okish, Outcome::Known, Outcome::Fail].into_iter().enumerate() {
+        for (place, outcome) in
+            [Outcome::Ok, Outcome::Okish, Outcome::Known, Outcome::New, Outcome::Fail].into_iter().enumerate()
+        {
             let count = outcomes.iter().filter(|other| **other == outcome).count();
             if count > 0 || outcome == Outcome::Ok {
                 let _ = write!(text, "{} {count} {outcome}", if place == 0 { ":" } else { "," });
@@ -349,6 +375,7 @@ mod tests {
             name: name.to_owned(),
             fused,
             cells: vec![Cell::new(0.5, measured)],
+            published: Vec::new(),
             note: fused.then(|| "two runs".to_owned()),
             by_topic: vec![BTreeMap::from([("q1".to_owned(), measured)])],
             against: Vec::new(),

@@ -1,7 +1,7 @@
 //! Conditions, what they are held against, and what is quoted of them.
 
 use super::support::{root, testdata};
-use lodeseek::reproduce::{Condition, Outcome, Report, quoted};
+use lodeseek::reproduce::{Condition, Experiment, Outcome, Report, quoted};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -35,9 +35,21 @@ fn every_condition_is_read_and_has_its_results() {
     let results = text("acordar/RESULTS.md");
     let sections = quoted("condition", &results);
     assert!(!results.contains("FAIL:"));
-    let all = conditions().into_iter().map(|path| Condition::read(&path).expect("a condition"));
-    let (waiting, run): (Vec<Condition>, Vec<Condition>) = all.partition(|condition| condition.awaits.is_some());
-    assert_eq!(run.len(), sections.len());
+    let (mut all, mut others) = (Vec::new(), 0);
+    for path in conditions() {
+        match Experiment::read(&path).expect("a condition") {
+            Experiment::Condition(condition) => all.push(*condition),
+            Experiment::Iclr(iclr) => {
+                let section = sections.iter().find(|(name, _)| *name == iclr.name).expect("a section");
+                assert!(section.1.contains(&iclr.command) && section.1.contains(iclr.about.trim()), "{}", iclr.name);
+                others += 1;
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let (waiting, run): (Vec<Condition>, Vec<Condition>) =
+        all.into_iter().partition(|condition| condition.awaits.is_some());
+    assert_eq!(run.len() + others, sections.len());
     assert!(waiting.iter().all(|condition| text("acordar/README.md").contains(&condition.name)));
     for condition in run {
         let section = sections.iter().find(|(name, _)| *name == condition.name).expect("a section");
