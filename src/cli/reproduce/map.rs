@@ -75,9 +75,8 @@ fn clusters(map: &PaperMap) -> (Vec<Cluster<'_>>, Vec<(i32, i32)>) {
     }
     let mut all: Vec<(&str, Vec<(i32, i32)>)> = by_label.into_iter().collect();
     all.sort_by_key(|(_, points)| std::cmp::Reverse(points.len()));
-    let count = all.len();
     let coloured = all.into_iter().enumerate();
-    (coloured.map(|(place, (label, points))| Cluster { label, colour: colour(place, count), points }).collect(), others)
+    (coloured.map(|(place, (label, points))| Cluster { label, colour: colour(place), points }).collect(), others)
 }
 
 /// Points in the square of the plane, their proportions kept.
@@ -97,10 +96,10 @@ fn pixels(points: &[[f32; 2]]) -> Vec<(i32, i32)> {
     points.iter().map(pixel).collect()
 }
 
-/// Hues a golden angle apart, so that the labels of most papers differ most; lightness in three steps.
-fn colour(place: usize, _count: usize) -> RGBColor {
+/// Hues a golden angle apart, which all but come back after 13 and after 21: every twelve in another lightness.
+fn colour(place: usize) -> RGBColor {
     let hue = (place as f64 * 0.618_033_988_75 + 0.58).fract();
-    let (saturation, lightness) = [(0.75, 0.45), (0.60, 0.34), (0.70, 0.60)][place % 3];
+    let (saturation, lightness) = [(0.75, 0.45), (0.60, 0.34), (0.70, 0.60)][place / 12 % 3];
     let (red, green, blue) = HSLColor(hue, saturation, lightness).rgb();
     RGBColor(red, green, blue)
 }
