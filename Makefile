@@ -7,7 +7,7 @@ COMMIT = LODESEEK_COMMIT=$$(git describe --always --dirty --abbrev=12 --exclude=
 DATA ?= $(or $(LODESEEK_DATA),../shared/data)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup model build release demo test lint clients trec crash bombs bench-load bench-search bench-snippet bench-rerank bench-encoder clean
+.PHONY: help setup model build release demo test lint clients trec scikit crash bombs bench-load bench-search bench-snippet bench-rerank bench-encoder clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -38,6 +38,9 @@ clients: build ## SPARQLWrapper, rdflib and Chromium against a running server
 
 trec: build ## every value of `evaluate` against pytrec_eval and ir_measures, on random runs and DATA/acordar
 	@python3 .ci/trec.py target/debug/lodeseek $(DATA)
+
+scikit: build ## `reproduce iclr` against scikit-learn, paper by paper, on random papers and DATA/iclr
+	@python3 .ci/scikit.py target/debug/lodeseek $(DATA)
 
 crash: release ## kill -9 in the middle of load and index, twenty times each, on DATA/lod
 	@python3 .ci/crash.py target/release/lodeseek $(DATA)/lod/datasets.json

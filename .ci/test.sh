@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every test, in one profile: units, integration and doc tests, the library without RocksDB, real clients, pytrec_eval.
+# Every test, in one profile: units, integration and doc tests, the library without RocksDB, real clients, pytrec_eval, scikit-learn.
 set -euo pipefail
 . .ci/env.sh
 # shellcheck disable=SC2086
@@ -10,3 +10,4 @@ cargo test --no-default-features --lib
 cargo build $LODESEEK_FEATURES
 python3 .ci/clients.py target/debug/lodeseek
 python3 .ci/trec.py target/debug/lodeseek
+python3 .ci/scikit.py target/debug/lodeseek ${LODESEEK_DATA:+"$LODESEEK_DATA"}

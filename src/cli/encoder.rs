@@ -58,6 +58,11 @@ impl EncoderArguments {
         self.open_as(folder, granularity, None)
     }
 
+    /// The model with one vector a text, if one is named, on all processors.
+    pub(super) fn text(&self) -> anyhow::Result<Option<Box<dyn Encoder>>> {
+        self.dpr.as_deref().map(|folder| self.open_as(folder, Granularity::Text, None)).transpose()
+    }
+
     fn open_as(
         &self,
         folder: &Path,

@@ -1,9 +1,11 @@
 //! `lodeseek reproduce`: a condition's scores against those expected.
 
+mod map;
+
 use super::encoder::EncoderArguments;
 use super::{Done, terminal};
-use crate::reproduce::{Experiment, Report, TableReport};
-use anyhow::Context;
+use crate::reproduce::{Condition, DataFinder, Experiment, Iclr, IclrInput, IclrProgress, Report, TableReport};
+use anyhow::{Context, ensure};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -21,25 +23,29 @@ pub(super) struct Arguments {
     /// Writes the value of every topic, for significance tests.
     #[arg(long, value_name = "FILE")]
     by_topic: Option<PathBuf>,
+    /// Of iclr: other papers to measure on, JSON lines or Parquet. Nothing is verified or expected of them, and results are
+    /// written only where --output says.
+    #[arg(long, value_name = "FILE")]
+    papers: Option<PathBuf>,
+    /// Of iclr: draws the papers in the plane, by the row whose plane tells labels best, as SVG.
+    #[arg(long, value_name = "FILE.svg")]
+    map: Option<PathBuf>,
     #[command(flatten)]
     encoders: EncoderArguments,
 }
 
 pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let path = file(&arguments.condition);
-    let experiment = Experiment::read(&path)?;
-    if let Some(reason) = experiment.awaits() {
-        writeln!(io::stderr().lock(), "{}: nobody has run this yet: {reason}", experiment.name())?;
-    }
-    let bar = terminal::bar(0, "{spinner} {msg}");
-    let encoders = |granularity| arguments.encoders.one(granularity);
-    let report =
-        experiment.reproduce(&arguments.data, home, &encoders, &|doing| bar.set_message(doing.to_owned()));
-    bar.finish_and_clear();
-    let report = report?;
+    let report = match Experiment::read(&path)? {
+        Experiment::Ranking(condition) => ranked(&condition, home, arguments)?,
+        Experiment::DataFinder(experiment) => found(&experiment, home, arguments)?,
+        Experiment::Iclr(iclr) => mapped(&iclr, arguments)?,
+    };
     // Files first: what is printed may be cut off by whoever reads it.
-    let output = arguments.output.clone().unwrap_or_else(|| path.with_file_name("RESULTS.md"));
-    write(&report, &output)?;
+    let beside = || arguments.papers.is_none().then(|| path.with_file_name("RESULTS.md"));
+    if let Some(output) = arguments.output.clone().or_else(beside) {
+        write(&report, &output)?;
+    }
     if let Some(path) = &arguments.by_topic {
         fs::write(path, report.by_topic()).with_context(|| format!("{} cannot be written", path.display()))?;
     }
@@ -48,6 +54,51 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         printed => printed?,
     }
     Ok(if report.fails() { Done::Nothing } else { Done::Something })
+}
+
+fn ranked(condition: &Condition, home: &Path, arguments: &Arguments) -> anyhow::Result<Report> {
+    no_papers(&condition.name, arguments)?;
+    if let Some(reason) = &condition.awaits {
+        writeln!(io::stderr().lock(), "{}: nobody has run this yet: {reason}", condition.name)?;
+    }
+    let bar = terminal::bar(0, "{spinner} {msg}");
+    let encoders = |granularity| arguments.encoders.one(granularity);
+    let report = condition.reproduce(&arguments.data, home, &encoders, &|step| bar.set_message(step.to_string()));
+    bar.finish_and_clear();
+    report
+}
+
+fn found(experiment: &DataFinder, home: &Path, arguments: &Arguments) -> anyhow::Result<Report> {
+    no_papers(&experiment.name, arguments)?;
+    let bar = terminal::bar(0, "{spinner} {msg}");
+    let encoders = |granularity| arguments.encoders.one(granularity);
+    let report = experiment.reproduce(&arguments.data, home, &encoders, &|doing| bar.set_message(doing.to_owned()));
+    bar.finish_and_clear();
+    report
+}
+
+fn no_papers(name: &str, arguments: &Arguments) -> anyhow::Result<()> {
+    let other = arguments.papers.is_some() || arguments.map.is_some();
+    ensure!(!other, "--papers and --map are for iclr, not for {name}");
+    Ok(())
+}
+
+fn mapped(iclr: &Iclr, arguments: &Arguments) -> anyhow::Result<Report> {
+    let encoder = arguments.encoders.text()?;
+    let (papers, encoder) = (arguments.papers.as_deref(), encoder.as_deref());
+    let bar = terminal::bar(0, "{spinner} {msg}");
+    let input = IclrInput { data: &arguments.data, papers, encoder };
+    let done = iclr.reproduce(&input, &|step| match step {
+        IclrProgress::Row(row) => bar.set_message(row.to_owned()),
+        IclrProgress::Encoded(done, of) => bar.set_message(format!("{done} of {of} abstracts encoded")),
+        IclrProgress::Skipped(row) => tracing::warn!("the row {row} is SKIPPED: it needs a model, --dpr FOLDER"),
+    });
+    bar.finish_and_clear();
+    let (report, best) = done?;
+    if let (Some(path), Some(best)) = (&arguments.map, &best) {
+        fs::write(path, map::draw(best)?).with_context(|| format!("{} cannot be written", path.display()))?;
+    }
+    Ok(report)
 }
 
 fn file(condition: &str) -> PathBuf {
@@ -71,11 +122,17 @@ fn print_table(table: &TableReport, out: &mut dyn Write) -> io::Result<()> {
     for measure in &table.measures {
         write!(out, "  {measure:<13}")?;
     }
+    if table.has_published() {
+        write!(out, "  published")?;
+    }
     writeln!(out)?;
     for row in &table.rows {
         write!(out, "{:width$}", row.name)?;
         for (column, cell) in row.cells.iter().enumerate() {
             write!(out, "  {:.4}{:1} {:<5}", cell.measured, row.mark(column), cell.outcome)?;
+        }
+        for score in &row.published {
+            write!(out, "  {}", score.map_or("–".to_owned(), |score| format!("{score:.3}")))?;
         }
         writeln!(out)?;
         if let Some(note) = &row.note {

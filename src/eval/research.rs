@@ -227,7 +227,10 @@ mod tests {
             r#"{"query": "Nobody judged this", "year": null}"#
         ));
         let topics = ResearchTopic::read(topics.path()).expect("read");
-        assert_eq!(topics.iter().map(|topic| topic.id.as_str()).collect::<Vec<_>>(), ["Finding_boats.", "Nobody_judged_this"]);
+        assert_eq!(
+            topics.iter().map(|topic| topic.id.as_str()).collect::<Vec<_>>(),
+            ["Finding_boats.", "Nobody_judged_this"]
+        );
         let qrels = file(
             "QueryID\t0\tDocID\tRelevance\nFinding_boats.\tQ0\tHarbour_1\t1\n\"A_\"\"hard\"\"_one\"\tQ0\tHarbour_1\t1\n",
         );
@@ -235,7 +238,10 @@ mod tests {
         let (topics, qrels) = judged(topics, &qrels);
         assert_eq!(topics.len(), 2);
         let [unknown, boats] = &topics[..] else { panic!("two topics") };
-        assert_eq!((unknown.sentence.as_str(), unknown.keyphrases.as_str(), unknown.year), ("A \"hard\" one", "", None));
+        assert_eq!(
+            (unknown.sentence.as_str(), unknown.keyphrases.as_str(), unknown.year),
+            ("A \"hard\" one", "", None)
+        );
         assert_eq!((boats.keyphrases.as_str(), boats.year), ("boats images", Some(2019)));
         assert_eq!(boats.parts, BTreeMap::from([(QueryPart::Task, "boats".to_owned())]));
         assert_eq!(qrels.grade("A_\"hard\"_one", "Harbour_1"), 1);

@@ -1,5 +1,6 @@
 //! The nearest of many, and what they vote for.
 
+use super::rows::Rows;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::thread;
@@ -39,6 +40,24 @@ pub fn majority<T: Ord>(votes: impl IntoIterator<Item = T>) -> Option<T> {
     counts.into_iter().rev().max_by_key(|(_, count)| *count).map(|(vote, _)| vote)
 }
 
+/// What the `k` nearest rows of other folds vote for, of each row; `None` where there is no other fold.
+///
+/// # Panics
+///
+/// Where there is not a label and a fold for each row.
+pub fn predicted<R: Rows, L: Ord + Copy + Sync + Send>(
+    rows: &R,
+    labels: &[L],
+    folds: &[usize],
+    k: usize,
+) -> Vec<Option<L>> {
+    assert!(labels.len() == rows.len() && folds.len() == rows.len(), "a label and a fold for each row");
+    each(rows.len(), |place| {
+        let near = rows.nearest_among(rows.row(place), k, |other| folds[other] != folds[place]);
+        majority(near.iter().map(|near| labels[near.row]))
+    })
+}
+
 /// What `of` makes of 0, 1, … `count` − 1, in that order, computed by all processors.
 pub fn each<T: Send>(count: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
@@ -58,6 +77,7 @@ pub fn each<T: Send>(count: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::neighbors::DenseRows;
 
     #[test]
     fn ties_go_to_the_first_place_and_the_smallest_class() {
@@ -69,6 +89,15 @@ mod tests {
         assert_eq!(rows(2, |row| row % 2 == 0), [0, 2]);
         assert_eq!(closest(&[4.0], 1, |_| true), [Neighbor { row: 0, distance: 2.0 }]);
         assert_eq!((majority([3, 2, 3, 2, 9]), majority([1, 2, 2]), majority::<u8>([])), (Some(2), Some(2), None));
+    }
+
+    #[test]
+    fn a_row_does_not_vote_for_its_own_fold() {
+        let rows = DenseRows::new(1, vec![0.0, 0.1, 5.0, 5.1, 0.2]);
+        let labels = ["a", "a", "b", "b", "b"];
+        let votes = predicted(&rows, &labels, &[0, 1, 0, 1, 0], 1);
+        assert_eq!(votes, [Some("a"), Some("a"), Some("b"), Some("b"), Some("a")]);
+        assert_eq!(predicted(&rows, &labels, &[0; 5], 1), [None; 5]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::knn::{Neighbor, closest};
 
 /// Vectors of one length, one a row.
-pub trait Rows: Sync {
+pub trait Rows: Sync + Sized {
     /// A row, or a vector to find rows near to.
     type Row<'r>: Copy
     where
@@ -17,6 +17,10 @@ pub trait Rows: Sync {
 
     /// The squared distance of every row from a vector, summed in double precision.
     fn squared_distances(&self, query: Self::Row<'_>) -> Vec<f64>;
+
+    /// These rows, in this order.
+    #[must_use]
+    fn select(&self, places: &[usize]) -> Self;
 
     /// Whether there is none.
     fn is_empty(&self) -> bool {
@@ -44,13 +48,13 @@ pub struct SparseRow<'r> {
     pub values: &'r [f64],
 }
 
-impl SparseRow<'_> {
+impl<'r> SparseRow<'r> {
     /// The columns and their values.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, f64)> + '_ {
+    pub fn iter(self) -> impl Iterator<Item = (u32, f64)> + 'r {
         self.columns.iter().copied().zip(self.values.iter().copied())
     }
 
-    fn squared_norm(&self) -> f64 {
+    fn squared_norm(self) -> f64 {
         self.values.iter().map(|value| value * value).sum()
     }
 }
@@ -143,6 +147,10 @@ impl Rows for SparseRows {
         self.rows.list(place)
     }
 
+    fn select(&self, places: &[usize]) -> Self {
+        Self::new(self.width(), places.iter().map(|&place| self.row(place).iter().collect()))
+    }
+
     /// By |a|² + |b|² − 2ab, as scikit-learn does it. Columns that no row has add to the query's norm alone.
     fn squared_distances(&self, query: SparseRow<'_>) -> Vec<f64> {
         let mut products = vec![0.0; self.len()];
@@ -190,12 +198,6 @@ impl DenseRows {
         self.values.chunks_exact(self.width)
     }
 
-    /// These rows in order.
-    #[must_use]
-    pub fn select(&self, places: &[usize]) -> Self {
-        Self { width: self.width, values: places.iter().flat_map(|&place| self.row(place)).copied().collect() }
-    }
-
     /// Every row at length 1; a row of zeros stays.
     #[must_use]
     pub fn normalized(mut self) -> Self {
@@ -218,6 +220,10 @@ impl Rows for DenseRows {
 
     fn row(&self, place: usize) -> &[f32] {
         &self.values[place * self.width..][..self.width]
+    }
+
+    fn select(&self, places: &[usize]) -> Self {
+        Self { width: self.width, values: places.iter().flat_map(|&place| self.row(place)).copied().collect() }
     }
 
     fn squared_distances(&self, query: &[f32]) -> Vec<f64> {

@@ -357,7 +357,15 @@ impl Laboratory<'_> {
             by_topic.push(values);
         }
         let fused = matches!(row.source, Source::Fusion(_));
-        Ok(RowReport { name: row.name.clone(), fused, cells, note, by_topic, against: Vec::new() })
+        Ok(RowReport {
+            name: row.name.clone(),
+            fused,
+            cells,
+            published: Vec::new(),
+            note,
+            by_topic,
+            against: Vec::new(),
+        })
     }
 
     fn run(&mut self, path: &Path) -> anyhow::Result<&Run> {

@@ -291,7 +291,9 @@ impl DataFinder {
         self.systems.iter().any(|system| {
             matches!(
                 system.ranks,
-                SystemKind::Dense { .. } | SystemKind::Neighbors { by: Nearness::Encoder, .. } | SystemKind::Home { .. }
+                SystemKind::Dense { .. }
+                    | SystemKind::Neighbors { by: Nearness::Encoder, .. }
+                    | SystemKind::Home { .. }
             )
         })
     }

@@ -1,7 +1,7 @@
-//! An experiment of whatever kind: what its file says it is.
+//! Experiments by their files: what a file is about stands in it.
 
-use super::{Condition, DataFinder, Encoders, Report};
-use anyhow::{Context, bail};
+use super::{Condition, DataFinder, Iclr};
+use anyhow::Context;
 use serde::Deserialize;
 use std::fs;
 use std::path::Path;
@@ -10,27 +10,37 @@ use std::path::Path;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Experiment {
-    /// Runs, fusions and models on topics with folds: a file without a `task`.
+    /// Rankings against judgements: a file without a `task`.
     Ranking(Box<Condition>),
-    /// Research ideas: `task = "datafinder"`.
+    /// Datasets for research ideas: `task = "datafinder"`.
     DataFinder(Box<DataFinder>),
+    /// Vectors of papers against their labels: `task = "iclr"`.
+    Iclr(Box<Iclr>),
+}
+
+/// The key that says what is measured; without it, rankings are.
+#[derive(Deserialize)]
+struct Head {
+    task: Option<Task>,
 }
 
 #[derive(Deserialize)]
-struct Kind {
-    task: Option<String>,
+#[serde(rename_all = "kebab-case")]
+enum Task {
+    Datafinder,
+    Iclr,
 }
 
 impl Experiment {
     /// Reads a file.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         let text = fs::read_to_string(path).with_context(|| format!("no condition at {}", path.display()))?;
-        let kind: Kind = toml::from_str(&text).with_context(|| path.display().to_string())?;
-        Ok(match kind.task.as_deref() {
-            None => Self::Ranking(Box::new(Condition::read(path)?)),
-            Some("datafinder") => Self::DataFinder(Box::new(DataFinder::read(path)?)),
-            Some(other) => bail!("{}: {other:?} is no task; known is datafinder", path.display()),
-        })
+        let head: Head = toml::from_str(&text).with_context(|| path.display().to_string())?;
+        match head.task {
+            None => Condition::read(path).map(|condition| Self::Ranking(Box::new(condition))),
+            Some(Task::Datafinder) => DataFinder::read(path).map(|experiment| Self::DataFinder(Box::new(experiment))),
+            Some(Task::Iclr) => Iclr::read(path).map(|iclr| Self::Iclr(Box::new(iclr))),
+        }
     }
 
     /// The name of its file, without `.toml`.
@@ -39,6 +49,7 @@ impl Experiment {
         match self {
             Self::Ranking(condition) => &condition.name,
             Self::DataFinder(experiment) => &experiment.name,
+            Self::Iclr(iclr) => &iclr.name,
         }
     }
 
@@ -48,6 +59,7 @@ impl Experiment {
         match self {
             Self::Ranking(condition) => &condition.command,
             Self::DataFinder(experiment) => &experiment.command,
+            Self::Iclr(iclr) => &iclr.command,
         }
     }
 
@@ -57,6 +69,7 @@ impl Experiment {
         match self {
             Self::Ranking(condition) => &condition.about,
             Self::DataFinder(experiment) => &experiment.about,
+            Self::Iclr(iclr) => &iclr.about,
         }
     }
 
@@ -65,7 +78,7 @@ impl Experiment {
     pub fn awaits(&self) -> Option<&str> {
         match self {
             Self::Ranking(condition) => condition.awaits.as_deref(),
-            Self::DataFinder(_) => None,
+            Self::DataFinder(_) | Self::Iclr(_) => None,
         }
     }
 
@@ -75,22 +88,7 @@ impl Experiment {
         match self {
             Self::Ranking(condition) => condition.tables.iter().map(|table| table.id.clone()).collect(),
             Self::DataFinder(experiment) => experiment.tables(),
-        }
-    }
-
-    /// Verifies its data, then computes every table. The hook hears what is being done.
-    pub fn reproduce(
-        &self,
-        data: &Path,
-        home: &Path,
-        encoders: &Encoders<'_>,
-        progress: &(dyn Fn(&str) + Sync),
-    ) -> anyhow::Result<Report> {
-        match self {
-            Self::Ranking(condition) => {
-                condition.reproduce(data, home, encoders, &|step| progress(&step.to_string()))
-            }
-            Self::DataFinder(experiment) => experiment.reproduce(data, home, encoders, progress),
+            Self::Iclr(iclr) => vec![iclr.table.id.clone()],
         }
     }
 }

@@ -3,6 +3,7 @@
 //! A [`Condition`] is a file that names runs, the collection they answer, and the scores expected of them;
 //! [`Condition::reproduce`] verifies the collection, computes the scores and gives a [`Report`]. [`CoordinateSearch`] finds
 //! weights; [`FusionTuning`] learns with it how to fuse runs, fold by fold, without a look at the topics it reports on.
+//! [`Iclr`] is an experiment of another kind: vectors of papers, judged by their neighbours' labels.
 
 mod condition;
 mod coordinate;
@@ -10,6 +11,7 @@ mod datafinder;
 mod experiment;
 mod field_weights;
 mod folds;
+mod iclr;
 mod provenance;
 mod report;
 mod reranked;
@@ -20,13 +22,14 @@ pub use condition::{
     Average, Condition, ConditionProgress, FusionSpec, Known, Listed, ModelSpec, Row, Source, System, Table,
     WeightSource,
 };
+pub use coordinate::{CoordinateSearch, Optimum, Progress, Start};
 pub use datafinder::{
     CollectionSpec, ConcealedSpec, DataFinder, DataFinderProgress, Nearness, SystemKind, SystemSpec, TextForm,
 };
-pub use coordinate::{CoordinateSearch, Optimum, Progress, Start};
-pub use field_weights::{FieldPools, TunedWeights, WeightProgress, WeightTuning};
 pub use experiment::Experiment;
+pub use field_weights::{FieldPools, TunedWeights, WeightProgress, WeightTuning};
 pub use folds::FoldSource;
+pub use iclr::{Iclr, IclrInput, IclrProgress, KeywordLabels, Paper, PaperMap, Vectors};
 pub use provenance::{Input, Provenance, digest};
 pub use report::{Against, Cell, Outcome, Report, RowReport, Spread, TableReport, quoted};
 pub use reranked::{Encoders, RerankSpec};

@@ -14,6 +14,8 @@ pub enum Outcome {
     Okish,
     /// Further away, for a reason that the condition states.
     Known,
+    /// Nothing was expected.
+    New,
     /// Further away.
     Fail,
 }
@@ -35,6 +37,7 @@ impl fmt::Display for Outcome {
             Self::Ok => "OK",
             Self::Okish => "OKish",
             Self::Known => "known",
+            Self::New => "new",
             Self::Fail => "FAIL",
         })
     }
@@ -53,8 +56,6 @@ pub struct Cell {
     pub reason: Option<String>,
     /// How far it spreads over samples of topics, where that was asked for.
     pub spread: Option<Spread>,
-    /// What was published of such a system on other data: for looking at, not held against anything.
-    pub published: Option<f64>,
 }
 
 /// Standard deviations of a mean over samples of topics.
@@ -73,14 +74,13 @@ impl Cell {
     /// Compares, four decimals of each.
     #[must_use]
     pub fn new(expected: f64, measured: f64) -> Self {
-        Self {
-            expected,
-            measured,
-            outcome: Outcome::of(expected, measured),
-            reason: None,
-            spread: None,
-            published: None,
-        }
+        Self { expected, measured, outcome: Outcome::of(expected, measured), reason: None, spread: None }
+    }
+
+    /// A cell of which nothing was expected.
+    #[must_use]
+    pub fn unexpected(measured: f64) -> Self {
+        Self { outcome: Outcome::New, ..Self::new(measured, measured) }
     }
 
     /// A cell whose source is known to print something else: it fails where it is off what is expected, as any other; else
@@ -103,26 +103,16 @@ impl Cell {
         Self { spread: Some(spread), ..self }
     }
 
-    /// With what was published of such a system on other data.
-    #[must_use]
-    pub fn with_published(self, published: Option<f64>) -> Self {
-        Self { published, ..self }
-    }
-
     fn markdown(&self) -> String {
         let mut text = decimals(self.measured);
         if let Some(spread) = self.spread {
             let _ = write!(text, " ± {} ({})", decimals(spread.bootstrap), decimals(spread.published));
         }
-        if let Some(published) = self.published {
-            let _ = write!(text, " [{}]", decimals(published));
-        }
-        match self.outcome {
-            Outcome::Ok => {}
-            outcome => {
-                let _ = write!(text, " ({outcome}: {})", decimals(self.expected));
-            }
-        }
+        let _ = match self.outcome {
+            Outcome::Ok => Ok(()),
+            Outcome::New => write!(text, " (new)"),
+            outcome => write!(text, " ({outcome}: {})", decimals(self.expected)),
+        };
         text
     }
 }
@@ -142,6 +132,8 @@ pub struct RowReport {
     pub fused: bool,
     /// The scores, in the order of the measures.
     pub cells: Vec<Cell>,
+    /// What was published for these measures on other data, in their order; empty where nothing was.
+    pub published: Vec<Option<f64>>,
     /// How it came about, where that is worth a line.
     pub note: Option<String>,
     /// The value of every topic, for each measure: what a significance test needs.
@@ -223,13 +215,25 @@ pub struct Report {
 
 impl TableReport {
     fn markdown(&self) -> String {
-        let mut text = format!("| | {} |\n|---|{}\n", self.measures.join(" | "), "---|".repeat(self.measures.len()));
+        let mut columns = self.measures.clone();
+        if self.has_published() {
+            columns.extend(self.measures.iter().map(|measure| format!("published: {measure}")));
+        }
+        let mut text = format!("| | {} |\n|---|{}\n", columns.join(" | "), "---|".repeat(columns.len()));
         for row in &self.rows {
             let cell = |(column, cell): (usize, &Cell)| format!("{}{}", cell.markdown(), row.mark(column));
-            let cells: Vec<String> = row.cells.iter().enumerate().map(cell).collect();
+            let mut cells: Vec<String> = row.cells.iter().enumerate().map(cell).collect();
+            cells.extend(row.published.iter().map(|score| score.map_or("–".to_owned(), decimals)));
+            cells.resize(columns.len(), "–".to_owned());
             let _ = writeln!(text, "| {} | {} |", row.name, cells.join(" | "));
         }
         text
+    }
+
+    /// Whether there is something published beside what is measured.
+    #[must_use]
+    pub fn has_published(&self) -> bool {
+        self.rows.iter().any(|row| !row.published.is_empty())
     }
 
     /// How many cells came out how.
@@ -237,7 +241,9 @@ impl TableReport {
     pub fn summary(&self) -> String {
         let outcomes: Vec<Outcome> = self.rows.iter().flat_map(|row| &row.cells).map(|cell| cell.outcome).collect();
         let mut text = format!("{} cells", outcomes.len());
-        for (place, outcome) in [Outcome::Ok, Outcome::Okish, Outcome::Known, Outcome::Fail].into_iter().enumerate() {
+        for (place, outcome) in
+            [Outcome::Ok, Outcome::Okish, Outcome::Known, Outcome::New, Outcome::Fail].into_iter().enumerate()
+        {
             let count = outcomes.iter().filter(|other| **other == outcome).count();
             if count > 0 || outcome == Outcome::Ok {
                 let _ = write!(text, "{} {count} {outcome}", if place == 0 { ":" } else { "," });
@@ -348,8 +354,7 @@ const TESTED: &str = "† p < .05, ‡ p < .01 against the rows named below: pai
                       tested rows of a column (Holm); d is Cohen's, of the paired differences.";
 
 const SPREAD: &str = "Behind ± the standard deviation of the mean over samples of topics: by the bootstrap (n of n, each as often \
-                      as drawn, 10,000 times) and, in brackets, as the paper draws them (n / 2 of n, each once, 1,000 times). In \
-                      square brackets the paper's own score, on its own collection.";
+                      as drawn, 10,000 times) and, in brackets, as the paper draws them (n / 2 of n, each once, 1,000 times).";
 
 const HEAD: &str = "# Results\n\nWritten by `lodeseek reproduce`; do not edit. A cell shows what was computed; where that is not \
                     what was expected\nto four decimals, the expected score stands behind it: OKish up to .0005 away, known \
@@ -398,6 +403,7 @@ mod tests {
             name: name.to_owned(),
             fused,
             cells: vec![Cell::new(0.5, measured)],
+            published: Vec::new(),
             note: fused.then(|| "two runs".to_owned()),
             by_topic: vec![BTreeMap::from([("q1".to_owned(), measured)])],
             against: Vec::new(),

@@ -62,8 +62,8 @@ fn a_small_condition_comes_out_as_worked_out_by_hand() {
 }
 
 fn researched(file: &Path) -> anyhow::Result<Report> {
-    let no_encoder = |_| anyhow::bail!("no encoder");
-    Experiment::read(file)?.reproduce(&testdata(""), Path::new("no home"), &no_encoder, &|_| ())
+    let Experiment::DataFinder(experiment) = Experiment::read(file)? else { anyhow::bail!("another task") };
+    experiment.reproduce(&testdata(""), Path::new("no home"), &|_| anyhow::bail!("no encoder"), &|_| ())
 }
 
 /// Three topics, five datasets and four papers: few enough for every score to be worked out by hand.
@@ -77,7 +77,10 @@ fn research_ideas_come_out_as_worked_out_by_hand() {
     assert_eq!(report.put_into(""), again.put_into(""));
     let text = report.put_into("");
     assert!(text.contains("5 judgements (1 of datasets that are not in the collection)"), "{text}");
-    assert!(text.contains("| Fused | .2667 ± ") && text.contains(" [.3000] |"), "published scores stand beside: {text}");
+    assert!(
+        text.contains("| Fused | .2667 ± ") && text.contains("| .1000 | .2000 | .3000 | .4000 |"),
+        "published scores stand beside: {text}"
+    );
     assert!(text.contains("above BM25 by AP in 50.0 % of samples of topics, in 0.0 % of samples drawn as the paper"));
 }
 
@@ -93,7 +96,7 @@ fn a_research_experiment_that_cannot_be_is_refused() {
         ("weights = [1, 1]", "weights = [1]", "1 weights for 2"),
         ("name = \"Tuned\"", "name = \"BM25\"", "BM25: no system BM25 before it"),
         ("system = \"BM25\"", "system = \"BM26\"", "there is no system BM26"),
-        ("task = \"datafinder\"", "task = \"datasets\"", "\"datasets\" is no task"),
+        ("task = \"datafinder\"", "task = \"datasets\"", "unknown variant `datasets`"),
         ("text = \"description\", k1", "text = \"everything\", k1", "everything"),
     ] {
         assert!(experiment.contains(from), "{from}");
@@ -153,7 +156,7 @@ fn the_published_runs_score_as_published() {
 #[cfg(feature = "rocksdb")]
 mod program {
     use super::super::support::run;
-    use super::{quoted, root, testdata};
+    use super::{quoted, root, testdata, text};
     use lodeseek::eval::Run;
     use std::fs;
     use std::path::Path;
@@ -242,6 +245,43 @@ mod program {
             assert_eq!(sidecar["inputs"][2]["same_as"], "testdata/runs/content.run");
             assert_eq!(sidecar["learned_from"], "train+valid");
         }
+    }
+
+    /// Papers of two fields with words of their own, told apart by them.
+    fn papers(folder: &Path) -> std::path::PathBuf {
+        let fields = [["graph", "node", "edge", "walk", "tree"], ["reward", "agent", "policy", "game", "value"]];
+        let paper = |place: usize| {
+            let words: Vec<&str> = (0..150).map(|word| fields[place % 2][(place / 2 + word * word / 7) % 5]).collect();
+            let label = ["graphs", "RL"][place % 2];
+            format!("{{\"abstract\": \"{} own{place}\", \"labels\": \"{label}\"}}\n", words.join(" "))
+        };
+        let keywords = folder.join("iclr/keyword_labels.json");
+        fs::create_dir(folder.join("iclr")).expect("a folder");
+        fs::write(keywords, "{\"keyword_frequency\": {}, \"keyword_to_label\": {}}").expect("written");
+        let path = folder.join("papers.jsonl");
+        fs::write(&path, (0..120).map(paper).collect::<String>()).expect("written");
+        path
+    }
+
+    #[test]
+    fn iclr_measures_other_papers_and_draws_them() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (papers, map, results) = (papers(folder.path()), folder.path().join("map.svg"), folder.path().join("R.md"));
+        let more = ["--data", path(folder.path()), "--papers", path(&papers), "--map", path(&map)];
+        let iclr = |last: &[&str]| run(folder.path(), &[&["reproduce", "acordar/iclr.toml"], &more[..], last].concat());
+        let before = text("acordar/RESULTS.md");
+        let ran = iclr(&["--output", path(&results)]);
+        assert!(ran.code == Some(0) && ran.out.contains("120 papers, 120 of them with one of 2 labels"), "{ran:?}");
+        assert!(ran.err.contains("SKIPPED") && ran.out.contains("6 cells: 0 OK, 6 new"), "{ran:?}");
+        let written = fs::read_to_string(&results).expect("results");
+        let table = &quoted("table", &written)[0].1;
+        assert!(table.contains("| TF-IDF | 1.0000 (new) |") && table.contains("| .5920 | .5200 |"), "{table}");
+        let first = fs::read_to_string(&map).expect("a map");
+        assert!(first.contains("graphs (60)") && first.contains("RL (60)"));
+        assert_eq!((iclr(&[]).code, fs::read_to_string(&map).expect("a map")), (Some(0), first), "the same map");
+        assert_eq!(text("acordar/RESULTS.md"), before, "results of other papers are none of the condition's");
+        let refused = run(folder.path(), &["reproduce", "testdata/fusion.toml", "--map", path(&map)]);
+        assert!(refused.code == Some(2) && refused.err.contains("are for iclr"), "{refused:?}");
     }
 
     #[test]

@@ -113,11 +113,11 @@ impl Dataset {
     /// Tasks, modalities, languages and popularity in words.
     fn structure(&self) -> String {
         let mut sentences = Vec::new();
-        for (scheme, name) in [(Scheme::Task, "Tasks"), (Scheme::Modality, "Modalities"), (Scheme::Language, "Languages")]
+        for (scheme, name) in
+            [(Scheme::Task, "Tasks"), (Scheme::Modality, "Modalities"), (Scheme::Language, "Languages")]
         {
             let of = |theme: &&Theme| theme.scheme == scheme;
-            let labels: Vec<&str> =
-                self.metadata.themes.iter().filter(of).map(|theme| theme.label.as_str()).collect();
+            let labels: Vec<&str> = self.metadata.themes.iter().filter(of).map(|theme| theme.label.as_str()).collect();
             if !labels.is_empty() {
                 sentences.push(format!("{name}: {}.", labels.join(", ")));
             }

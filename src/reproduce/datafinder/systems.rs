@@ -104,7 +104,8 @@ impl<'l> Laboratory<'l> {
             SystemKind::Prior { on, weight } => self.prior(on, *weight, queries, years),
         };
         let rankings = rankings.with_context(|| system.to_owned())?;
-        let kept: Rankings = rankings.into_iter().zip(queries).map(|(one, query)| self.kept(&one, query, years)).collect();
+        let kept: Rankings =
+            rankings.into_iter().zip(queries).map(|(one, query)| self.kept(&one, query, years)).collect();
         self.known.insert(key, kept.clone());
         Ok(kept)
     }
@@ -309,7 +310,8 @@ impl<'l> Laboratory<'l> {
 
     fn prior(&mut self, on: &str, weight: f64, queries: &[Query], years: Years) -> anyhow::Result<Rankings> {
         let rankings = self.rank(on, queries, years)?;
-        let names = |id: &DatasetId| self.collection.place(id).map_or(0, |place| self.collection.datasets[place].names());
+        let names =
+            |id: &DatasetId| self.collection.place(id).map_or(0, |place| self.collection.datasets[place].names());
         let raised = |one: &Scored| scored(&one.id, one.score + weight * (1.0 + names(&one.id) as f64).ln());
         let with = |ranking: &Ranking| Ranking::from_scores(ranking.iter().map(raised).collect());
         Ok(rankings.iter().map(with).collect())

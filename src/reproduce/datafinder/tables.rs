@@ -2,7 +2,9 @@
 
 use super::systems::{Laboratory, Query};
 use super::{ConcealedSpec, Rankings, SystemSpec, View, Years, part_name};
-use crate::eval::{Comparison, Differences, Draws, Metric, QueryForm, QueryPart, Resampling, Samples, SignificanceTest, mean};
+use crate::eval::{
+    Comparison, Differences, Draws, Metric, QueryForm, QueryPart, Resampling, Samples, SignificanceTest, mean,
+};
 use crate::reproduce::condition::{Average, compare_rows};
 use crate::reproduce::report::{Cell, RowReport, Spread, TableReport};
 use std::collections::BTreeMap;
@@ -68,29 +70,21 @@ impl Laboratory<'_> {
         })
     }
 
-    fn row(
-        &self,
-        system: &SystemSpec,
-        view: View,
-        rankings: &Rankings,
-        drawn: &Drawn,
-    ) -> anyhow::Result<RowReport> {
+    fn row(&self, system: &SystemSpec, view: View, rankings: &Rankings, drawn: &Drawn) -> anyhow::Result<RowReport> {
         let queries = self.queries(view.form);
         let expected = system.expected.get(&view.id());
         // The paper has no figures without its filter.
         let published = system.published.get(&view.form).filter(|_| view.years == Years::Known);
+        let published = published.into_iter().flatten().map(|&score| Some(score).filter(|score| *score > 0.0));
         let (mut cells, mut by_topic) = (Vec::new(), Vec::new());
         for (place, measure) in measures()?.into_iter().enumerate() {
             let values = self.values(rankings, &queries, measure);
-            // A system nobody expected anything of yet fails, and says what to expect of it.
-            let expected = expected.and_then(|scores| scores.get(place)).copied().unwrap_or(f64::NAN);
-            let published = published.and_then(|scores| scores.get(place)).copied().filter(|score| *score > 0.0);
-            let cell = Cell::new(expected, mean(&values)).with_spread(drawn.spread(&values)).with_published(published);
-            cells.push(cell);
+            let expected = expected.and_then(|scores| scores.get(place)).copied();
+            cells.push(cell(expected, mean(&values)).with_spread(drawn.spread(&values)));
             by_topic.push(self.by_topic(&queries, &values));
         }
         let (name, note) = (system.name.clone(), system.note.clone().filter(|_| view == View::ALL[0]));
-        Ok(RowReport { name, fused: false, cells, note, by_topic, against: Vec::new() })
+        Ok(RowReport { name, fused: false, cells, published: published.collect(), note, by_topic, against: Vec::new() })
     }
 
     fn by_topic(&self, queries: &[Query], values: &[f64]) -> BTreeMap<String, f64> {
@@ -115,9 +109,10 @@ impl Laboratory<'_> {
         Ok(TableReport {
             id: spec.id(),
             title: format!("{}: what a part of the query is worth, in {}", spec.system, spec.form),
-            source: "Each row: the topics whose words have such a part, with the words of that part and without them; with \
+            source:
+                "Each row: the topics whose words have such a part, with the words of that part and without them; with \
                      the filter by year."
-                .to_owned(),
+                    .to_owned(),
             average: Average::Micro,
             measures: vec!["AP, all said".to_owned(), "AP, concealed".to_owned()],
             rows,
@@ -137,15 +132,20 @@ impl Laboratory<'_> {
         for (place, queries) in [whole, without].into_iter().enumerate() {
             let rankings = self.rank(&spec.system, queries, Years::Known)?;
             let values = self.values(&rankings, queries, precision);
-            let expected = spec.expected.get(&name).map_or(f64::NAN, |scores| scores[place]);
-            cells.push(Cell::new(expected, mean(&values)).with_spread(drawn.spread(&values)));
+            let expected = spec.expected.get(&name).map(|scores| scores[place]);
+            cells.push(cell(expected, mean(&values)).with_spread(drawn.spread(&values)));
             by_topic.push(self.by_topic(queries, &values));
         }
         let lost = by_topic[0].values().zip(by_topic[1].values()).map(|(all, concealed)| concealed - all);
         let test = Comparison::of(&Differences::new(lost), SignificanceTest::StudentT);
         let note = format!("{:+.4} on {} topics, p {:.4} (paired t-test)", test.difference, test.topics, test.p);
-        Ok(RowReport { name, fused: false, cells, note: Some(note), by_topic, against: Vec::new() })
+        let note = Some(note);
+        Ok(RowReport { name, fused: false, cells, published: Vec::new(), note, by_topic, against: Vec::new() })
     }
+}
+
+fn cell(expected: Option<f64>, measured: f64) -> Cell {
+    expected.map_or_else(|| Cell::unexpected(measured), |expected| Cell::new(expected, measured))
 }
 
 /// Of the samples of topics, those in which a system's average precision is above that of the one it is tested against.

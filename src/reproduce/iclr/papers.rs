@@ -1,0 +1,98 @@
+//! Papers as they are published, and their labels.
+
+use anyhow::{Context, bail};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// A submission.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Paper {
+    /// OpenReview's id; where there is none, the number of the row, from 1.
+    pub id: String,
+    /// Its abstract.
+    pub text: String,
+    /// What it is about, if its keywords say.
+    pub label: Option<String>,
+}
+
+/// A row as it is published; what else it has (title, authors, decision, scores) is passed over.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+pub(super) struct Record {
+    pub(super) id: Option<String>,
+    #[serde(rename = "abstract")]
+    pub(super) text: Option<String>,
+    #[serde(default)]
+    pub(super) keywords: Vec<String>,
+    #[serde(alias = "label")]
+    pub(super) labels: Option<String>,
+}
+
+/// The label of a paper that has none, in published tables.
+const UNLABELED: &str = "unlabeled";
+
+/// Which keywords make which labels.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeywordLabels {
+    /// How many papers of the whole collection have a keyword, in lower case.
+    keyword_frequency: BTreeMap<String, u64>,
+    /// Its label: several keywords may share one.
+    keyword_to_label: BTreeMap<String, String>,
+}
+
+impl KeywordLabels {
+    /// Reads a file.
+    pub fn read(path: &Path) -> anyhow::Result<Self> {
+        let text = fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
+        let labels: Self = serde_json::from_str(&text).with_context(|| path.display().to_string())?;
+        if let Some(keyword) = labels.keyword_frequency.keys().find(|key| !labels.keyword_to_label.contains_key(*key)) {
+            bail!("{}: the keyword {keyword} has no label", path.display());
+        }
+        Ok(labels)
+    }
+
+    /// The label of the rarest of a paper's keywords that are listed; of equally rare ones, of the first.
+    #[must_use]
+    pub fn label<T: AsRef<str>>(&self, keywords: &[T]) -> Option<&str> {
+        let lower = keywords.iter().map(|keyword| keyword.as_ref().trim().to_lowercase());
+        let listed = lower.filter_map(|keyword| Some((*self.keyword_frequency.get(&keyword)?, keyword)));
+        let (_, rarest) = listed.min_by_key(|(frequency, _)| *frequency)?;
+        self.keyword_to_label.get(&rarest).map(String::as_str)
+    }
+}
+
+/// The papers of a file of JSON lines, or of a Parquet file. Labels are the file's own, where it has any; else those of the
+/// keywords.
+pub(super) fn read(path: &Path, labels: &KeywordLabels) -> anyhow::Result<Vec<Paper>> {
+    let parquet = path.extension().is_some_and(|end| end == "parquet");
+    let records = if parquet { columns(path) } else { lines(path) }?;
+    let own = records.iter().any(|record| record.labels.is_some());
+    let paper = |(place, record): (usize, Record)| {
+        let label = if own { record.labels } else { labels.label(&record.keywords).map(str::to_owned) };
+        let text = record.text.with_context(|| format!("{}: paper {} has no abstract", path.display(), place + 1))?;
+        let label = label.filter(|label| label != UNLABELED);
+        Ok(Paper { id: record.id.unwrap_or_else(|| (place + 1).to_string()), text, label })
+    };
+    records.into_iter().enumerate().map(paper).collect()
+}
+
+fn lines(path: &Path) -> anyhow::Result<Vec<Record>> {
+    let text = fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let record = |(place, line): (usize, &str)| {
+        serde_json::from_str(line).with_context(|| format!("{}, line {}", path.display(), place + 1))
+    };
+    lines.map(record).collect()
+}
+
+#[cfg(feature = "parquet")]
+fn columns(path: &Path) -> anyhow::Result<Vec<Record>> {
+    super::columns::read(path)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn columns(path: &Path) -> anyhow::Result<Vec<Record>> {
+    bail!("{}: this build reads no Parquet: build it with --features parquet, or give JSON lines", path.display())
+}

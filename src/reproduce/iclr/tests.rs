@@ -1,0 +1,82 @@
+use super::*;
+
+fn labels() -> KeywordLabels {
+    let text = r#"{"keyword_frequency": {"gan": 168, "rl": 100, "deep rl": 100, "graph": 48},
+                   "keyword_to_label": {"gan": "GANs", "rl": "RL", "deep rl": "deep RL", "graph": "graphs"}}"#;
+    serde_json::from_str(text).expect("labels")
+}
+
+#[test]
+fn the_rarest_keyword_that_is_listed_labels_a_paper() {
+    let labels = labels();
+    assert_eq!(labels.label(&["deep learning", "GAN", " Graph "]), Some("graphs"));
+    assert_eq!(labels.label(&["deep rl", "rl", "gan"]), Some("deep RL"), "the first of equally rare ones");
+    assert_eq!((labels.label(&["deep learning"]), labels.label::<&str>(&[])), (None, None));
+}
+
+fn written(text: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("papers.jsonl");
+    fs::write(&path, text).expect("written");
+    (folder, path)
+}
+
+#[test]
+fn labels_are_the_files_own_or_those_of_keywords() {
+    let (_folder, path) = written(
+        "{\"title\": \"T\", \"abstract\": \"One.\", \"keywords\": [\"GAN\"], \"year\": 2017}\n\n{\"id\": \"x\", \"abstract\": \"Two.\"}\n",
+    );
+    let paper = |id: &str, text: &str, label: Option<&str>| Paper {
+        id: id.to_owned(),
+        text: text.to_owned(),
+        label: label.map(str::to_owned),
+    };
+    let papers = papers::read(&path, &labels()).expect("papers");
+    assert_eq!(papers, [paper("1", "One.", Some("GANs")), paper("x", "Two.", None)]);
+    let (_folder, path) = written(
+        "{\"abstract\": \"One.\", \"keywords\": [\"GAN\"], \"labels\": \"unlabeled\"}\n{\"abstract\": \"Two.\", \"labels\": \"RL\"}",
+    );
+    let papers = papers::read(&path, &labels()).expect("papers");
+    assert_eq!(papers, [paper("1", "One.", None), paper("2", "Two.", Some("RL"))]);
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_said() {
+    for (text, part) in [("{\"abstract\": 1}", "line 1"), ("{\"keywords\": []}", "paper 1 has no abstract")] {
+        let (_folder, path) = written(text);
+        let error = papers::read(&path, &labels()).expect_err("refused");
+        assert!(format!("{error:#}").contains(part), "{error:#}");
+    }
+}
+
+/// Two fields of thirty papers each, told apart by their words.
+fn papers() -> Vec<Paper> {
+    let words = [["graph", "node", "edge", "walk", "tree"], ["reward", "agent", "policy", "game", "value"]];
+    let paper = |place: usize| {
+        let field = place % 2;
+        let text: Vec<&str> = (0..4).map(|word| words[field][(place / 2 + word * word) % 5]).collect();
+        let label = (place % 7 != 6).then(|| ["graphs", "RL"][field].to_owned());
+        Paper { id: place.to_string(), text: text.join(" "), label }
+    };
+    (0..60).map(paper).collect()
+}
+
+#[test]
+fn fields_of_different_words_are_told_apart() {
+    let papers = papers();
+    let bench = Bench::new(&papers).expect("folds");
+    assert_eq!((bench.counts.papers, bench.counts.labelled, bench.counts.labels), (60, 52, 2));
+    let vectors = vectors::of(Vectors::TfIdf, &bench.texts, None, &|_| ()).expect("vectors");
+    let (hits, map) = bench.judge("TF-IDF", &vectors).expect("a map");
+    assert_eq!((bench.accuracy(&hits[0]), map.points.len(), map.labels.len()), (1.0, 60, 60));
+    assert!(map.accuracy > 0.9, "{}", map.accuracy);
+    assert!(vectors::of(Vectors::Encoder, &bench.texts, None, &|_| ()).is_err());
+}
+
+#[test]
+fn accuracy_is_the_mean_over_folds() {
+    let papers = papers();
+    let bench = Bench::new(&papers).expect("folds");
+    let hits: Vec<bool> = bench.folds.iter().map(|fold| *fold < 3).collect();
+    assert!((bench.accuracy(&hits) - 0.3).abs() < 1e-12);
+}
