@@ -26,7 +26,9 @@ pub use snippets::{DatasetSnippet, MadeSnippet, QueryWords, SnippetRequest, Snip
 pub use terms::QueryTerms;
 pub use texts::Texts;
 
-pub use crate::index::{Facet, FacetCounts, FacetValues, Filter, Numbers, ParseFacetError, ValueCount, Years};
+pub use crate::index::{
+    AnalysisKind, Facet, FacetCounts, FacetValues, Filter, Numbers, ParseFacetError, ValueCount, Years,
+};
 
 use crate::index::IndexError;
 use crate::index::vectors::VectorsError;

@@ -140,6 +140,9 @@ pub enum SystemKind {
         /// Candidates by vectors.
         #[serde(default)]
         dense: usize,
+        /// What each ranking counts when they are fused, as `--fusion-weights`; none for equal ones.
+        #[serde(default)]
+        weights: Vec<f64>,
     },
     /// Several of these, fused: of each the first hundred.
     Fusion {

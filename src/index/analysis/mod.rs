@@ -1,6 +1,7 @@
-//! Text to tokens, in one of two ways: [`AnalysisKind::Acordar`], comparable with what is published, and
-//! [`AnalysisKind::Multilingual`], for people. Documents and queries need the same; the index remembers which it was.
+//! Text to tokens, in one of three ways: [`AnalysisKind::Acordar`] and [`AnalysisKind::English`], comparable with what is
+//! published, and [`AnalysisKind::Multilingual`], for people. Documents and queries need the same; the index remembers which it was.
 
+mod english;
 mod finder;
 mod language;
 mod multilingual;
@@ -10,6 +11,7 @@ mod words;
 pub use finder::TermFinder;
 pub use stop_words::STOP_WORDS;
 
+use english::English;
 use multilingual::Multilingual;
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
@@ -26,19 +28,23 @@ pub enum AnalysisKind {
     /// out, no stemming. What the published numbers were measured with.
     #[default]
     Acordar,
+    /// As Anserini does it with Lucene's `EnglishAnalyzer`: words by UAX #29 without a possessive 's, lower case, Lucene's
+    /// English stop words left out, stemmed. The stemmer is Snowball's English one, Porter's own revision of the one there.
+    English,
     /// Words stemmed, and stop words left out, by the language of the text.
     Multilingual,
 }
 
 impl AnalysisKind {
     /// Every kind.
-    pub const ALL: [Self; 2] = [Self::Acordar, Self::Multilingual];
+    pub const ALL: [Self; 3] = [Self::Acordar, Self::English, Self::Multilingual];
 
     /// The name, in lower case.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Acordar => "acordar",
+            Self::English => "english",
             Self::Multilingual => "multilingual",
         }
     }
@@ -52,7 +58,7 @@ impl fmt::Display for AnalysisKind {
 
 /// A name that is no analysis.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{0:?} is no analysis: it is `acordar` or `multilingual`")]
+#[error("{0:?} is no analysis: it is `acordar`, `english` or `multilingual`")]
 pub struct UnknownAnalysis(String);
 
 impl FromStr for AnalysisKind {
@@ -132,6 +138,7 @@ pub struct Analysis(Way);
 #[derive(Clone)]
 enum Way {
     Acordar(Arc<FxHashSet<&'static str>>),
+    English(Arc<English>),
     Multilingual(Arc<Multilingual>),
 }
 
@@ -153,6 +160,7 @@ impl Analysis {
     pub fn new(kind: AnalysisKind) -> Self {
         Self(match kind {
             AnalysisKind::Acordar => Way::Acordar(Arc::new(STOP_WORDS.iter().copied().collect())),
+            AnalysisKind::English => Way::English(Arc::new(English::new())),
             AnalysisKind::Multilingual => Way::Multilingual(Arc::new(Multilingual::new())),
         })
     }
@@ -162,6 +170,7 @@ impl Analysis {
     pub fn kind(&self) -> AnalysisKind {
         match self.0 {
             Way::Acordar(_) => AnalysisKind::Acordar,
+            Way::English(_) => AnalysisKind::English,
             Way::Multilingual(_) => AnalysisKind::Multilingual,
         }
     }
@@ -170,6 +179,9 @@ impl Analysis {
     pub fn tokens<'t>(&'t self, text: &'t str) -> impl Iterator<Item = String> + 't {
         match &self.0 {
             Way::Acordar(stop_words) => Tokens::Acordar(Words::of(text), stop_words),
+            Way::English(english) => {
+                Tokens::Made(english.words(text).map(|(_, token)| token).collect::<Vec<_>>().into_iter())
+            }
             Way::Multilingual(multilingual) => Tokens::Made(multilingual.tokens(text).into_iter()),
         }
     }
@@ -187,6 +199,10 @@ impl Analysis {
     pub fn query_words(&self, text: &str) -> Vec<QueryTerm> {
         match &self.0 {
             Way::Acordar(_) => self.tokens(text).map(QueryTerm::from).collect(),
+            Way::English(english) => {
+                let term = |(text, token)| QueryTerm { text, alternatives: vec![token] };
+                english.words(text).map(term).collect()
+            }
             Way::Multilingual(multilingual) => multilingual.query_words(text),
         }
     }
@@ -232,6 +248,17 @@ mod tests {
         let expected = ["think", "hasphonenumber", "müller’s", "café", "3.14"];
         assert_eq!(analysis.tokens(text).collect::<Vec<_>>(), expected);
         assert_eq!(analysis.query_words(text), expected.map(QueryTerm::from));
+    }
+
+    #[test]
+    fn english_words_lose_their_endings() {
+        let analysis = Analysis::new(AnalysisKind::English);
+        let text = "The networks’ models for NETWORKING, and such: Wordnet's relations";
+        let expected = ["network", "model", "network", "wordnet", "relat"];
+        assert_eq!(analysis.tokens(text).collect::<Vec<_>>(), expected);
+        let query = analysis.query_words("Learning the Relations");
+        assert_eq!(query.iter().map(|term| term.text.as_str()).collect::<Vec<_>>(), ["learning", "relations"]);
+        assert!(query[1].is("relat") && query[0].is("learn"));
     }
 
     #[test]

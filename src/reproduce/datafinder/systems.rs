@@ -4,7 +4,7 @@ use super::collection::Collection;
 use super::vectors::{Side, encode};
 use super::{DataFinder, DataFinderProgress, Nearness, Rankings, SystemKind, TextForm, View, Years, scored};
 use crate::catalog::DatasetId;
-use crate::engine::{Filter, RerankOptions, Reranker, Searcher, Texts, WeightedFusion};
+use crate::engine::{AnalysisKind, Filter, RerankOptions, Reranker, Searcher, Texts, WeightedFusion};
 use crate::eval::{Folds, Metric, QueryForm, mean};
 use crate::neighbors::{DenseRows, DocumentFrequency, Neighbor, Rows, SparseRows, TfIdf, TfIdfOptions, each};
 use crate::ranking::{Ranking, Scored};
@@ -99,7 +99,9 @@ impl<'l> Laboratory<'l> {
             SystemKind::TunedBm25 { text } => self.tuned_bm25(*text, queries, years),
             SystemKind::Dense { text } => self.dense(*text, queries),
             SystemKind::Neighbors { by, k, later } => self.neighbors(*by, *k, *later, queries),
-            SystemKind::Home { pool, depth, dense } => self.home(pool, *depth, *dense, queries, years),
+            SystemKind::Home { pool, depth, dense, weights } => {
+                self.home(pool, *depth, *dense, weights, queries, years)
+            }
             SystemKind::Fusion { of, weights, method } => self.fusion(of, weights, *method, queries, years),
             SystemKind::Prior { on, weight } => self.prior(on, *weight, queries, years),
         };
@@ -122,7 +124,7 @@ impl<'l> Laboratory<'l> {
         if !self.indexes.contains_key(&form) {
             let texts: Vec<String> = self.collection.datasets.iter().map(|dataset| dataset.text(form)).collect();
             let ids = self.collection.datasets.iter().map(|dataset| dataset.metadata.id.clone());
-            let texts = Texts::new(ids.zip(texts.iter().map(String::as_str)), Default::default())?;
+            let texts = Texts::new(ids.zip(texts.iter().map(String::as_str)), AnalysisKind::English)?;
             self.indexes.insert(form, texts);
         }
         Ok(&self.indexes[&form])
@@ -261,10 +263,11 @@ impl<'l> Laboratory<'l> {
         pool: &[ModelKind],
         depth: usize,
         dense: usize,
+        weights: &[f64],
         queries: &[Query],
         years: Years,
     ) -> anyhow::Result<Rankings> {
-        let searcher = self.searcher(pool, depth, dense)?;
+        let searcher = self.searcher(pool, depth, dense, weights)?;
         let found = searcher.len()?;
         let expected = self.collection.datasets.len();
         ensure!(found == expected as u64, "{}: {found} datasets instead of {expected}", self.home.display());
@@ -275,13 +278,18 @@ impl<'l> Laboratory<'l> {
         Ok(queries.iter().map(rank).collect::<Result<_, _>>()?)
     }
 
-    fn searcher(&self, pool: &[ModelKind], depth: usize, dense: usize) -> anyhow::Result<Searcher> {
+    fn searcher(&self, pool: &[ModelKind], depth: usize, dense: usize, weights: &[f64]) -> anyhow::Result<Searcher> {
         let searcher = Searcher::open(self.home)?;
+        let analysis = searcher.analysis()?;
+        ensure!(
+            analysis == AnalysisKind::Multilingual,
+            "the home's analysis is {analysis}: `lodeseek index --analysis multilingual`"
+        );
         if let ([model], 0) = (pool, dense) {
             return Ok(searcher.with_model(model.model(LengthMode::Exact)));
         }
         let encoders = if dense > 0 { vec![(self.encoders)(Granularity::Text)?] } else { Vec::new() };
-        let fusion = Some(WeightedFusion { method: "combsum".parse()?, weights: Vec::new() });
+        let fusion = Some(WeightedFusion { method: "combsum".parse()?, weights: weights.to_vec() });
         let dense = NonZeroUsize::new(dense);
         let options = RerankOptions { pool: pool.to_vec(), depth, dense, fusion, ..RerankOptions::default() };
         Ok(searcher.with_reranker(Reranker::open(self.home, encoders, options)?))
