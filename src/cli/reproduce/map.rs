@@ -87,7 +87,8 @@ fn pixels(points: &[[f32; 2]]) -> Vec<(i32, i32)> {
     };
     let ((left, right), (bottom, top)) = (bounds(0), bounds(1));
     let room = f64::from(SIDE) - 2.0 * MARGIN;
-    let scale = room / (right - left).max(top - bottom).max(f64::MIN_POSITIVE);
+    // Points on one spot have no extent to be scaled to.
+    let scale = room / (right - left).max(top - bottom).max(1e-9);
     let centred = |value: f64, low: f64, high: f64| (value - (low + high) / 2.0) * scale + f64::from(SIDE) / 2.0;
     let pixel = |point: &[f32; 2]| {
         let (x, y) = (centred(f64::from(point[0]), left, right), centred(f64::from(point[1]), bottom, top));
