@@ -26,6 +26,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use systems::Laboratory;
+use tables::OVERVIEW;
 
 /// An experiment. All paths are relative to the data folder.
 #[derive(Clone, Debug, Deserialize)]
@@ -286,7 +287,7 @@ impl DataFinder {
     /// The names of its tables.
     pub(super) fn tables(&self) -> Vec<String> {
         let concealed = self.concealed.iter().map(|concealed| concealed.id());
-        View::ALL.map(View::id).into_iter().chain(concealed).collect()
+        [OVERVIEW.to_owned()].into_iter().chain(View::ALL.map(View::id)).chain(concealed).collect()
     }
 
     /// Whether an encoder takes part.
@@ -316,6 +317,7 @@ impl DataFinder {
         for view in View::ALL {
             tables.push(laboratory.table(view)?);
         }
+        tables.insert(0, laboratory.overview(&tables));
         for concealed in &self.concealed {
             tables.push(laboratory.concealed(concealed)?);
         }

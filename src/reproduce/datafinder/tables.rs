@@ -11,6 +11,10 @@ use std::collections::BTreeMap;
 
 /// The paper's measures, by their names here.
 const MEASURES: [&str; 4] = ["P@5", "R@5", "AP", "RR"];
+/// The place of average precision among them.
+const PRECISION: usize = 2;
+/// The name of the table of average precision alone.
+pub(super) const OVERVIEW: &str = "overview";
 /// Draws of topics, where they are drawn as they should.
 const BOOTSTRAP: Resampling = Resampling { samples: 10_000, seed: Samples::PUBLISHED.seed };
 
@@ -70,6 +74,31 @@ impl Laboratory<'_> {
         })
     }
 
+    /// Average precision alone, a column a table.
+    pub(super) fn overview(&self, tables: &[TableReport]) -> TableReport {
+        let row = |(place, system): (usize, &SystemSpec)| {
+            let of = tables.iter().map(|table| &table.rows[place]);
+            let cell = |row: &RowReport| Cell { spread: None, ..row.cells[PRECISION].clone() };
+            RowReport {
+                name: system.name.clone(),
+                fused: false,
+                cells: of.clone().map(cell).collect(),
+                published: Vec::new(),
+                note: None,
+                by_topic: of.map(|row| row.by_topic[PRECISION].clone()).collect(),
+                against: Vec::new(),
+            }
+        };
+        TableReport {
+            id: OVERVIEW.to_owned(),
+            title: "Average precision of all systems".to_owned(),
+            source: "A column for each table below; \"all years\" is without the filter.".to_owned(),
+            average: Average::Micro,
+            measures: View::ALL.map(|view| format!("AP, {}", view.id().replace("-all-years", ", all years"))).to_vec(),
+            rows: self.experiment.systems.iter().enumerate().map(row).collect(),
+        }
+    }
+
     fn row(&self, system: &SystemSpec, view: View, rankings: &Rankings, drawn: &Drawn) -> anyhow::Result<RowReport> {
         let queries = self.queries(view.form);
         let expected = system.expected.get(&view.id());
@@ -125,7 +154,7 @@ impl Laboratory<'_> {
         part: QueryPart,
         [whole, without]: &[Vec<Query>; 2],
     ) -> anyhow::Result<RowReport> {
-        let precision: Metric = MEASURES[2].parse()?;
+        let precision: Metric = MEASURES[PRECISION].parse()?;
         let drawn = Drawn::of(whole.len());
         let name = part_name(part);
         let (mut cells, mut by_topic) = (Vec::new(), Vec::new());
@@ -151,7 +180,7 @@ fn cell(expected: Option<f64>, measured: f64) -> Cell {
 /// Of the samples of topics, those in which a system's average precision is above that of the one it is tested against.
 fn note_wins<'s>(systems: impl Iterator<Item = &'s SystemSpec>, rows: &mut [RowReport], drawn: &Drawn) {
     let values: BTreeMap<String, Vec<f64>> =
-        rows.iter().map(|row| (row.name.clone(), row.by_topic[2].values().copied().collect())).collect();
+        rows.iter().map(|row| (row.name.clone(), row.by_topic[PRECISION].values().copied().collect())).collect();
     for (system, row) in systems.zip(rows) {
         for other in &system.against {
             let wins = |samples: &Samples| 100.0 * samples.wins(&values[&system.name], &values[other]);
