@@ -4,7 +4,6 @@
 //! conference, labelled by its keywords, and the share of labelled papers whose label their ten nearest neighbours vote
 //! for, over ten folds; by the vectors as they are, and by a map of them in the plane.
 
-#[cfg(feature = "parquet")]
 mod columns;
 mod papers;
 mod vectors;

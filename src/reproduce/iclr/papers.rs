@@ -1,5 +1,6 @@
 //! Papers as they are published, and their labels.
 
+use super::columns;
 use anyhow::{Context, bail};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -67,7 +68,7 @@ impl KeywordLabels {
 /// keywords.
 pub(super) fn read(path: &Path, labels: &KeywordLabels) -> anyhow::Result<Vec<Paper>> {
     let parquet = path.extension().is_some_and(|end| end == "parquet");
-    let records = if parquet { columns(path) } else { lines(path) }?;
+    let records = if parquet { columns::read(path) } else { lines(path) }?;
     let own = records.iter().any(|record| record.labels.is_some());
     let paper = |(place, record): (usize, Record)| {
         let label = if own { record.labels } else { labels.label(&record.keywords).map(str::to_owned) };
@@ -85,14 +86,4 @@ fn lines(path: &Path) -> anyhow::Result<Vec<Record>> {
         serde_json::from_str(line).with_context(|| format!("{}, line {}", path.display(), place + 1))
     };
     lines.map(record).collect()
-}
-
-#[cfg(feature = "parquet")]
-fn columns(path: &Path) -> anyhow::Result<Vec<Record>> {
-    super::columns::read(path)
-}
-
-#[cfg(not(feature = "parquet"))]
-fn columns(path: &Path) -> anyhow::Result<Vec<Record>> {
-    bail!("{}: this build reads no Parquet: build it with --features parquet, or give JSON lines", path.display())
 }

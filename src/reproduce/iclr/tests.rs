@@ -1,4 +1,8 @@
 use super::*;
+use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+use std::sync::Arc;
 
 fn labels() -> KeywordLabels {
     let text = r#"{"keyword_frequency": {"gan": 168, "rl": 100, "deep rl": 100, "graph": 48},
@@ -38,6 +42,48 @@ fn labels_are_the_files_own_or_those_of_keywords() {
     );
     let papers = papers::read(&path, &labels()).expect("papers");
     assert_eq!(papers, [paper("1", "One.", None), paper("2", "Two.", Some("RL"))]);
+}
+
+/// Two papers as pandas writes them: strings, and a list of strings; the second has neither id nor keywords.
+fn write_columns(path: &Path) -> Result<(), Box<dyn std::error::Error>> {
+    let schema =
+        "message papers { OPTIONAL BYTE_ARRAY id (UTF8); OPTIONAL INT64 year; OPTIONAL BYTE_ARRAY abstract (UTF8);
+        OPTIONAL group keywords (LIST) { REPEATED group list { OPTIONAL BYTE_ARRAY element (UTF8); } } }";
+    let mut file =
+        SerializedFileWriter::new(fs::File::create(path)?, parse_message_type(schema)?.into(), Arc::default())?;
+    let mut rows = file.next_row_group()?;
+    let texts = |texts: &[&str]| texts.iter().map(|text| ByteArray::from(*text)).collect::<Vec<_>>();
+    let mut column = rows.next_column()?.expect("id");
+    column.typed::<ByteArrayType>().write_batch(&texts(&["x"]), Some(&[1, 0]), None)?;
+    column.close()?;
+    let mut column = rows.next_column()?.expect("year");
+    column.typed::<Int64Type>().write_batch(&[2017, 2018], Some(&[1, 1]), None)?;
+    column.close()?;
+    let mut column = rows.next_column()?.expect("abstract");
+    column.typed::<ByteArrayType>().write_batch(&texts(&["One.", "Two."]), Some(&[1, 1]), None)?;
+    column.close()?;
+    let mut column = rows.next_column()?.expect("keywords");
+    column.typed::<ByteArrayType>().write_batch(&texts(&["GAN", "Graph"]), Some(&[3, 3, 0]), Some(&[0, 1, 0]))?;
+    column.close()?;
+    rows.close()?;
+    file.close()?;
+    Ok(())
+}
+
+#[test]
+fn columns_are_read_as_lines_are() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("papers.parquet");
+    write_columns(&path).expect("written");
+    let (_folder, lines) = written(
+        "{\"id\": \"x\", \"abstract\": \"One.\", \"keywords\": [\"GAN\", \"Graph\"]}\n{\"abstract\": \"Two.\"}",
+    );
+    let papers = papers::read(&path, &labels()).expect("papers");
+    assert_eq!(papers, papers::read(&lines, &labels()).expect("papers"));
+    assert_eq!(papers[0].label.as_deref(), Some("graphs"));
+    fs::write(&path, "no columns").expect("written");
+    let error = format!("{:#}", papers::read(&path, &labels()).expect_err("refused"));
+    assert!(error.contains("papers.parquet: "), "{error}");
 }
 
 #[test]
