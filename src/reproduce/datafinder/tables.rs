@@ -10,7 +10,7 @@ use crate::reproduce::report::{Cell, RowReport, Spread, TableReport};
 use std::collections::BTreeMap;
 
 /// The paper's measures, by their names here.
-const MEASURES: [&str; 4] = ["P@5", "R@5", "AP", "RR"];
+pub(super) const MEASURES: [&str; 4] = ["P@5", "R@5", "AP", "RR"];
 /// Draws of topics, where they are drawn as they should.
 const BOOTSTRAP: Resampling = Resampling { samples: 10_000, seed: Samples::PUBLISHED.seed };
 
