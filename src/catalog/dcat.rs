@@ -6,6 +6,7 @@ use crate::rdf::intake::{Intake, Outcome};
 use crate::rdf::vocab::{dc11, dcat, dcterms, foaf, lodeseek, owl, rdf, rdfs, sd, skos, vcard, void};
 use crate::rdf::{LiteralKind, TermId, TermRef, TripleGraph, TripleGraphBuilder, local_name, words};
 use oxrdf::{Literal, NamedNode, Term, Triple};
+use rustc_hash::FxHashSet;
 use std::io;
 use std::path::Path;
 
@@ -99,7 +100,7 @@ impl<'g> Reader<'g> {
     }
 
     fn texts(&self, properties: &[&str]) -> Vec<Text> {
-        let mut texts: Vec<Text> = Vec::new();
+        let (mut texts, mut seen) = (Vec::new(), FxHashSet::default());
         for property in properties {
             for object in self.objects(property) {
                 let TermRef::Literal { lexical, kind } = self.graph.term(object) else { continue };
@@ -108,7 +109,7 @@ impl<'g> Reader<'g> {
                     _ => None,
                 };
                 let text = Text { value: lexical.trim().to_owned(), language };
-                if !text.value.is_empty() && !texts.contains(&text) {
+                if !text.value.is_empty() && seen.insert(text.clone()) {
                     texts.push(text);
                 }
             }

@@ -1,8 +1,9 @@
 //! Papers with Code: datasets of machine learning, as its `datasets.json` and DataFinder's `collection.jsonl` list them.
 //!
-//! Either may be compressed. Both become DCAT as `ontologies/papers-with-code.ttl` says. DataFinder's file has one object a line and says less: no
-//! tasks, modalities, languages or counts, but the year of the introducing paper. It lists some datasets several times,
-//! with other papers; these become one dataset with several papers. Descriptions are Markdown and are kept as plain text.
+//! Either may be compressed. Both become DCAT as `ontologies/papers-with-code.ttl` says. DataFinder's file has one object a
+//! line and says less: no tasks, modalities, languages or counts, but the year of the introducing paper. It lists some
+//! datasets several times, with other papers; these become one dataset with several papers. Descriptions are Markdown and
+//! are kept as plain text.
 //!
 //! V. Viswanathan et al.: *DataFinder: Scientific Dataset Recommendation from Natural Language Descriptions*, ACL 2023.
 
@@ -11,7 +12,7 @@ use super::{Catalog, CatalogError, Dataset, DatasetId, Metadata, Scheme, Text, T
 use crate::rdf::intake::{self, Limits};
 use pulldown_cmark::{Event, Options, Parser, TagEnd};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
@@ -136,12 +137,9 @@ fn describe(metadata: &mut Metadata, markdown: Option<&Value>) {
 
 /// Adds names that the dataset does not have yet.
 fn call(metadata: &mut Metadata, names: impl IntoIterator<Item = String>) {
-    for name in names {
-        let known = metadata.titles.iter().chain(&metadata.alternatives).any(|text| text.value == name);
-        if !known {
-            metadata.alternatives.push(Text::plain(name));
-        }
-    }
+    let known = metadata.titles.iter().chain(&metadata.alternatives);
+    let mut known: BTreeSet<String> = known.map(|text| text.value.clone()).collect();
+    metadata.alternatives.extend(names.into_iter().filter(|name| known.insert(name.clone())).map(Text::plain));
 }
 
 fn paper(value: &Value) -> Option<Work> {

@@ -125,7 +125,7 @@ pub(super) struct RerankArguments {
     #[command(flatten)]
     encoders: EncoderArguments,
     /// The models whose best are candidates [default: fsdm,bm25; or the one model that --model, --fields, --weights or
-    /// --lengths make].
+    /// --lengths make; or, with --popularity alone, the usual model].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pool: Vec<ModelKind>,
     /// Candidates of each model.
@@ -182,9 +182,12 @@ impl RerankArguments {
         Ok(Some(Reranker::open(home, self.encoders.open(Some(NonZeroUsize::MIN))?, self.options(pool, shown)?)?))
     }
 
-    /// The pool named, else the usual one.
+    /// The pool named, else the usual one beside vectors; popularity alone is added to what ranks without it.
     pub(super) fn pool_or_usual(&self) -> Vec<ModelKind> {
-        if self.pool.is_empty() { vec![ModelKind::Fsdm, ModelKind::Bm25] } else { self.pool.clone() }
+        if self.pool.is_empty() && self.encoders.is_any() {
+            return vec![ModelKind::Fsdm, ModelKind::Bm25];
+        }
+        self.pool.clone()
     }
 
     /// The same beside the arguments of a ranking model; these, where they say something, are the pool: an empty one.
@@ -205,6 +208,7 @@ impl RerankArguments {
     fn options(&self, pool: Vec<ModelKind>, shown: usize) -> anyhow::Result<RerankOptions> {
         let method = match self.fusion.unwrap_or(Joining::Fused(Method::CombSum(Normalization::MinMax))) {
             Joining::VectorsAlone => None,
+            Joining::Fused(_) if pool.len() < 2 && !self.encoders.is_any() => None,
             Joining::Fused(method) => Some(method),
         };
         Ok(RerankOptions {

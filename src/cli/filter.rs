@@ -31,11 +31,13 @@ pub(super) struct FilterArguments {
 
 impl FilterArguments {
     pub(super) fn filter(&self) -> Filter {
-        let of = |(facet, values): (Facet, &Vec<String>)| {
-            values.iter().map(move |value| (facet, value.trim().to_owned())).collect::<Vec<_>>()
-        };
         let values = [&self.task, &self.modality, &self.language, &self.keyword, &self.creator, &self.license];
-        Filter { until: self.before, values: Facet::ALL.into_iter().zip(values).flat_map(of).collect() }
+        let values = Facet::ALL
+            .into_iter()
+            .zip(values)
+            .flat_map(|(facet, values)| values.iter().map(move |value| (facet, value)));
+        let filter = Filter { until: self.before, ..Filter::default() };
+        values.fold(filter, |filter, (facet, value)| filter.with(facet, value.trim()))
     }
 }
 

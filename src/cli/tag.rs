@@ -15,7 +15,7 @@ use papers::{Paper, papers};
 use report::{Report, Side};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -55,6 +55,8 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
+    let is_stream = fs::metadata(&arguments.papers).is_ok_and(|papers| !papers.is_file());
+    ensure!(!is_stream, "{} is no file: papers are read twice", arguments.papers.display());
     let lexicon = Lexicon::of(&metadata(home, arguments)?)?;
     ensure!(!lexicon.is_empty(), "there are no datasets, and so no names to find");
     let started = Instant::now();

@@ -7,7 +7,7 @@ use crate::index::vectors::{Precision, Rows, Vectors, VectorsSnapshot, model_fol
 use crate::index::{Passing, Snapshot};
 use crate::rerank::{Combination, Encoder, Granularity, Matrix, Passage, Query, colbert, dpr};
 use lru::LruCache;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -385,13 +385,19 @@ fn best(mut scored: Vec<Near<'_>>, depth: usize) -> Vec<DatasetId> {
     scored.into_iter().map(|near| near.id.clone()).collect()
 }
 
-/// The best that pass. Looked up from the best on, until there are enough: most filters leave some of the first.
+/// The best that pass. Where many pass, they are looked up from the best on until there are enough; where few do, that
+/// could come to all there are, and these few are sought. Either takes about √(depth · all) look-ups at most, where what
+/// passes is as likely to be near as what does not.
 fn best_passing(
     scored: Vec<Near<'_>>,
     depth: usize,
     index: &Snapshot,
     passing: &Passing,
 ) -> Result<Vec<DatasetId>, EngineError> {
+    if let Some(few) = index.few_passing(passing, depth.saturating_mul(scored.len()).isqrt())? {
+        let few: FxHashSet<DatasetId> = few.into_iter().collect();
+        return Ok(best(scored.into_iter().filter(|near| few.contains(near.id)).collect(), depth));
+    }
     let (mut waiting, mut best) = (BinaryHeap::from(scored), Vec::new());
     while best.len() < depth
         && let Some(near) = waiting.pop()

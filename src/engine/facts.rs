@@ -4,6 +4,7 @@ use crate::catalog::{Metadata, Scheme};
 use crate::index::{Facet, Facts, Numbers};
 use crate::profile::Summary;
 use crate::rdf::language_name;
+use rustc_hash::FxHashSet;
 
 /// Characters of a value at most: what is longer is a text, not a value to choose.
 const LONGEST: usize = 200;
@@ -15,11 +16,11 @@ pub(super) fn facts(metadata: &Metadata, profile: &Summary) -> Facts {
     let keywords = metadata.keywords.iter().map(|keyword| (Facet::Keyword, keyword.value.as_str()));
     let creators = metadata.creators.iter().map(|agent| (Facet::Creator, agent.name.as_str()));
     let license = metadata.license.iter().map(|license| (Facet::License, license.as_str()));
-    let mut values: Vec<(Facet, String)> = Vec::new();
+    let (mut values, mut seen) = (Vec::new(), FxHashSet::default());
     for (facet, value) in themes.chain(languages).chain(keywords).chain(creators).chain(license) {
         let value = (facet, value.split_whitespace().collect::<Vec<_>>().join(" "));
         let is_value = !value.1.is_empty() && value.1.chars().count() <= LONGEST;
-        if is_value && !values.contains(&value) {
+        if is_value && seen.insert(value.clone()) {
             values.push(value);
         }
     }

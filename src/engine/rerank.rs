@@ -276,6 +276,9 @@ impl Reranker {
 
     fn joined(&self, Components { sparse, dense }: Components) -> Ranking {
         let Some(fusion) = &self.options.fusion else {
+            if self.encoders.is_empty() {
+                return sparse.into_iter().next().unwrap_or_default();
+            }
             let weighted: Vec<_> = sparse.iter().map(|ranking| (ranking, 1.0)).collect();
             let unencoded = Fusion::default().with_depth(usize::MAX).fuse(&weighted);
             return dense.into_iter().next().unwrap_or_default().followed_by(&unencoded);
@@ -311,7 +314,9 @@ fn is_of_texts(dense: &Dense) -> bool {
 fn check(options: &RerankOptions, encoders: &[Dense]) -> Result<(), RerankError> {
     let expected = options.pool.len().max(1) + encoders.len();
     match &options.fusion {
-        None if encoders.len() != 1 => return Err(RerankError::NoFusion(encoders.len())),
+        None if encoders.len() > 1 || encoders.is_empty() && expected > 1 => {
+            return Err(RerankError::NoFusion(encoders.len()));
+        }
         Some(WeightedFusion { weights, .. }) if !weights.is_empty() => check_weights(weights, expected)?,
         _ => {}
     }

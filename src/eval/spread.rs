@@ -23,6 +23,9 @@ pub enum Draws {
     AsDataFinder,
 }
 
+/// Means that differ by less differ in the order of their additions: fifths of other topics add up to the same.
+const ROUNDING: f64 = 1e-12;
+
 /// Samples of topics: the same for all systems that are compared.
 #[derive(Clone, Debug)]
 pub struct Samples {
@@ -80,10 +83,9 @@ impl Samples {
             Draws::Bootstrap => 0.5,
             Draws::AsDataFinder => 0.0,
         };
-        let won = |(first, second): (f64, f64)| match first.total_cmp(&second) {
-            std::cmp::Ordering::Greater => 1.0,
-            std::cmp::Ordering::Equal => tie,
-            std::cmp::Ordering::Less => 0.0,
+        let won = |(first, second): (f64, f64)| match first - second {
+            difference if difference.abs() < ROUNDING => tie,
+            difference => f64::from(u8::from(difference > 0.0)),
         };
         mean(&self.means(first).zip(self.means(second)).map(won).collect::<Vec<_>>())
     }
@@ -117,6 +119,15 @@ mod tests {
             assert_eq!((samples.wins(&better, &even), samples.wins(&even, &better)), (1.0, 0.0));
             assert_eq!(samples.deviation(&even), 0.0);
         }
+    }
+
+    /// One topic is worth .1 + .2 to one system and .3 to the other: in binary fractions these are not the same.
+    #[test]
+    fn rounding_breaks_no_tie() {
+        let (one, other) = (vec![0.1 + 0.2; 7], vec![0.3; 7]);
+        assert_ne!(one, other);
+        assert_eq!(Samples::new(7, Draws::Bootstrap, Samples::PUBLISHED).wins(&one, &other), 0.5);
+        assert_eq!(Samples::new(7, Draws::AsDataFinder, Samples::PUBLISHED).wins(&one, &other), 0.0);
     }
 
     #[test]

@@ -77,7 +77,8 @@ impl FacetTable {
 
 /// The place of a value that is known to be among the keys.
 fn place(keys: &[String], spelling: &str) -> u32 {
-    keys.partition_point(|key| *key < folded(spelling)) as u32
+    let spelling = folded(spelling);
+    keys.partition_point(|key| *key < spelling) as u32
 }
 
 impl Places {

@@ -99,7 +99,8 @@ pub struct Facts {
 
 /// Which datasets may be found.
 ///
-/// Values of one facet are alternatives; all facets, and the year, have to pass. The case of letters does not count.
+/// Values of one facet are alternatives; all facets, and the year, have to pass. The case of letters does not count, nor
+/// does how much white space there is.
 ///
 /// ```
 /// use lodeseek::index::{Facet, Filter};
@@ -121,11 +122,29 @@ impl Filter {
         Self { until: Some(year), values: Vec::new() }
     }
 
-    /// With a value of a facet.
+    /// With a value of a facet, if it does not name it already.
     #[must_use]
     pub fn with(mut self, facet: Facet, value: impl Into<String>) -> Self {
-        self.values.push((facet, value.into()));
+        let value = value.into();
+        if !self.names(facet, &value) {
+            self.values.push((facet, value));
+        }
         self
+    }
+
+    /// Without a value of a facet.
+    #[must_use]
+    pub fn without(mut self, facet: Facet, value: &str) -> Self {
+        let value = folded(value);
+        self.values.retain(|(of, other)| *of != facet || folded(other) != value);
+        self
+    }
+
+    /// Whether it names a value of a facet.
+    #[must_use]
+    pub fn names(&self, facet: Facet, value: &str) -> bool {
+        let value = folded(value);
+        self.of(facet).any(|other| folded(other) == value)
     }
 
     /// Whether everything passes.
@@ -140,7 +159,21 @@ impl Filter {
     }
 }
 
-/// Values as they are compared: what differs in the case of letters alone is one.
+/// Values as they are compared: what differs in the case of letters or in white space alone is one.
 pub(super) fn folded(value: &str) -> String {
-    value.to_lowercase()
+    value.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_named_once_however_it_is_written() {
+        let filter = Filter::default().with(Facet::Task, "Image  Captioning").with(Facet::Task, "image captioning ");
+        assert_eq!(filter.values.len(), 1);
+        assert!(filter.names(Facet::Task, "IMAGE captioning") && !filter.names(Facet::Keyword, "image captioning"));
+        assert_eq!(filter.clone().without(Facet::Keyword, "image captioning"), filter);
+        assert!(filter.without(Facet::Task, "image captioning").is_empty());
+    }
 }

@@ -9,6 +9,7 @@ use super::facts::{Facet, Filter, Numbers};
 use super::{DocumentAddress, IndexError, Snapshot};
 use crate::catalog::DatasetId;
 use serde::Serialize;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// Which of the documents with a term may be found.
@@ -83,6 +84,19 @@ impl Snapshot {
             });
         }
         Ok(Some(Passing { fails }))
+    }
+
+    /// The datasets that pass, where there are so many at most; `None` where there are more.
+    pub fn few_passing(&self, passing: &Passing, most: usize) -> Result<Option<Vec<DatasetId>>, IndexError> {
+        let readers = self.searcher.segment_readers().iter().zip(0_u32..);
+        let living = readers.flat_map(|(reader, segment)| {
+            reader.doc_ids_alive().map(move |document| DocumentAddress { segment, document })
+        });
+        let few: Vec<DocumentAddress> = living.filter(|address| passing.holds(*address)).take(most + 1).collect();
+        if few.len() > most {
+            return Ok(None);
+        }
+        few.into_iter().map(|address| self.id(address)).collect::<Result<_, _>>().map(Some)
     }
 
     /// Marks the documents that fail a part.
@@ -178,8 +192,12 @@ fn facet_values(facet: Facet, table: &FacetTable, counts: &[u64], filter: &Filte
     let mut found: Vec<u32> = (0..counts.len() as u32).filter(|&place| counts[place as usize] > 0).collect();
     let distinct = found.len();
     // Places are in the order of the names: equal counts by name.
-    found.sort_by_key(|&place| std::cmp::Reverse(counts[place as usize]));
-    found.truncate(most);
+    let order = |&place: &u32| (Reverse(counts[place as usize]), place);
+    if most < distinct {
+        found.select_nth_unstable_by_key(most, order);
+        found.truncate(most);
+    }
+    found.sort_unstable_by_key(order);
     let value = |&place: &u32| ValueCount {
         value: table.label(place).to_owned(),
         count: counts[place as usize],

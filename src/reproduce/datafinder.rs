@@ -159,7 +159,7 @@ pub enum SystemKind {
     Prior {
         /// Its name.
         on: String,
-        /// What ln(1 + other names of the dataset) counts.
+        /// What ln(1 + n) counts, n the papers known to use the dataset or, where nobody counted, its names.
         weight: f64,
     },
 }
@@ -277,9 +277,26 @@ impl DataFinder {
             }
             ensure!(!before(&system.name), "two systems called {}", system.name);
         }
+        self.check_scores()?;
         for concealed in &self.concealed {
             let known = self.systems.iter().any(|system| system.name == concealed.system);
             ensure!(known, "there is no system {}", concealed.system);
+        }
+        Ok(())
+    }
+
+    /// A score under a name that no table has, or too few of them, would be compared with nothing.
+    fn check_scores(&self) -> anyhow::Result<()> {
+        for SystemSpec { name, expected, published, .. } in &self.systems {
+            for view in expected.keys() {
+                ensure!(View::ALL.iter().any(|known| known.id() == *view), "{name}: there is no table {view}");
+            }
+            for scores in expected.values().chain(published.values()) {
+                ensure!(scores.len() == tables::MEASURES.len(), "{name}: {} scores of a table", scores.len());
+            }
+        }
+        for part in self.concealed.iter().flat_map(|concealed| concealed.expected.keys()) {
+            ensure!(QueryPart::ALL.into_iter().any(|known| part_name(known) == *part), "there is no part {part}");
         }
         Ok(())
     }

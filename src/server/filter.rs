@@ -18,15 +18,12 @@ pub(super) fn filter(pairs: &Pairs) -> Result<Filter, ApiError> {
     for (name, value) in pairs.iter().map(|(name, value)| (name, value.trim())).filter(|(_, value)| !value.is_empty()) {
         if name == "before" {
             filter.until = Some(year(value)?);
-        } else if let Ok(facet) = name.parse::<Facet>()
-            && !filter.of(facet).any(|known| known == value)
-        {
+        } else if let Ok(facet) = name.parse::<Facet>() {
             check(facet, value)?;
-            filter.values.push((facet, value.to_owned()));
+            filter = filter.with(facet, value);
+            // Before the next: each is compared with those before it.
+            check_number(&filter)?;
         }
-    }
-    if filter.values.len() > MOST {
-        return Err(ApiError::bad_request(format!("a filter may have {MOST} values")));
     }
     Ok(filter)
 }
@@ -39,6 +36,13 @@ fn year(text: &str) -> Result<i32, ApiError> {
 fn check(facet: Facet, value: &str) -> Result<(), ApiError> {
     if value.chars().count() > LONGEST {
         return Err(ApiError::bad_request(format!("a {facet} may have {LONGEST} characters")));
+    }
+    Ok(())
+}
+
+fn check_number(filter: &Filter) -> Result<(), ApiError> {
+    if filter.values.len() > MOST {
+        return Err(ApiError::bad_request(format!("a filter may have {MOST} values")));
     }
     Ok(())
 }

@@ -1,7 +1,8 @@
 //! What stands around a name and says that a dataset is meant, or that something else is.
 
 use super::text::Token;
-use std::ops::Range;
+use std::collections::BTreeSet;
+use std::ops::{Range, RangeInclusive};
 
 /// What says that a dataset is meant.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -272,10 +273,10 @@ fn is_experiment(tokens: &[Token], name: &Range<usize>) -> bool {
         return false;
     }
     let on = name.start - steps - 1;
-    let sentence = before[..on].iter().rev().take_while(|token| !ends_sentence(token));
+    let mut sentence = before[..on].iter().rev().take_while(|token| !ends_sentence(token));
     let after = tokens[name.end..].iter().take_while(|token| !ends_sentence(token));
     sentence.clone().take(BEFORE_ON).any(tells_of_experiment)
-        || sentence.count() == 0 && after.take(BEFORE_ON).any(tells_of_experiment)
+        || sentence.next().is_none() && after.take(BEFORE_ON).any(tells_of_experiment)
 }
 
 fn ends_sentence(token: &Token) -> bool {
@@ -290,10 +291,12 @@ fn tells_of_experiment(token: &Token) -> bool {
 /// words with a capital or a digit.
 pub(super) fn list(tokens: &[Token], name: &Range<usize>) -> Range<usize> {
     let mut list = name.clone();
-    while let Some(more) = item_behind(&tokens[list.end..]) {
+    for _ in 0..LIST {
+        let Some(more) = item_behind(&tokens[list.end..]) else { break };
         list.end += more;
     }
-    while let Some(more) = item_before(&tokens[..list.start]) {
+    for _ in 0..LIST {
+        let Some(more) = item_before(&tokens[..list.start]) else { break };
         list.start -= more;
     }
     list
@@ -312,6 +315,8 @@ fn item_before(tokens: &[Token]) -> Option<usize> {
     (joints > 0 && words > 0 && joins(&tokens[rest.len()..])).then_some(joints + words)
 }
 
+/// The most items of a list on each side of a name: every name of a list looks for all of it.
+const LIST: usize = 32;
 /// The most tokens between two items, and in one.
 const JOINTS: usize = 5;
 const ITEM: usize = 4;
@@ -377,7 +382,7 @@ pub(super) fn is_introduced(tokens: &[Token], name: &Range<usize>) -> bool {
 pub(super) fn explained(tokens: &[Token], name: &Range<usize>) -> Option<Range<usize>> {
     let acronym: Vec<char> =
         tokens[name.clone()].iter().flat_map(|token| token.word.chars()).filter(|c| c.is_alphabetic()).collect();
-    if acronym.len() < 2 || name.len() != 1 {
+    if !ACRONYM.contains(&acronym.len()) || name.len() != 1 {
         return None;
     }
     let before = name.start.checked_sub(1).filter(|&open| tokens[open].word == "(");
@@ -391,21 +396,41 @@ pub(super) fn explained(tokens: &[Token], name: &Range<usize>) -> Option<Range<u
     (tokens[words.start].place.start >= open.place.end && words.start == name.end + 1).then_some(words)
 }
 
+/// Letters of an acronym, and how many words more than letters it may stand for: their bound, and that of the search.
+const ACRONYM: RangeInclusive<usize> = 2..=16;
+const MORE_WORDS: usize = 5;
+
 /// The words that end before a place and whose initials spell an acronym. Small words may be left out of it.
 fn words_of(tokens: &[Token], end: usize, acronym: &[char]) -> Option<Range<usize>> {
-    let Some((last, rest)) = acronym.split_last() else { return Some(end..end) };
-    let place = end.checked_sub(1).filter(|&place| tokens[place].is_word())?;
-    let word = tokens[place].word.as_str();
-    let initials = || word.split(|character: char| !character.is_alphanumeric()).filter_map(|part| part.chars().next());
+    let least = end.saturating_sub(acronym.len() + MORE_WORDS);
+    let near = &tokens[least..end];
+    Some(least + start_of(near, acronym, &mut BTreeSet::new())?..end)
+}
+
+/// Where the words at the end of these begin that spell an acronym. What fails is remembered: a word that may be taken or
+/// left would double the ways at every step.
+fn start_of(tokens: &[Token], acronym: &[char], failed: &mut BTreeSet<(usize, usize)>) -> Option<usize> {
+    let Some((last, rest)) = acronym.split_last() else { return Some(tokens.len()) };
+    let state = (tokens.len(), acronym.len());
+    let (token, before) = tokens.split_last().filter(|(token, _)| token.is_word() && !failed.contains(&state))?;
+    let word = token.word.as_str();
+    let initials = word.split(|character: char| !character.is_alphanumeric()).filter_map(|part| part.chars().next());
     // A word with hyphens may give the initials of all its parts.
-    let several: Vec<char> = initials().collect();
-    let takes_several = several.len() > 1 && acronym.ends_with(&several);
-    let taken = takes_several.then(|| words_of(tokens, place, &acronym[..acronym.len() - several.len()])).flatten();
-    let taken = taken.or_else(|| word.starts_with(*last).then(|| words_of(tokens, place, rest)).flatten());
-    let may_miss = SMALL.contains(&word) || word.starts_with(|character: char| character.is_numeric());
-    let skipped = || may_miss.then(|| words_of(tokens, place, acronym)).flatten();
-    let words = taken.or_else(skipped)?;
-    Some(words.start..end)
+    let several: Vec<char> = initials.collect();
+    let mut start = None;
+    if several.len() > 1 && acronym.ends_with(&several) {
+        start = start_of(before, &acronym[..acronym.len() - several.len()], failed);
+    }
+    if start.is_none() && word.starts_with(*last) {
+        start = start_of(before, rest, failed);
+    }
+    if start.is_none() && (SMALL.contains(&word) || word.starts_with(char::is_numeric)) {
+        start = start_of(before, acronym, failed);
+    }
+    if start.is_none() {
+        failed.insert(state);
+    }
+    start
 }
 
 /// Words that acronyms may leave out.

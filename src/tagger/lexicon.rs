@@ -158,15 +158,15 @@ impl Lexicon {
             let order = |found: &Use| (found.owners.is_empty(), found.place.start, Reverse(found.place.end));
             order(a).cmp(&order(b))
         });
-        let mut kept: Vec<Use> = Vec::new();
+        let mut kept: BTreeMap<usize, Use> = BTreeMap::new();
         for found in uses {
-            let free = |other: &Use| other.place.end <= found.place.start || found.place.end <= other.place.start;
-            if kept.iter().all(free) {
-                kept.push(found);
+            // Those kept do not overlap: the last that begins before the end of this one ends last.
+            let last = kept.range(..found.place.end).next_back();
+            if last.is_none_or(|(_, other)| other.place.end <= found.place.start) {
+                kept.insert(found.place.start, found);
             }
         }
-        kept.sort_by_key(|found| found.place.start);
-        kept
+        kept.into_values().collect()
     }
 
     /// Whose name it is where several datasets have it: the one whose id or title is just this name.

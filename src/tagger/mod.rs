@@ -22,7 +22,7 @@ pub use statistics::Statistics;
 
 use crate::catalog::DatasetId;
 use cue::Cue;
-use reading::{Read, Reading, inside};
+use reading::{Read, Reading};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -278,7 +278,7 @@ impl Tagger {
     }
 
     fn is_beside_distinctive(&self, mention: &Found<'_>, readings: &[Reading]) -> bool {
-        let others = readings[mention.text].uses.iter().filter(|read| inside(&read.found.place, &mention.read.list));
+        let others = readings[mention.text].within(&mention.read.list);
         others.filter(|read| !read.found.owners.is_empty()).any(|read| {
             read.found.name != mention.read.found.name && self.standings[read.found.name] == Standing::Distinctive
         })

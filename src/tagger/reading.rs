@@ -44,6 +44,13 @@ impl Reading {
         let uses = found.into_iter().zip(&covered).map(|(found, name)| read(&tokens, text, found, name));
         Self { uses: uses.collect() }
     }
+
+    /// The names in a part of the text.
+    pub(super) fn within<'r>(&'r self, part: &'r Range<usize>) -> impl Iterator<Item = &'r Read> {
+        // Names follow one another and do not overlap.
+        let first = self.uses.partition_point(|read| read.found.place.start < part.start);
+        self.uses[first..].iter().take_while(|read| read.found.place.end <= part.end)
+    }
 }
 
 fn read(tokens: &[Token], text: &str, found: Use, name: &Range<usize>) -> Read {
@@ -73,9 +80,4 @@ fn place(tokens: &[Token], range: &Range<usize>) -> Range<usize> {
 /// "NAME: what it is", as titles of papers begin.
 fn is_heading(tokens: &[Token], name: &Range<usize>) -> bool {
     name.start == 0 && tokens.get(name.end).is_some_and(|token| token.word == ":")
-}
-
-/// Whether a place lies in another.
-pub(super) fn inside(place: &Range<usize>, whole: &Range<usize>) -> bool {
-    whole.start <= place.start && place.end <= whole.end
 }

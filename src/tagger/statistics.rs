@@ -1,7 +1,7 @@
 //! What a collection of papers tells of names: how often they are written like ordinary words, how often beside a cue.
 
 use super::lexicon::{Form, Lexicon};
-use super::reading::{Read, Reading, inside};
+use super::reading::{Read, Reading};
 use super::{Standing, TaggerOptions};
 use std::collections::BTreeSet;
 
@@ -85,8 +85,8 @@ fn names(readings: &[Reading], fits: impl Fn(&Reading, &Read) -> bool) -> BTreeS
 
 /// Whether another item of the list is a name that by its form can hardly be anything else.
 fn lists_marked(lexicon: &Lexicon, reading: &Reading, read: &Read) -> bool {
-    let others = reading.uses.iter().filter(|other| other.found.name != read.found.name);
+    let others = reading.within(&read.list).filter(|other| other.found.name != read.found.name);
     others
         .filter(|other| !other.found.owners.is_empty() && !other.found.is_cased)
-        .any(|other| lexicon.names[other.found.name].form == Form::Marked && inside(&other.found.place, &read.list))
+        .any(|other| lexicon.names[other.found.name].form == Form::Marked)
 }

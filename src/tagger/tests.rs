@@ -333,3 +333,22 @@ proptest! {
         }
     }
 }
+
+/// None of these may take long, or the stack: a number may be left out of what an acronym stands for, every name of a list
+/// looks for all of it, and what has no white space could be one address.
+#[test]
+fn long_texts_of_one_kind_are_read_in_their_time() {
+    let tagger = tagger(&[]);
+    let numbers = format!("{}(LFT)", "7 ".repeat(100_000));
+    assert_eq!(verdicts(&tagger, &numbers), [("LFT".to_owned(), rejected(Reason::NoEvidence))]);
+    let names = [dataset("B", &["BAAAAAAAAAAAAAAA"])];
+    let lexicon = Lexicon::of(&names).expect("names");
+    let statistics = Statistics::new(&lexicon);
+    let acronym = Tagger::new(lexicon, &statistics, &TaggerOptions::default());
+    assert_eq!(verdicts(&acronym, &format!("{}(BAAAAAAAAAAAAAAA)", "a ".repeat(40))).len(), 1);
+    for joint in [", ", ",", " on "] {
+        let list = vec!["Trees-10"; 5_000].join(joint);
+        let found = tagger.tag(&[&list]);
+        assert!(found.len() == 5_000 && found.iter().all(|mention| mention.accepted().is_some()), "{joint:?}");
+    }
+}

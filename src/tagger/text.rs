@@ -82,10 +82,15 @@ fn continues_as_word(rest: &str) -> bool {
     word.is_empty() || is_year || word.chars().count() > 1 && word.chars().all(char::is_lowercase)
 }
 
+/// Bytes of an address looked at on each side of a name: what has no white space at all is not read anew for every name.
+const ADDRESS: usize = 256;
+
 /// Whether the run of characters around the place is an address on the Web.
 fn is_in_address(text: &str, place: &Range<usize>) -> bool {
-    let before = text[..place.start].rsplit(char::is_whitespace).next().unwrap_or_default();
-    let end = text[place.end..].find(char::is_whitespace).map_or(text.len(), |space| place.end + space);
+    let first = text.floor_char_boundary(place.start.saturating_sub(ADDRESS));
+    let last = text.ceil_char_boundary((place.end + ADDRESS).min(text.len()));
+    let before = text[first..place.start].rsplit(char::is_whitespace).next().unwrap_or_default();
+    let end = text[place.end..last].find(char::is_whitespace).map_or(last, |space| place.end + space);
     let run = &text[place.start - before.len()..end];
     run.contains("://")
         || run.contains("www.")

@@ -355,22 +355,21 @@ fn the_answer_in_the_readme_holds() {
     assert_eq!(run(home.path(), &arguments).out, answer);
 }
 
-/// Papers with Code's list, plain and packed, searched with filters, and joined with SPARQL.
+fn packed(path: &std::path::Path, bytes: &[u8]) {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    std::io::Write::write_all(&mut encoder, bytes).expect("packed");
+    fs::write(path, encoder.finish().expect("packed")).expect("written");
+}
+
+/// Papers with Code's list, packed, searched with filters, and joined with SPARQL; then DataFinder's form beside it.
 #[test]
 fn papers_with_code_from_the_dump_to_the_answer() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (plain, packed) = (testdata("papers-with-code.json"), folder.path().join("datasets.json.gz"));
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    std::io::Write::write_all(&mut encoder, &fs::read(plain).expect("read")).expect("packed");
-    fs::write(&packed, encoder.finish().expect("packed")).expect("written");
-    let lines = folder.path().join("collection.jsonl.gz");
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    let line = b"{\"id\": \"Tugs\", \"contents\": \"Pictures of tugs\", \"year\": 2012, \"title\": \"Tugging\"}\n";
-    std::io::Write::write_all(&mut encoder, line).expect("packed");
-    fs::write(&lines, encoder.finish().expect("packed")).expect("written");
+    let list = folder.path().join("datasets.json.gz");
+    packed(&list, &fs::read(testdata("papers-with-code.json")).expect("read"));
     let home = folder.path().join("home");
-    let loaded = run(&home, &["load", packed.to_str().expect("a path"), lines.to_str().expect("a path")]);
-    assert!(loaded.err.contains("11 datasets: 0 loaded, 0 replaced, 0 unchanged, 11 without content"), "{loaded:?}");
+    let loaded = run(&home, &["load", list.to_str().expect("a path")]);
+    assert!(loaded.err.contains("10 datasets: 0 loaded, 0 replaced, 0 unchanged, 10 without content"), "{loaded:?}");
     assert_eq!(run(&home, &["index"]).code, Some(0));
     let need = "I want to use adversarial learning to perform domain adaptation for semantic segmentation of images";
     let found =
@@ -395,6 +394,11 @@ fn papers_with_code_from_the_dump_to_the_answer() {
     assert!(fails(&home, &["search", "images", "--before", "soon"]).contains("--before"));
     let shown = run(&home, &["show", "Harbour_Scenes"]);
     assert!(shown.out.contains("used by    1,204 works, as of the catalogue"), "{}", shown.out);
+    let lines = folder.path().join("collection.jsonl.gz");
+    let line = b"{\"id\": \"Tugs\", \"contents\": \"Pictures of tugs\", \"year\": 2012, \"title\": \"Tugging\"}\n";
+    packed(&lines, line);
+    let loaded = run(&home, &["load", lines.to_str().expect("a path")]);
+    assert!(loaded.err.contains("1 datasets: 0 loaded, 0 replaced, 0 unchanged, 1 without content"), "{loaded:?}");
 }
 
 #[test]
@@ -462,6 +466,7 @@ fn papers_are_tagged() {
         "with and without a home"
     );
     assert!(fails(&home, &["tag", &papers, "--output", &papers]).contains("both the papers and the output"));
+    assert!(fails(&home, &["tag", home.to_str().expect("a path")]).contains("is no file: papers are read twice"));
 
     let output = folder.path().join("tagged.jsonl");
     let evaluated = run(&home, &["tag", "--evaluate", "--output", output.to_str().expect("a path"), &papers]);

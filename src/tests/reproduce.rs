@@ -98,6 +98,9 @@ fn a_research_experiment_that_cannot_be_is_refused() {
         ("system = \"BM25\"", "system = \"BM26\"", "there is no system BM26"),
         ("task = \"datafinder\"", "task = \"datasets\"", "unknown variant `datasets`"),
         ("text = \"description\", k1", "text = \"everything\", k1", "everything"),
+        ("keyphrases-all-years =", "keyphrases-all =", "BM25: there is no table keyphrases-all"),
+        ("sentences = [0.1, 0.2, 0.3, 0.4]", "sentences = [0.1]", "Fused: 1 scores of a table"),
+        ("\"task\" = [", "\"tasks\" = [", "there is no part tasks"),
     ] {
         assert!(experiment.contains(from), "{from}");
         let path = folder.path().join("c.toml");

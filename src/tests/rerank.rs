@@ -429,6 +429,38 @@ fn filters_come_before_the_cut() {
     }
 }
 
+/// Popularity is added to the scores there are, and a weight of 0 changes nothing.
+#[test]
+fn popularity_is_added_to_the_score() {
+    let home = Home::of(&testdata("papers-with-code.json"));
+    let query = "semantic segmentation of images";
+    let with = |weight: f64| {
+        let options = RerankOptions { popularity: Some(weight), ..RerankOptions::default() };
+        let reranker = Reranker::open(home.path(), Vec::new(), options).expect("a reranker");
+        home.searcher().with_reranker(reranker)
+    };
+    let plain = home.searcher().rank(query, 10).expect("ranked");
+    assert_eq!(with(0.0).rank(query, 10).expect("ranked"), plain);
+    let raised = with(0.1).rank(query, 10).expect("ranked");
+    assert_eq!(raised.len(), plain.len());
+    for scored in plain.iter() {
+        let popularity = home.searcher().numbers(&scored.id).expect("read").expect("a dataset").popularity();
+        let expected = scored.score + 0.1 * (1.0 + popularity as f64).ln();
+        let found = raised.iter().find(|other| other.id == scored.id).expect("ranked").score;
+        assert!((found - expected).abs() < 1e-12, "{}: {found} instead of {expected}", scored.id);
+    }
+    let first = |ranking: &lodeseek::ranking::Ranking| ranking.iter().next().expect("a hit").id.to_string();
+    assert_eq!((first(&plain).as_str(), first(&raised).as_str()), ("Fog_&_Quay", "Harbour_Scenes"));
+    let response = with(0.1).search(&SearchRequest::new(query)).expect("answered");
+    let added = response.hits[0].popularity.expect("it counts");
+    assert!((added - 0.1 * 1205_f64.ln()).abs() < 1e-12, "used in 1,204 works: {added}");
+    for weight in [-1.0, f64::NAN] {
+        let options = RerankOptions { popularity: Some(weight), ..RerankOptions::default() };
+        let refused = Reranker::open(home.path(), Vec::new(), options);
+        assert!(matches!(refused, Err(EngineError::Rerank(RerankError::Popularity(_)))));
+    }
+}
+
 #[test]
 fn the_parts_that_carried_a_score_are_named() {
     let home = home();

@@ -142,7 +142,7 @@ fn median(points: &[(i32, i32)]) -> (i32, i32) {
 
 /// The nearest place above or below where a name covers no other, and what it covers there; within three lines.
 fn free(wanted: (i32, i32), label: &str, taken: &[[i32; 4]]) -> Option<((i32, i32), [i32; 4])> {
-    let half = (label.chars().count() as f64 * LETTER / 2.0) as i32;
+    let half = ((label.chars().count() as f64 * LETTER / 2.0) as i32).min(SIDE as i32 / 2 - 4);
     let x = wanted.0.clamp(half + 4, SIDE as i32 - half - 4);
     let shifts = (0..=3 * NAME_HEIGHT).flat_map(|shift| [shift, -shift]);
     shifts.map(|shift| (x, wanted.1 + shift)).find_map(|(x, y)| {
@@ -194,6 +194,7 @@ mod tests {
         let (second, _) = free((450, 450), "RNNs", &[taken]).expect("room");
         assert_eq!((first, second), ((450, 450), (450, 465)));
         assert_eq!(free((2, 450), "GANs", &[]).map(|(place, _)| place), Some((18, 450)), "within the picture");
+        assert_eq!(free((2, 450), &"GAN".repeat(99), &[]).map(|(place, _)| place), Some((450, 450)), "wider than it");
     }
 
     #[test]

@@ -129,9 +129,14 @@ impl Dataset {
         sentences.join(" ")
     }
 
-    /// How many other names it has, its title among them where that is listed: DataFinder's `variants`.
-    pub(super) fn names(&self) -> usize {
-        self.metadata.alternatives.len() + self.metadata.titles.len()
+    /// Its names: DataFinder's `variants`, which list the title, too.
+    fn names(&self) -> u64 {
+        (self.metadata.alternatives.len() + self.metadata.titles.len()) as u64
+    }
+
+    /// How popular it is: the papers known to use it; where these were not counted, its names. As `search --popularity`.
+    pub(super) fn popularity(&self) -> u64 {
+        self.metadata.uses.unwrap_or_else(|| self.names())
     }
 }
 

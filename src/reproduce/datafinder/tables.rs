@@ -10,7 +10,7 @@ use crate::reproduce::report::{Cell, RowReport, Spread, TableReport};
 use std::collections::BTreeMap;
 
 /// The paper's measures, by their names here.
-const MEASURES: [&str; 4] = ["P@5", "R@5", "AP", "RR"];
+pub(super) const MEASURES: [&str; 4] = ["P@5", "R@5", "AP", "RR"];
 /// The place of average precision among them.
 const PRECISION: usize = 2;
 /// The name of the table of average precision alone.

@@ -9,8 +9,9 @@ pub(super) const MOST: usize = 30;
 const SHOWN: usize = 7;
 /// Height of the tallest bar.
 const HEIGHT: u64 = 40;
-/// Years shown one by one: a bar has to be seen.
+/// Years shown one by one: a bar has to be seen. What a filter names later than all of them is shown for a few years more.
 const YEARS: i32 = 60;
+const LATER: i32 = 5;
 
 /// A chosen filter, to be taken away.
 pub(super) struct Chip {
@@ -78,10 +79,8 @@ pub(super) fn label(value: &str) -> String {
 
 /// The filter without a value, or with it where it is not chosen.
 fn toggled(filter: &Filter, facet: Facet, value: &str) -> Filter {
-    let mut other = filter.clone();
-    let same = |of: Facet, text: &str| of == facet && text.to_lowercase() == value.to_lowercase();
-    other.values.retain(|(of, text)| !same(*of, text));
-    if other == *filter { other.with(facet, value) } else { other }
+    let filter = filter.clone();
+    if filter.names(facet, value) { filter.without(facet, value) } else { filter.with(facet, value) }
 }
 
 /// The filters chosen.
@@ -126,9 +125,10 @@ fn facet_view(one: &FacetValues, results: &Results<'_>) -> FacetView {
 pub(super) fn years(years: &Years, results: &Results<'_>) -> Option<YearsView> {
     let until = results.filter.until;
     let (&oldest, &newest) = (years.known.keys().next()?, years.known.keys().next_back()?);
-    let last = newest.max(until.unwrap_or(newest));
+    let (least, most) = (newest - YEARS + 1, newest + LATER);
+    let last = newest.max(until.unwrap_or(newest)).min(most);
     // What is older stands at the first of the years shown.
-    let first = oldest.min(until.unwrap_or(oldest)).max(last - YEARS + 1);
+    let first = oldest.min(until.unwrap_or(oldest)).max(least);
     if first == last {
         return None;
     }
@@ -147,7 +147,7 @@ pub(super) fn years(years: &Years, results: &Results<'_>) -> Option<YearsView> {
     Some(YearsView {
         first,
         last,
-        value: until.unwrap_or(last),
+        value: until.unwrap_or(last).clamp(first, last),
         unknown: years.unknown,
         bars: (first..=last).map(bar).filter(|bar| bar.count > 0).collect(),
         width: (last - first + 1) * 10,
@@ -158,6 +158,7 @@ pub(super) fn years(years: &Years, results: &Results<'_>) -> Option<YearsView> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::SnippetKind;
 
     #[test]
     fn a_choice_is_taken_back_whatever_its_case() {
@@ -165,6 +166,23 @@ mod tests {
         let without = toggled(&filter, Facet::Task, "Image Captioning");
         assert_eq!(without, Filter::until(2018));
         assert_eq!(toggled(&without, Facet::Task, "x"), Filter::until(2018).with(Facet::Task, "x"));
+    }
+
+    #[test]
+    fn the_slider_shows_the_years_there_are() {
+        let years_of = |known: &[(i32, u64)], until| {
+            let filter = Filter { until, ..Filter::default() };
+            let results = Results { query: "q", filter: &filter, page: 0, snippet: SnippetKind::Stored, lang: None };
+            let counted = Years { known: known.iter().copied().collect(), unknown: 0 };
+            years(&counted, &results).map(|view| (view.first, view.last, view.value, view.bars.len()))
+        };
+        let known = [(1900, 1), (2016, 2), (2021, 1)];
+        assert_eq!(years_of(&known, None), Some((1962, 2021, 2021, 3)), "1900 stands at the first");
+        assert_eq!(years_of(&known, Some(2018)), Some((1962, 2021, 2018, 3)));
+        assert_eq!(years_of(&known, Some(9999)), Some((1962, 2026, 2026, 3)));
+        assert_eq!(years_of(&known, Some(1950)), Some((1962, 2021, 1962, 3)));
+        assert_eq!(years_of(&known[1..], Some(2014)), Some((2014, 2021, 2014, 2)));
+        assert_eq!((years_of(&known[2..], None), years_of(&[], Some(2018))), (None, None));
     }
 
     #[test]

@@ -297,7 +297,7 @@ fn search_page(
         total: response.total,
         with_words: response.with_words,
         ranked_by: ranked_by(response),
-        candidates: response.rerank.as_ref().map_or(0, |rerank| rerank.candidates),
+        candidates: compared(response),
         only_closest: response.only_closest,
         hits: response.hits.iter().map(|hit| hit_view(state, response, hit, request)).collect(),
         hits_have_triples: response.hits.iter().any(|hit| !hit.snippet.is_empty()),
@@ -368,12 +368,23 @@ fn near(hit: &Hit) -> Vec<String> {
     if hit.fields.is_empty() { parts.map(|part| shorten(&part.text, 160)).collect() } else { Vec::new() }
 }
 
+/// The datasets compared by meaning; none where no encoder took part.
+fn compared(response: &SearchResponse) -> usize {
+    let rerank = response.rerank.as_ref().filter(|rerank| !rerank.encoders.is_empty());
+    rerank.map_or(0, |rerank| rerank.candidates)
+}
+
 /// What ranked, in words.
 fn ranked_by(response: &SearchResponse) -> String {
     let Some(rerank) = &response.rerank else { return format!("{} score", response.model) };
     let mut models: Vec<&str> = rerank.encoders.iter().map(|encoder| encoder.model.as_str()).collect();
     models.dedup();
-    format!("Score of words and meaning together, by {}", models.join(", "))
+    let by = match models[..] {
+        [] => format!("{} score", response.model),
+        _ => format!("Score of words and meaning together, by {}", models.join(", ")),
+    };
+    let counts = |weight| format!("{by}, and {weight} · ln(1 + popularity), known only later than what is asked for");
+    rerank.popularity.map_or(by.clone(), counts)
 }
 
 fn href(id: &DatasetId) -> String {
