@@ -4,7 +4,7 @@
 //! string `"None"`; a dump is one path or a list. One entry that cannot be read does not stop the others.
 
 use super::{Agent, Catalog, CatalogError, Dataset, DatasetId, Distribution, Location, Metadata, Text};
-use crate::rdf::intake::{self, Limits};
+use crate::rdf::intake;
 use serde_json::{Map, Value};
 use std::io::BufReader;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub(super) fn looks_like(head: &str) -> bool {
 
 /// Reads the file.
 pub fn read(path: &Path) -> Result<Catalog, CatalogError> {
-    let file = intake::open(path, &Limits::default());
+    let file = intake::open(path, &super::limits());
     let file = file.map_err(|cause| CatalogError::Io { path: path.to_owned(), cause })?;
     let value: Value = serde_json::from_reader(BufReader::new(file))
         .map_err(|cause| CatalogError::Json { path: path.to_owned(), cause })?;

@@ -93,6 +93,14 @@ impl Catalog {
     }
 }
 
+/// Bytes of a catalogue in JSON, compressions taken off: it is held in memory as a whole.
+const LARGEST_JSON: u64 = 2 << 30;
+
+/// How much a compressed catalogue in JSON may unpack to.
+fn limits() -> Limits {
+    Limits { decompressed_bytes: LARGEST_JSON, ..Limits::default() }
+}
+
 /// The first characters of a file, a compression taken off, without byte order mark and leading white space. What cannot be
 /// unpacked is left to those who read it all and say why.
 fn head(path: &Path) -> io::Result<String> {
@@ -100,7 +108,7 @@ fn head(path: &Path) -> io::Result<String> {
         let mut bytes = Vec::new();
         reader.by_ref().take(4096).read_to_end(&mut bytes).map(|_| bytes)
     };
-    let unpacked = intake::open(path, &Limits::default()).and_then(beginning);
+    let unpacked = intake::open(path, &limits()).and_then(beginning);
     let bytes = unpacked.or_else(|_| beginning(Box::new(File::open(path)?)))?;
     Ok(String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').trim_start().to_owned())
 }

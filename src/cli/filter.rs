@@ -37,7 +37,8 @@ impl FilterArguments {
             .zip(values)
             .flat_map(|(facet, values)| values.iter().map(move |value| (facet, value)));
         let filter = Filter { until: self.before, ..Filter::default() };
-        values.fold(filter, |filter, (facet, value)| filter.with(facet, value.trim()))
+        let named = values.map(|(facet, value)| (facet, value.trim())).filter(|(_, value)| !value.is_empty());
+        named.fold(filter, |filter, (facet, value)| filter.with(facet, value))
     }
 }
 

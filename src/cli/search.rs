@@ -169,7 +169,9 @@ impl View<'_> {
         let triples = hit.card.profile.triples;
         facts.extend((triples > 0).then(|| format!("{} triples", grouped(triples))));
         facts.extend(metadata.license.as_deref().map(|license| cut(license, 60)));
-        writeln!(out, "    {}", self.style.faint(&facts.join(" · ")))?;
+        if !facts.is_empty() {
+            writeln!(out, "    {}", self.style.faint(&facts.join(" · ")))?;
+        }
         if let Some(description) = metadata.description() {
             writeln!(out, "    {}", self.marked(&cut(description, 160)))?;
         }

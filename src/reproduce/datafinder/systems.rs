@@ -318,9 +318,8 @@ impl<'l> Laboratory<'l> {
 
     fn prior(&mut self, on: &str, weight: f64, queries: &[Query], years: Years) -> anyhow::Result<Rankings> {
         let rankings = self.rank(on, queries, years)?;
-        let names =
-            |id: &DatasetId| self.collection.place(id).map_or(0, |place| self.collection.datasets[place].names());
-        let raised = |one: &Scored| scored(&one.id, one.score + weight * (1.0 + names(&one.id) as f64).ln());
+        let of = |id: &DatasetId| self.collection.place(id).map(|place| self.collection.datasets[place].popularity());
+        let raised = |one: &Scored| scored(&one.id, one.score + weight * (of(&one.id).unwrap_or(0) as f64).ln_1p());
         let with = |ranking: &Ranking| Ranking::from_scores(ranking.iter().map(raised).collect());
         Ok(rankings.iter().map(with).collect())
     }
