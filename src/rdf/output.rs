@@ -4,7 +4,7 @@ use super::vocab::PREFIXES;
 use super::{PrettyError, to_pretty_turtle};
 use oxrdf::{Term, Triple};
 use oxrdfio::{JsonLdProfileSet, RdfFormat, RdfSerializer};
-use std::io;
+use std::io::{self, Write};
 
 /// A syntax we write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,8 +57,30 @@ impl RdfSyntax {
 
     /// The triples in this syntax.
     pub fn write(self, triples: &[Triple]) -> Result<Vec<u8>, WriteError> {
+        if self == Self::Turtle && is_small(triples) {
+            return Ok(to_pretty_turtle(triples)?.into_bytes());
+        }
+        let mut bytes = Vec::new();
+        self.write_to::<io::Error>(triples.iter().cloned().map(Ok), &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Writes triples as they come; nothing is arranged for reading.
+    pub fn write_to<E: From<io::Error>>(
+        self,
+        triples: impl Iterator<Item = Result<Triple, E>>,
+        writer: impl Write,
+    ) -> Result<(), E> {
+        let mut serializer = self.serializer().for_writer(writer);
+        for triple in triples {
+            serializer.serialize_triple(triple?.as_ref())?;
+        }
+        serializer.finish()?;
+        Ok(())
+    }
+
+    fn serializer(self) -> RdfSerializer {
         let format = match self {
-            Self::Turtle if is_small(triples) => return Ok(to_pretty_turtle(triples)?.into_bytes()),
             Self::Turtle => RdfFormat::Turtle,
             Self::JsonLd => RdfFormat::JsonLd { profile: JsonLdProfileSet::default() },
             Self::NTriples => RdfFormat::NTriples,
@@ -70,11 +92,7 @@ impl RdfSyntax {
                 serializer = serializer.clone().with_prefix(*name, *namespace).unwrap_or(serializer);
             }
         }
-        let mut serializer = serializer.for_writer(Vec::new());
-        for triple in triples {
-            serializer.serialize_triple(triple.as_ref())?;
-        }
-        Ok(serializer.finish()?)
+        serializer
     }
 }
 

@@ -29,6 +29,7 @@ vocabulary! {
     rdfs = "http://www.w3.org/2000/01/rdf-schema#" {
         LABEL = "label",
         COMMENT = "comment",
+        SEE_ALSO = "seeAlso",
     }
 }
 vocabulary! {
@@ -93,6 +94,7 @@ vocabulary! {
     foaf = "http://xmlns.com/foaf/0.1/" {
         AGENT = "Agent",
         NAME = "name",
+        TOPIC = "topic",
     }
 }
 vocabulary! {
@@ -122,14 +124,44 @@ vocabulary! {
         OBJECTS_TARGET = "objectsTarget",
         URI_SPACE = "uriSpace",
         DATA_DUMP = "dataDump",
+        DATASET_DESCRIPTION = "DatasetDescription",
+        SPARQL_ENDPOINT = "sparqlEndpoint",
     }
 }
 vocabulary! {
-    /// SPARQL service description, for the name of a dataset's graph: <https://www.w3.org/TR/sparql11-service-description/>.
+    /// SPARQL service description: <https://www.w3.org/TR/sparql11-service-description/>.
     sd = "http://www.w3.org/ns/sparql-service-description#" {
         NAME = "name",
         NAMED_GRAPH = "namedGraph",
         NAMED_GRAPH_CLASS = "NamedGraph",
+        SERVICE = "Service",
+        ENDPOINT = "endpoint",
+        SUPPORTED_LANGUAGE = "supportedLanguage",
+        SPARQL_10_QUERY = "SPARQL10Query",
+        SPARQL_11_QUERY = "SPARQL11Query",
+        RESULT_FORMAT = "resultFormat",
+        FEATURE = "feature",
+        FEATURE_CLASS = "Feature",
+        DEFAULT_DATASET = "defaultDataset",
+        DATASET = "Dataset",
+        DEFAULT_GRAPH = "defaultGraph",
+        GRAPH = "graph",
+        GRAPH_CLASS = "Graph",
+    }
+}
+vocabulary! {
+    /// File formats as service descriptions name them: <https://www.w3.org/ns/formats/>.
+    formats = "http://www.w3.org/ns/formats/" {
+        RESULTS_JSON = "SPARQL_Results_JSON",
+        RESULTS_XML = "SPARQL_Results_XML",
+        RESULTS_CSV = "SPARQL_Results_CSV",
+        RESULTS_TSV = "SPARQL_Results_TSV",
+        TURTLE = "Turtle",
+        JSON_LD = "JSON-LD",
+        N_TRIPLES = "N-Triples",
+        RDF_XML = "RDF_XML",
+        TRIG = "TriG",
+        N_QUADS = "N-Quads",
     }
 }
 vocabulary! {
@@ -176,6 +208,8 @@ vocabulary! {
         INCOMING_PROPERTY = "incomingProperty",
         SUBJECT_PATTERN = "subjectPattern",
         OBJECT_PATTERN = "objectPattern",
+        DATASET_NAMES_GRAPH = "DatasetNamesGraph",
+        MARKED_TRUNCATION = "MarkedTruncation",
     }
 }
 
@@ -192,6 +226,7 @@ pub const VOCABULARIES: &[(&str, &[&str])] = &[
     ("vcard", vcard::ALL),
     ("void", void::ALL),
     ("sd", sd::ALL),
+    ("formats", formats::ALL),
     ("prov", prov::ALL),
     ("lodeseek", lodeseek::ALL),
 ];

@@ -2,7 +2,7 @@
 
 use crate::engine::EngineError;
 use crate::store::{SparqlError, StoreError};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use std::fmt::Display;
 
@@ -20,6 +20,11 @@ impl ApiError {
 
     pub(super) fn not_found(message: impl Into<String>) -> Self {
         Self { status: StatusCode::NOT_FOUND, message: message.into() }
+    }
+
+    pub(super) fn no_method(method: &Method, allowed: &str) -> Self {
+        let message = format!("{method} does nothing here; what is served can be read, not changed: {allowed}");
+        Self { status: StatusCode::METHOD_NOT_ALLOWED, message }
     }
 
     pub(super) fn with_status(status: StatusCode, message: impl Into<String>) -> Self {

@@ -7,12 +7,17 @@
 //! | … `&before=&task=&modality=&language=&keyword=&creator=&license=` | filters; all but the year any number of times |
 //! | `GET /dataset/{id}` | HTML, Turtle, JSON-LD, N-Triples or RDF/XML, by `Accept` or `?format=` |
 //! | `GET /dataset/{id}/snippet?method=&budget=&query=&lang=` | HTML, JSON, SVG or RDF, by `Accept` or `?format=` |
-//! | `GET`, `POST /sparql` | SPARQL 1.1 Protocol, queries only |
+//! | `GET`, `POST`, `QUERY /sparql` | SPARQL 1.1 Protocol, queries only; without a query the service description |
+//! | `GET /rdf-graph-store?graph=IRI`, `?default` | SPARQL 1.1 Graph Store Protocol, its reading half |
+//! | `GET /.well-known/void` | VoID of all datasets |
 //! | `GET /healthz` | 200 once the index can be read |
 
 mod dataset;
+mod description;
 mod error;
 mod filter;
+mod form;
+mod graph_store;
 mod negotiation;
 mod page;
 pub mod rdf;
@@ -87,6 +92,7 @@ pub struct AppState {
     store: Arc<Store>,
     sparql: Arc<SparqlLimits>,
     snippets: Arc<SnippetLimits>,
+    facts: Arc<description::Facts>,
     /// A place for each request that reads whole graphs.
     places: Arc<Semaphore>,
 }
@@ -100,6 +106,7 @@ impl AppState {
             store: Arc::new(store),
             sparql: Arc::new(sparql),
             snippets: Arc::default(),
+            facts: Arc::default(),
             places: Arc::new(Semaphore::new(0)),
         };
         state.with_snippets(SnippetLimits::default())
@@ -145,18 +152,43 @@ pub fn app(state: AppState) -> Router {
         .route("/api/search", get(search::search))
         .route("/dataset/{id}", get(dataset::dataset))
         .route("/dataset/{id}/snippet", get(snippet::snippet))
-        .route("/sparql", get(sparql::get).post(sparql::post))
+        .route("/.well-known/void", get(description::datasets))
         .route("/healthz", get(health))
         .fallback(page::not_found)
+        .layer(open())
+        .merge(endpoints())
         .with_state(state)
         .layer(DefaultBodyLimit::max(BODY))
-        .layer(CorsLayer::new().allow_origin(Any).allow_methods(Any).allow_headers(Any).expose_headers(Any))
         .layer(header(header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY))
         .layer(header(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .layer(header(header::REFERRER_POLICY, "no-referrer"))
         .layer(CompressionLayer::new())
         .layer(CatchPanicLayer::new())
         .layer(TraceLayer::new_for_http())
+}
+
+/// Every page of every site may read what is served.
+fn open() -> CorsLayer {
+    CorsLayer::new().allow_origin(Any).allow_methods(Any).allow_headers(Any).expose_headers(Any)
+}
+
+/// What SPARQL's protocols speak to. Each answer names the methods and bodies taken, that of `OPTIONS` too, which the layer
+/// for other origins gives before any route is asked.
+fn endpoints() -> Router<AppState> {
+    let always = |name: HeaderName, value: &'static str| {
+        SetResponseHeaderLayer::overriding(name, HeaderValue::from_static(value))
+    };
+    let sparql = Router::new()
+        .route("/sparql", get(sparql::get).post(sparql::post).fallback(sparql::other))
+        .layer(open())
+        .layer(always(header::ALLOW, sparql::METHODS))
+        .layer(always(HeaderName::from_static("accept-post"), sparql::BODIES))
+        .layer(always(HeaderName::from_static("accept-query"), sparql::BODIES));
+    let graphs = Router::new()
+        .route("/rdf-graph-store", get(graph_store::get).fallback(graph_store::other))
+        .layer(open())
+        .layer(always(header::ALLOW, graph_store::METHODS));
+    sparql.merge(graphs)
 }
 
 async fn health(State(state): State<AppState>) -> Result<String, ApiError> {

@@ -23,9 +23,11 @@ mod blank;
 mod graph_file;
 mod load;
 mod sparql;
+mod whole;
 
 pub use load::{DatasetOutcome, DatasetReport, LoadOptions, LoadProgress, LoadReport, Loader, Phase};
 pub use sparql::{Answer, QueryRequest, SparqlError, SparqlLimits, evaluate};
+pub use whole::StoredGraph;
 
 use crate::catalog::{Dataset, DatasetId, InvalidBase, Iris, dcat};
 use crate::rdf::vocab::{dcat as dcat_terms, dcterms, foaf, lodeseek};
@@ -217,15 +219,18 @@ impl Store {
 
     /// All of a dataset's content.
     pub fn content(&self, entry: &Entry) -> Result<TripleGraph, StoreError> {
-        let id = &entry.dataset.metadata.id;
-        let path = graph_file::path(&self.home, &entry.version);
-        match graph_file::read(&path, &entry.version) {
+        self.content_of(&entry.dataset.metadata.id, &entry.version)
+    }
+
+    fn content_of(&self, id: &DatasetId, version: &str) -> Result<TripleGraph, StoreError> {
+        let path = graph_file::path(&self.home, version);
+        match graph_file::read(&path, version) {
             Ok(graph) => Ok(graph),
             Err(reason) => {
                 tracing::warn!(dataset = %id, path = %path.display(), %reason, "graph file cannot be used; reading the graph from the store");
-                let graph = self.read_graph(&self.iris.graph(id, &entry.version))?;
+                let graph = self.read_graph(&self.iris.graph(id, version))?;
                 if self.access == Access::Write {
-                    graph_file::restore(&self.home, &entry.version, &graph)?;
+                    graph_file::restore(&self.home, version, &graph)?;
                 }
                 Ok(graph)
             }

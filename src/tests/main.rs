@@ -19,6 +19,7 @@ mod filter;
 mod http;
 #[cfg(all(feature = "rocksdb", feature = "onnx"))]
 mod models;
+mod protocol;
 mod ranking;
 mod rerank;
 #[cfg(feature = "rocksdb")]
