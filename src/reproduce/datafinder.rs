@@ -3,7 +3,7 @@
 //! V. Viswanathan et al.: *DataFinder: Scientific Dataset Recommendation from Natural Language Descriptions*, ACL 2023. An
 //! experiment is a file that names the topics, the collection, the papers that serve as labelled examples, and
 //! [systems](SystemSpec); every system ranks all topics as sentences and as keyphrases, with and without the filter by year.
-//! Three things are done otherwise than in the paper's scripts, which would rank wrongly (`docs` of each say how):
+//! Three things are done otherwise than in the paper's scripts, which rank wrongly:
 //! neighbours count by nearness, not by distance; the filter comes before the cut; resampling keeps multiplicity, with the
 //! published way beside it.
 
@@ -314,7 +314,7 @@ impl DataFinder {
                 system.ranks,
                 SystemKind::Dense { .. }
                     | SystemKind::Neighbors { by: Nearness::Encoder, .. }
-                    | SystemKind::Home { .. }
+                    | SystemKind::Home { dense: 1.., .. }
             )
         })
     }
