@@ -1,0 +1,303 @@
+//! What a query may cost, and what of it can be told before it runs.
+
+use super::SparqlError;
+use spargebra::Query;
+use spargebra::algebra::{GraphPattern, PropertyPathExpression};
+use std::time::Duration;
+
+/// What one query may cost.
+#[derive(Clone, Debug)]
+pub struct SparqlLimits {
+    /// Time until the answer must be there. Default 30 s.
+    pub deadline: Duration,
+    /// Rows or triples of an answer; one with more is cut and marked. Default 100,000.
+    pub rows: usize,
+    /// Queries at one time, those given up included. Default 8.
+    pub concurrent: usize,
+    /// Megabytes by which the process may grow while a query is answered. Default 1,024.
+    pub memory_megabytes: u64,
+    /// Combinations of the rows of all `VALUES` of a query. Default 1,000,000.
+    pub combinations: u64,
+    /// Triple patterns and steps of paths. Default 200: the optimizer takes seconds for more.
+    pub patterns: usize,
+    /// Bytes of a query. Default 64 KiB.
+    pub query_bytes: usize,
+    /// How deep brackets may nest, and how many prefix operators may follow each other. Default 150.
+    pub nesting: usize,
+    /// How deep groups in braces may nest. Default 16.
+    pub groups: usize,
+    /// How deep negations by `!` may nest. Default 8.
+    pub negations: usize,
+}
+
+impl Default for SparqlLimits {
+    fn default() -> Self {
+        Self {
+            deadline: Duration::from_secs(30),
+            rows: 100_000,
+            concurrent: 8,
+            memory_megabytes: 1024,
+            combinations: 1_000_000,
+            patterns: 200,
+            query_bytes: 64 << 10,
+            nesting: 150,
+            groups: 16,
+            negations: 8,
+        }
+    }
+}
+
+/// The parser recurses on brackets and prefix operators: both are bounded before it runs. And it cannot be stopped: what
+/// makes it try twice at every level, negations (`!(!(…))`) and sub-selects with `HAVING`, is bounded more narrowly.
+pub(super) fn check_size(query: &str, limits: &SparqlLimits) -> Result<(), SparqlError> {
+    if query.len() > limits.query_bytes {
+        return Err(SparqlError::TooLarge(format!(
+            "it has {} bytes; the limit is {}",
+            query.len(),
+            limits.query_bytes
+        )));
+    }
+    let deepest = Depths::deepest(query);
+    for (found, limit, what) in [
+        (deepest.brackets.max(deepest.operators), limits.nesting, "nests deeper"),
+        (deepest.groups, limits.groups, "nests groups deeper"),
+        (deepest.negations, limits.negations, "nests negations deeper"),
+    ] {
+        if found > limit {
+            return Err(SparqlError::TooLarge(format!("it {what} than {limit}")));
+        }
+    }
+    Ok(())
+}
+
+/// How deep a query nests, counted without parsing it: never too low, whatever hides brackets from whom.
+#[derive(Default)]
+struct Depths {
+    brackets: usize,
+    /// Of the brackets, `{`.
+    groups: usize,
+    /// Brackets opened after a `!` that no other bracket has answered.
+    negations: usize,
+    /// Prefix operators in a row.
+    operators: usize,
+}
+
+impl Depths {
+    fn deepest(query: &str) -> Self {
+        let mut deepest = Self::default();
+        let (mut open, mut negated, mut operators) = (Vec::new(), vec![false], 0);
+        let (mut groups, mut negations) = (0usize, 0usize);
+        for (byte, sure) in Code::of(query).filter(|(byte, _)| !byte.is_ascii_whitespace()) {
+            match byte {
+                b'{' | b'(' | b'[' => {
+                    groups += usize::from(byte == b'{');
+                    negations += usize::from(negated.last() == Some(&true));
+                    open.push(byte);
+                    negated.push(false);
+                }
+                b'}' | b')' | b']' if sure => {
+                    if let Some(opening) = open.pop() {
+                        groups -= usize::from(opening == b'{');
+                        negated.pop();
+                    }
+                    if let Some(level) = negated.last_mut() {
+                        negations -= usize::from(std::mem::take(level)).min(negations);
+                    }
+                }
+                b'!' => {
+                    if let Some(level) = negated.last_mut() {
+                        *level = true;
+                    }
+                }
+                _ => {}
+            }
+            operators = if matches!(byte, b'!' | b'-' | b'+' | b'^') { operators + 1 } else { 0 };
+            deepest.brackets = deepest.brackets.max(open.len());
+            deepest.groups = deepest.groups.max(groups);
+            deepest.negations = deepest.negations.max(negations);
+            deepest.operators = deepest.operators.max(operators);
+        }
+        deepest
+    }
+}
+
+/// The bytes of a query without comments, strings, IRIs and escaped characters; each with whether a closing bracket is
+/// surely one.
+///
+/// Only the parser knows whether `<` begins an IRI or compares. With `://` after a scheme it can be nothing but an IRI.
+/// Without it, and with a byte inside that would matter if it were none, nothing that follows is sure any more: no text
+/// is passed over then, and nothing closes.
+struct Code<'q> {
+    rest: &'q [u8],
+    sure: bool,
+}
+
+impl<'q> Code<'q> {
+    fn of(query: &'q str) -> Self {
+        Self { rest: query.as_bytes(), sure: true }
+    }
+
+    /// The length of what begins here and is no code; 0 where it is code.
+    fn passed_over(&mut self) -> usize {
+        match self.rest {
+            [b'#', ..] => self.rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(self.rest.len()),
+            [b'\\', _, ..] => 2,
+            [quote @ (b'"' | b'\''), ..] => string(self.rest, *quote),
+            [b'<', inside @ ..] => self.iri(inside),
+            _ => 0,
+        }
+    }
+
+    fn iri(&mut self, inside: &[u8]) -> usize {
+        let end = inside.iter().position(|byte| b"<>\"{}|^`\\".contains(byte) || *byte <= b' ');
+        let Some(length) = end.filter(|&end| inside[end] == b'>') else { return 0 };
+        let iri = &inside[..length];
+        let scheme = iri.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte)).count();
+        let absolute = scheme > 0 && iri[scheme..].starts_with(b"://");
+        self.sure &= absolute || !iri.iter().any(|byte| b"'#()[]!".contains(byte));
+        if self.sure { length + 2 } else { 0 }
+    }
+}
+
+/// The length of a string; one without an end, which no parser passes, goes on to the end of the query.
+fn string(rest: &[u8], quote: u8) -> usize {
+    let long = rest.starts_with(&[quote; 3]);
+    let mut place = if long { 3 } else { 1 };
+    while place < rest.len() {
+        match rest[place] {
+            b'\\' => place += 1,
+            byte if byte == quote && !long => return place + 1,
+            byte if byte == quote && rest[place..].starts_with(&[quote; 3]) => return place + 3,
+            _ => {}
+        }
+        place += 1;
+    }
+    rest.len()
+}
+
+impl Iterator for Code<'_> {
+    type Item = (u8, bool);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while self.sure {
+            match self.passed_over() {
+                0 => break,
+                length => self.rest = &self.rest[length..],
+            }
+        }
+        let (byte, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        Some((*byte, self.sure))
+    }
+}
+
+/// What a parsed query may cost before any data is looked at.
+#[derive(Default)]
+pub(super) struct Cost {
+    combinations: u64,
+    patterns: usize,
+}
+
+impl Cost {
+    pub(super) fn of(query: &Query) -> Self {
+        let pattern = match query {
+            Query::Select { pattern, .. }
+            | Query::Construct { pattern, .. }
+            | Query::Describe { pattern, .. }
+            | Query::Ask { pattern, .. } => pattern,
+        };
+        let mut cost = Self { combinations: 1, patterns: 0 };
+        cost.add(pattern);
+        cost
+    }
+
+    pub(super) fn check(&self, limits: &SparqlLimits) -> Result<(), SparqlError> {
+        if self.combinations > limits.combinations {
+            return Err(SparqlError::TooLarge(format!("its VALUES combine to more than {} rows", limits.combinations)));
+        }
+        if self.patterns > limits.patterns {
+            return Err(SparqlError::TooLarge(format!("it has more than {} triple patterns", limits.patterns)));
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, pattern: &GraphPattern) {
+        match pattern {
+            GraphPattern::Values { bindings, .. } => {
+                self.combinations = self.combinations.saturating_mul(bindings.len().max(1) as u64);
+            }
+            GraphPattern::Bgp { patterns } => self.patterns += patterns.len(),
+            GraphPattern::Path { path, .. } => self.patterns += steps(path),
+            GraphPattern::Join { left, right }
+            | GraphPattern::Union { left, right }
+            | GraphPattern::Minus { left, right }
+            | GraphPattern::LeftJoin { left, right, .. } => {
+                self.add(left);
+                self.add(right);
+            }
+            GraphPattern::Graph { inner, .. }
+            | GraphPattern::Filter { inner, .. }
+            | GraphPattern::Extend { inner, .. }
+            | GraphPattern::OrderBy { inner, .. }
+            | GraphPattern::Group { inner, .. }
+            | GraphPattern::Project { inner, .. }
+            | GraphPattern::Distinct { inner }
+            | GraphPattern::Reduced { inner }
+            | GraphPattern::Slice { inner, .. } => self.add(inner),
+            _ => {}
+        }
+    }
+}
+
+fn steps(path: &PropertyPathExpression) -> usize {
+    match path {
+        PropertyPathExpression::Sequence(a, b) | PropertyPathExpression::Alternative(a, b) => steps(a) + steps(b),
+        PropertyPathExpression::Reverse(a)
+        | PropertyPathExpression::ZeroOrMore(a)
+        | PropertyPathExpression::OneOrMore(a)
+        | PropertyPathExpression::ZeroOrOne(a) => steps(a),
+        PropertyPathExpression::NamedNode(_) => 1,
+        PropertyPathExpression::NegatedPropertySet(set) => set.len(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deep_queries_are_refused_before_they_are_parsed() {
+        let limits = SparqlLimits::default();
+        for query in ["{".repeat(10_000), format!("ASK {{ FILTER({}1) }}", "!".repeat(10_000)), "x".repeat(300 << 10)] {
+            assert!(matches!(check_size(&query, &limits), Err(SparqlError::TooLarge(_))));
+        }
+        assert!(check_size("SELECT * { ?s ?p ?o FILTER(!(?o = 1)) }", &limits).is_ok());
+    }
+
+    #[test]
+    fn what_the_parser_reads_twice_is_counted_apart() {
+        let depths = |query: &str| {
+            let Depths { brackets, groups, negations, .. } = Depths::deepest(query);
+            (brackets, groups, negations)
+        };
+        for (query, expected) in [
+            ("{ FILTER(!(?a)) }", (3, 1, 1)),
+            ("{ FILTER(!(?a) && !(?b) && (!(?c))) }", (4, 1, 1)),
+            ("{ FILTER(! #\n ( ! EXISTS { FILTER(!STR(?a)) } )) }", (6, 2, 3)),
+            ("{ FILTER(?a != 1 || (?b != 2)) } { { } }", (3, 2, 1)),
+            (")))}!(((", (3, 0, 1)),
+            // What hides brackets.
+            ("{ ( #)\n ( #)\r ( ')' ( \")\\\")\" ( ''')' '')''' ) ) ) ) ) }", (6, 1, 0)),
+            ("( ex:a\\)( ex:b\\'(')' ) ) )", (3, 0, 0)),
+            ("( '((((' #((((\n )", (1, 0, 0)),
+            ("{ <http://e.org/a#(b)> <http://e.org/'> ( 1 ) }", (2, 1, 0)),
+            // `<` may compare: then brackets, quotes and comments inside count.
+            ("(1<'>)'+(1<'>)'+(1<'>)' )))", (3, 0, 0)),
+            ("(1<ex:f#>)\n+(1<ex:f#>)\n+(1)))", (3, 0, 0)),
+            ("(1<(2)&&3>(2))", (3, 0, 0)),
+            ("{ ?a <urn:plain> <b> FILTER(1 < 2 && (3 > 2)) }", (3, 1, 0)),
+        ] {
+            assert_eq!(depths(query), expected, "{query}");
+        }
+    }
+}
