@@ -64,6 +64,8 @@ impl From<SparqlError> for ApiError {
         let status = match error {
             SparqlError::Syntax(_) | SparqlError::TooLarge(_) | SparqlError::Unsupported(_) => StatusCode::BAD_REQUEST,
             SparqlError::Deadline(_) | SparqlError::Memory(_) | SparqlError::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
+            SparqlError::Refused(_) => StatusCode::FORBIDDEN,
+            SparqlError::Service(_) => StatusCode::BAD_GATEWAY,
             SparqlError::Evaluation(_) => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Self { status, message: error.to_string() }

@@ -152,7 +152,7 @@ fn request(parameters: &[(String, String)]) -> Result<QueryRequest, ApiError> {
         };
         values(name).into_iter().map(node).collect()
     };
-    Ok(QueryRequest { query, default_graphs: graphs("default-graph-uri")?, named_graphs: graphs("named-graph-uri")? })
+    Ok(QueryRequest { query, default_graphs: graphs("default-graph-uri")?, named_graphs: graphs("named-graph-uri")?, ..QueryRequest::default() })
 }
 
 fn write(answer: &Answer, media_type: &'static str) -> Result<Response, ApiError> {

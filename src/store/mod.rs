@@ -26,7 +26,9 @@ mod sparql;
 mod whole;
 
 pub use load::{DatasetOutcome, DatasetReport, LoadOptions, LoadProgress, LoadReport, Loader, Phase};
-pub use sparql::{Answer, QueryRequest, SparqlError, SparqlLimits, evaluate};
+pub use sparql::{
+    Answer, Bindings, QueryRequest, ServiceCall, ServiceError, ServiceRow, Services, SparqlError, SparqlLimits, evaluate,
+};
 pub use whole::StoredGraph;
 
 use crate::catalog::{Dataset, DatasetId, InvalidBase, Iris, dcat};

@@ -15,6 +15,7 @@ mod crash;
 mod evaluate;
 #[cfg(feature = "rocksdb")]
 mod experiments;
+mod federation;
 mod filter;
 mod http;
 #[cfg(all(feature = "rocksdb", feature = "onnx"))]

@@ -1,10 +1,11 @@
 //! Which graphs a query sees, and which names they have for it.
 
 use super::QueryRequest;
+use super::algebra::each_inside;
 use crate::store::{Store, StoreError};
 use oxrdf::NamedNode;
 use spargebra::Query;
-use spargebra::algebra::{AggregateExpression, Expression, GraphPattern, OrderExpression, QueryDataset};
+use spargebra::algebra::{GraphPattern, QueryDataset};
 use spargebra::term::NamedNodePattern;
 use std::collections::HashMap;
 
@@ -65,81 +66,10 @@ impl Graphs {
 
     fn in_pattern(&self, pattern: &mut GraphPattern) {
         match pattern {
-            GraphPattern::Graph { name, inner } => {
-                if let NamedNodePattern::NamedNode(node) = name {
-                    *node = self.name(node);
-                }
-                self.in_pattern(inner);
-            }
-            GraphPattern::Join { left, right }
-            | GraphPattern::Union { left, right }
-            | GraphPattern::Minus { left, right } => {
-                self.in_pattern(left);
-                self.in_pattern(right);
-            }
-            GraphPattern::LeftJoin { left, right, expression } => {
-                self.in_pattern(left);
-                self.in_pattern(right);
-                if let Some(expression) = expression {
-                    self.in_expression(expression);
-                }
-            }
-            GraphPattern::Filter { expr, inner } | GraphPattern::Extend { expression: expr, inner, .. } => {
-                self.in_expression(expr);
-                self.in_pattern(inner);
-            }
-            GraphPattern::OrderBy { inner, expression } => {
-                for order in expression {
-                    let (OrderExpression::Asc(expression) | OrderExpression::Desc(expression)) = order;
-                    self.in_expression(expression);
-                }
-                self.in_pattern(inner);
-            }
-            GraphPattern::Group { inner, aggregates, .. } => {
-                for (_, aggregate) in aggregates {
-                    if let AggregateExpression::FunctionCall { expr, .. } = aggregate {
-                        self.in_expression(expr);
-                    }
-                }
-                self.in_pattern(inner);
-            }
-            GraphPattern::Project { inner, .. }
-            | GraphPattern::Distinct { inner }
-            | GraphPattern::Reduced { inner }
-            | GraphPattern::Slice { inner, .. } => self.in_pattern(inner),
-            // A service has graphs of its own; the others hold no pattern.
+            GraphPattern::Service { .. } => return, // it has graphs of its own
+            GraphPattern::Graph { name: NamedNodePattern::NamedNode(node), .. } => *node = self.name(node),
             _ => {}
         }
-    }
-
-    fn in_expression(&self, expression: &mut Expression) {
-        match expression {
-            Expression::Exists(pattern) => self.in_pattern(pattern),
-            Expression::Or(a, b)
-            | Expression::And(a, b)
-            | Expression::Equal(a, b)
-            | Expression::SameTerm(a, b)
-            | Expression::Greater(a, b)
-            | Expression::GreaterOrEqual(a, b)
-            | Expression::Less(a, b)
-            | Expression::LessOrEqual(a, b)
-            | Expression::Add(a, b)
-            | Expression::Subtract(a, b)
-            | Expression::Multiply(a, b)
-            | Expression::Divide(a, b) => {
-                self.in_expression(a);
-                self.in_expression(b);
-            }
-            Expression::Not(a) | Expression::UnaryPlus(a) | Expression::UnaryMinus(a) => self.in_expression(a),
-            Expression::If(a, b, c) => [a, b, c].into_iter().for_each(|part| self.in_expression(part)),
-            Expression::In(a, list) => {
-                self.in_expression(a);
-                list.iter_mut().for_each(|part| self.in_expression(part));
-            }
-            Expression::Coalesce(list) | Expression::FunctionCall(_, list) => {
-                list.iter_mut().for_each(|part| self.in_expression(part));
-            }
-            Expression::NamedNode(_) | Expression::Literal(_) | Expression::Variable(_) | Expression::Bound(_) => {}
-        }
+        each_inside(pattern, &mut |inner| self.in_pattern(inner));
     }
 }

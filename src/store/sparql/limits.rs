@@ -26,6 +26,10 @@ pub struct SparqlLimits {
     pub nesting: usize,
     /// How deep groups in braces may nest. Default 16.
     pub groups: usize,
+    /// `SERVICE` clauses. Default 16.
+    pub services: usize,
+    /// Rows that one `SERVICE` may answer with. Default 1,000,000.
+    pub service_rows: usize,
     /// How deep negations by `!` may nest. Default 8.
     pub negations: usize,
 }
@@ -42,6 +46,8 @@ impl Default for SparqlLimits {
             query_bytes: 64 << 10,
             nesting: 150,
             groups: 16,
+            services: 16,
+            service_rows: 1_000_000,
             negations: 8,
         }
     }

@@ -8,16 +8,22 @@
 //! computes without reading cannot be stopped. At the deadline the answer is given up at once, the token is set, and the
 //! thread is left to end; until it does it holds one of the [`SparqlLimits::concurrent`] places.
 
+mod algebra;
+mod federation;
 mod graphs;
 mod limits;
 
+pub use federation::{Bindings, ServiceCall, ServiceError, ServiceRow, Services};
 pub use limits::SparqlLimits;
 
 use super::Store;
+use federation::{Feed, Reader};
 use graphs::Graphs;
 use limits::{Cost, check_size};
 use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
-use oxigraph::sparql::{CancellationToken, QueryEvaluationError, QueryResults, SparqlEvaluator};
+use oxigraph::sparql::{
+    CancellationToken, PreparedSparqlQuery, QueryEvaluationError, QueryResults, SparqlEvaluator,
+};
 use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Term, Triple, Variable};
 use spargebra::{Query, SparqlParser};
 use std::io;
@@ -39,6 +45,8 @@ pub struct QueryRequest {
     pub default_graphs: Vec<NamedNode>,
     /// `named-graph-uri`.
     pub named_graphs: Vec<NamedNode>,
+    /// Who answers `SERVICE`; nobody unless given.
+    pub services: Option<Arc<dyn Services>>,
 }
 
 /// An answer, whole in memory: [`SparqlLimits::rows`] bounds it.
@@ -121,16 +129,34 @@ pub enum SparqlError {
     /// The query asks for what this store does not offer: another service, an unknown function.
     #[error("{0}")]
     Unsupported(String),
+    /// A service may not be asked.
+    #[error("{0}")]
+    Refused(String),
+    /// A service gave no answer.
+    #[error("{0}")]
+    Service(String),
     /// The evaluation failed.
     #[error("{0}")]
     Evaluation(String),
 }
 
+impl From<ServiceError> for SparqlError {
+    fn from(error: ServiceError) -> Self {
+        match error {
+            ServiceError::Refused(reason) => Self::Refused(reason),
+            ServiceError::TooLarge(reason) | ServiceError::Failed(reason) => Self::Service(reason),
+        }
+    }
+}
+
 impl From<QueryEvaluationError> for SparqlError {
     fn from(error: QueryEvaluationError) -> Self {
         match error {
-            QueryEvaluationError::Service(_)
-            | QueryEvaluationError::UnboundService
+            QueryEvaluationError::Service(error) => match error.downcast::<ServiceError>() {
+                Ok(error) => (*error).into(),
+                Err(error) => Self::Service(error.to_string()),
+            },
+            QueryEvaluationError::UnboundService
             | QueryEvaluationError::InvalidServiceName(_)
             | QueryEvaluationError::UnsupportedService(_)
             | QueryEvaluationError::UnsupportedCustomFunction(_)
@@ -211,29 +237,56 @@ pub fn evaluate(store: &Arc<Store>, request: &QueryRequest, limits: &SparqlLimit
     answer
 }
 
+/// What a query is evaluated against.
+#[derive(Clone)]
+struct Scene {
+    store: Arc<Store>,
+    default: Arc<[NamedNode]>,
+    named: Arc<[NamedNode]>,
+    token: CancellationToken,
+    deadline: Instant,
+    /// What answers in place of each `SERVICE`.
+    feeds: Vec<(NamedNode, Arc<Feed>)>,
+}
+
+impl Scene {
+    fn prepare(&self, query: Query) -> PreparedSparqlQuery {
+        let mut evaluator = SparqlEvaluator::new().with_cancellation_token(self.token.clone());
+        for (name, feed) in &self.feeds {
+            evaluator = evaluator.with_service_handler(name.clone(), Reader(Arc::clone(feed)));
+        }
+        let mut prepared = evaluator.for_query(query);
+        let default = self.default.iter().cloned().map(GraphName::NamedNode).collect();
+        let named = self.named.iter().cloned().map(NamedOrBlankNode::NamedNode).collect();
+        prepared.dataset_mut().set_default_graph(default);
+        prepared.dataset_mut().set_available_named_graphs(named);
+        prepared
+    }
+}
+
 fn answer(
-    store: &Store,
+    store: &Arc<Store>,
     request: &QueryRequest,
     limits: &SparqlLimits,
     token: CancellationToken,
 ) -> Result<Answer, SparqlError> {
+    let deadline = Instant::now() + limits.deadline;
     let failed = |error: &dyn std::fmt::Display| SparqlError::Evaluation(error.to_string());
     let parser = SparqlParser::new().with_base_iri(store.iris.base()).map_err(|error| failed(&error))?;
     let mut query = parser.parse_query(&request.query).map_err(|error| SparqlError::Syntax(error.to_string()))?;
     Cost::of(&query).check(limits)?;
     let graphs = Graphs::of(store).map_err(|error| failed(&error))?;
     graphs.resolve(&mut query);
-    let from = match &query {
-        Query::Select { dataset, .. }
-        | Query::Construct { dataset, .. }
-        | Query::Describe { dataset, .. }
-        | Query::Ask { dataset, .. } => dataset.clone(),
-    };
-    let mut prepared = SparqlEvaluator::new().with_cancellation_token(token).for_query(query);
-    let (default, named) = graphs.visible(request, from);
-    prepared.dataset_mut().set_default_graph(default.into_iter().map(GraphName::NamedNode).collect());
-    prepared.dataset_mut().set_available_named_graphs(named.into_iter().map(NamedOrBlankNode::NamedNode).collect());
-    let results = prepared.on_store(&store.oxigraph).execute()?;
+    let (Query::Select { dataset: from, .. }
+    | Query::Construct { dataset: from, .. }
+    | Query::Describe { dataset: from, .. }
+    | Query::Ask { dataset: from, .. }) = &query;
+    let (default, named) = graphs.visible(request, from.clone());
+    let (store, default, named) = (Arc::clone(store), default.into(), named.into());
+    let scene = Scene { store, default, named, token, deadline, feeds: Vec::new() };
+    let federated = federation::resolve(&mut query, scene, request.services.clone(), limits)?;
+    let scene = &federated.scene;
+    let results = scene.prepare(query).on_store(&scene.store.oxigraph).execute()?;
     Ok(collect(results, limits.rows)?)
 }
 

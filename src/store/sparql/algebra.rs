@@ -1,0 +1,300 @@
+//! What can be read off a pattern of SPARQL's algebra.
+
+use oxrdf::Variable;
+use spargebra::algebra::{AggregateExpression, Expression, Function, GraphPattern, OrderExpression, PropertyPathExpression};
+use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
+use std::collections::BTreeSet;
+
+pub(super) type Variables = BTreeSet<Variable>;
+
+/// The variables that a solution of the pattern may bind.
+pub(super) fn in_scope(pattern: &GraphPattern) -> Variables {
+    let mut variables = Variables::new();
+    pattern.on_in_scope_variable(|variable| {
+        variables.insert(variable.clone());
+    });
+    variables
+}
+
+/// The variables that every solution of the pattern binds. None is missing from a solution; some that never miss may not
+/// be among them.
+pub(super) fn certain(pattern: &GraphPattern) -> Variables {
+    match pattern {
+        GraphPattern::Bgp { .. } | GraphPattern::Path { .. } => in_scope(pattern),
+        GraphPattern::Join { left, right } => &certain(left) | &certain(right),
+        GraphPattern::Union { left, right } => &certain(left) & &certain(right),
+        GraphPattern::LeftJoin { left: inner, .. }
+        | GraphPattern::Minus { left: inner, .. }
+        | GraphPattern::Filter { inner, .. }
+        | GraphPattern::OrderBy { inner, .. }
+        | GraphPattern::Distinct { inner }
+        | GraphPattern::Reduced { inner }
+        | GraphPattern::Slice { inner, .. } => certain(inner),
+        GraphPattern::Extend { inner, variable, expression } => {
+            let mut variables = certain(inner);
+            let never_fails = match expression {
+                Expression::NamedNode(_) | Expression::Literal(_) => true,
+                Expression::Variable(other) => variables.contains(other),
+                _ => false,
+            };
+            variables.extend(never_fails.then(|| variable.clone()));
+            variables
+        }
+        GraphPattern::Graph { name, inner } => with_name(certain(inner), name),
+        GraphPattern::Service { name, inner, silent: false } => with_name(certain(inner), name),
+        GraphPattern::Values { variables, bindings } => {
+            let bound = |column: usize| bindings.iter().all(|row| row[column].is_some());
+            variables.iter().enumerate().filter(|(column, _)| bound(*column)).map(|(_, v)| v.clone()).collect()
+        }
+        GraphPattern::Project { inner, variables } => among(certain(inner), variables),
+        GraphPattern::Group { inner, variables, .. } => among(certain(inner), variables),
+        // A silent service may answer with nothing bound.
+        _ => Variables::new(),
+    }
+}
+
+fn with_name(mut variables: Variables, name: &NamedNodePattern) -> Variables {
+    if let NamedNodePattern::Variable(name) = name {
+        variables.insert(name.clone());
+    }
+    variables
+}
+
+fn among(variables: Variables, kept: &[Variable]) -> Variables {
+    variables.into_iter().filter(|variable| kept.contains(variable)).collect()
+}
+
+/// The patterns directly inside a pattern, those of its expressions aside.
+fn children(pattern: &GraphPattern) -> Vec<&GraphPattern> {
+    match pattern {
+        GraphPattern::Join { left, right }
+        | GraphPattern::LeftJoin { left, right, .. }
+        | GraphPattern::Union { left, right }
+        | GraphPattern::Minus { left, right } => vec![left, right],
+        GraphPattern::Filter { inner, .. }
+        | GraphPattern::Extend { inner, .. }
+        | GraphPattern::OrderBy { inner, .. }
+        | GraphPattern::Distinct { inner }
+        | GraphPattern::Reduced { inner }
+        | GraphPattern::Slice { inner, .. }
+        | GraphPattern::Graph { inner, .. }
+        | GraphPattern::Service { inner, .. }
+        | GraphPattern::Project { inner, .. }
+        | GraphPattern::Group { inner, .. } => vec![inner],
+        _ => Vec::new(),
+    }
+}
+
+/// The expressions of a pattern's own level.
+fn expressions(pattern: &GraphPattern) -> Vec<&Expression> {
+    match pattern {
+        GraphPattern::Filter { expr, .. } => vec![expr],
+        GraphPattern::Extend { expression, .. } => vec![expression],
+        GraphPattern::LeftJoin { expression, .. } => expression.iter().collect(),
+        GraphPattern::OrderBy { expression, .. } => expression.iter().map(ordered).collect(),
+        GraphPattern::Group { aggregates, .. } => aggregates.iter().filter_map(|(_, call)| argument(call)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn ordered(order: &OrderExpression) -> &Expression {
+    let (OrderExpression::Asc(expression) | OrderExpression::Desc(expression)) = order;
+    expression
+}
+
+fn argument(aggregate: &AggregateExpression) -> Option<&Expression> {
+    match aggregate {
+        AggregateExpression::FunctionCall { expr, .. } => Some(expr),
+        AggregateExpression::CountSolutions { .. } => None,
+    }
+}
+
+/// Whether a `SERVICE` is somewhere in a pattern.
+pub(super) fn has_service(pattern: &GraphPattern) -> bool {
+    matches!(pattern, GraphPattern::Service { .. })
+        || children(pattern).into_iter().any(has_service)
+        || expressions(pattern).into_iter().any(asks_service)
+}
+
+/// Whether an `EXISTS` of an expression holds a `SERVICE`.
+fn asks_service(expression: &Expression) -> bool {
+    match expression {
+        Expression::Exists(pattern) => has_service(pattern),
+        other => operands(other).into_iter().any(asks_service),
+    }
+}
+
+/// The variables of an expression, or `None` where it looks at patterns: what those bind is not told by names.
+pub(super) fn read_by(expression: &Expression) -> Option<Variables> {
+    let mut variables = Variables::new();
+    match expression {
+        Expression::Exists(_) => return None,
+        Expression::Variable(variable) | Expression::Bound(variable) => {
+            variables.insert(variable.clone());
+        }
+        other => {
+            for operand in operands(other) {
+                variables.append(&mut read_by(operand)?);
+            }
+        }
+    }
+    Some(variables)
+}
+
+/// The expressions directly inside an expression.
+fn operands(expression: &Expression) -> Vec<&Expression> {
+    match expression {
+        Expression::Or(a, b)
+        | Expression::And(a, b)
+        | Expression::Equal(a, b)
+        | Expression::SameTerm(a, b)
+        | Expression::Greater(a, b)
+        | Expression::GreaterOrEqual(a, b)
+        | Expression::Less(a, b)
+        | Expression::LessOrEqual(a, b)
+        | Expression::Add(a, b)
+        | Expression::Subtract(a, b)
+        | Expression::Multiply(a, b)
+        | Expression::Divide(a, b) => vec![a, b],
+        Expression::Not(a) | Expression::UnaryPlus(a) | Expression::UnaryMinus(a) => vec![a],
+        Expression::If(a, b, c) => vec![a, b, c],
+        Expression::In(a, list) => std::iter::once(a.as_ref()).chain(list).collect(),
+        Expression::Coalesce(list) | Expression::FunctionCall(_, list) => list.iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// How many constants a pattern holds: the more, the fewer its solutions, as far as names alone tell.
+pub(super) fn constants(pattern: &GraphPattern) -> usize {
+    let term = |term: &TermPattern| usize::from(matches!(term, TermPattern::NamedNode(_) | TermPattern::Literal(_)));
+    let own = match pattern {
+        GraphPattern::Bgp { patterns } => patterns
+            .iter()
+            .map(|TriplePattern { subject, predicate, object }| {
+                // A constant predicate alone says little.
+                2 * (term(subject) + term(object)) + usize::from(matches!(predicate, NamedNodePattern::NamedNode(_)))
+            })
+            .sum(),
+        GraphPattern::Path { subject, path, object } => 2 * (term(subject) + term(object)) + usize::from(is_step(path)),
+        GraphPattern::Values { .. } | GraphPattern::Slice { .. } => 2,
+        GraphPattern::Filter { .. } => 1,
+        _ => 0,
+    };
+    own + children(pattern).into_iter().map(constants).sum::<usize>()
+}
+
+fn is_step(path: &PropertyPathExpression) -> bool {
+    matches!(path, PropertyPathExpression::NamedNode(_))
+}
+
+/// Visits the patterns directly inside a pattern, those in its expressions among them.
+pub(super) fn each_inside(pattern: &mut GraphPattern, visit: &mut dyn FnMut(&mut GraphPattern)) {
+    each_child(pattern, visit);
+    each_exists(pattern, visit);
+}
+
+/// Visits the patterns directly inside a pattern, those of its expressions aside.
+pub(super) fn each_child(pattern: &mut GraphPattern, visit: &mut dyn FnMut(&mut GraphPattern)) {
+    match pattern {
+        GraphPattern::Join { left, right }
+        | GraphPattern::LeftJoin { left, right, .. }
+        | GraphPattern::Union { left, right }
+        | GraphPattern::Minus { left, right } => {
+            visit(left);
+            visit(right);
+        }
+        GraphPattern::Filter { inner, .. }
+        | GraphPattern::Extend { inner, .. }
+        | GraphPattern::OrderBy { inner, .. }
+        | GraphPattern::Distinct { inner }
+        | GraphPattern::Reduced { inner }
+        | GraphPattern::Slice { inner, .. }
+        | GraphPattern::Graph { inner, .. }
+        | GraphPattern::Service { inner, .. }
+        | GraphPattern::Project { inner, .. }
+        | GraphPattern::Group { inner, .. } => visit(inner),
+        // The others hold no pattern.
+        _ => {}
+    }
+}
+
+/// Visits the patterns that the expressions of a pattern's own level look at.
+pub(super) fn each_exists(pattern: &mut GraphPattern, visit: &mut dyn FnMut(&mut GraphPattern)) {
+    match pattern {
+        GraphPattern::Filter { expr: expression, .. } | GraphPattern::Extend { expression, .. } => {
+            each_within(expression, visit);
+        }
+        GraphPattern::LeftJoin { expression, .. } => {
+            expression.iter_mut().for_each(|expression| each_within(expression, visit));
+        }
+        GraphPattern::OrderBy { expression, .. } => {
+            for order in expression {
+                let (OrderExpression::Asc(expression) | OrderExpression::Desc(expression)) = order;
+                each_within(expression, visit);
+            }
+        }
+        GraphPattern::Group { aggregates, .. } => {
+            for (_, aggregate) in aggregates {
+                if let AggregateExpression::FunctionCall { expr, .. } = aggregate {
+                    each_within(expr, visit);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Visits the patterns of an expression's `EXISTS`.
+fn each_within(expression: &mut Expression, visit: &mut dyn FnMut(&mut GraphPattern)) {
+    match expression {
+        Expression::Exists(pattern) => visit(pattern),
+        Expression::Or(a, b)
+        | Expression::And(a, b)
+        | Expression::Equal(a, b)
+        | Expression::SameTerm(a, b)
+        | Expression::Greater(a, b)
+        | Expression::GreaterOrEqual(a, b)
+        | Expression::Less(a, b)
+        | Expression::LessOrEqual(a, b)
+        | Expression::Add(a, b)
+        | Expression::Subtract(a, b)
+        | Expression::Multiply(a, b)
+        | Expression::Divide(a, b) => [a, b].into_iter().for_each(|part| each_within(part, visit)),
+        Expression::Not(a) | Expression::UnaryPlus(a) | Expression::UnaryMinus(a) => each_within(a, visit),
+        Expression::If(a, b, c) => [a, b, c].into_iter().for_each(|part| each_within(part, visit)),
+        Expression::In(a, list) => {
+            each_within(a, visit);
+            list.iter_mut().for_each(|part| each_within(part, visit));
+        }
+        Expression::Coalesce(list) | Expression::FunctionCall(_, list) => {
+            list.iter_mut().for_each(|part| each_within(part, visit));
+        }
+        Expression::NamedNode(_) | Expression::Literal(_) | Expression::Variable(_) | Expression::Bound(_) => {}
+    }
+}
+
+/// Whether every engine gives an expression the same value: comparisons, and tests of text and kind.
+pub(super) fn is_portable(expression: &Expression) -> bool {
+    let own = match expression {
+        Expression::Exists(_) => false,
+        Expression::FunctionCall(function, _) => matches!(
+            function,
+            Function::Str
+                | Function::Lang
+                | Function::LangMatches
+                | Function::Datatype
+                | Function::StrLen
+                | Function::UCase
+                | Function::LCase
+                | Function::Contains
+                | Function::StrStarts
+                | Function::StrEnds
+                | Function::Year
+                | Function::IsIri
+                | Function::IsLiteral
+                | Function::IsNumeric
+        ),
+        _ => true,
+    };
+    own && operands(expression).into_iter().all(is_portable)
+}

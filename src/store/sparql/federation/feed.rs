@@ -1,0 +1,393 @@
+//! The rows of one `SERVICE`, asked for block by block while they are read.
+//!
+//! A thread of its own finds the bindings, cuts them into blocks and asks; readers wait for rows. It runs ahead of them by
+//! [`AHEAD`] rows at most, so that a `LIMIT` ends a query before everything was asked for.
+//!
+//! *How large is a block?* The first has [`FIRST`] rows and goes alone. One answered within [`BRISK`] doubles the next, up
+//! to [`MOST`]; one that takes longer than [`SLOW`] halves it; one that the service finds too large is asked again in
+//! halves. From the second block on up to [`AT_ONCE`] are under way.
+
+use super::super::Scene;
+use super::{Bindings, ServiceCall, ServiceError, ServiceRow, Services};
+use oxigraph::sparql::{CancellationToken, QueryEvaluationError, QueryResults, QuerySolution, QuerySolutionIter};
+use oxrdf::{NamedNode, Term, Variable};
+use spargebra::Query;
+use spargebra::algebra::GraphPattern;
+use spargebra::term::GroundTerm;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const FIRST: usize = 100;
+const LEAST: usize = 10;
+const MOST: usize = 2000;
+/// Bytes of the bindings of a block at most.
+const MOST_BYTES: usize = 256 << 10;
+const BRISK: Duration = Duration::from_millis(500);
+const SLOW: Duration = Duration::from_secs(5);
+const AT_ONCE: usize = 3;
+const AHEAD: usize = 5000;
+/// How often one who waits looks whether the query was given up.
+const WATCH: Duration = Duration::from_millis(20);
+/// Rows handed over at once.
+const BATCH: usize = 256;
+
+/// Whom a service is.
+#[derive(Clone, Debug)]
+pub(super) enum Target {
+    Constant(NamedNode),
+    /// Each value of a variable that the context binds.
+    Each(Variable),
+}
+
+/// The solutions that tell which bindings matter.
+#[derive(Clone, Debug)]
+pub(super) struct Context {
+    /// The shared variables.
+    pub(super) keys: Vec<Variable>,
+    /// Solutions with those variables, each once.
+    pub(super) pattern: GraphPattern,
+}
+
+/// What a feed needs to know to fill itself.
+pub(super) struct Job {
+    pub(super) target: Target,
+    pub(super) pattern: GraphPattern,
+    pub(super) variables: Vec<Variable>,
+    pub(super) silent: bool,
+    /// `None`: nothing around it restricts it.
+    pub(super) context: Option<Context>,
+    pub(super) services: Arc<dyn Services>,
+    pub(super) scene: Scene,
+    pub(super) most_rows: usize,
+}
+
+/// The rows of a service, as far as they are there.
+pub(in super::super) struct Feed {
+    /// The variables of a row: those of the pattern, and that of the service's name where it is one.
+    pub(super) variables: Arc<[Variable]>,
+    state: Mutex<State>,
+    changed: Condvar,
+    cancelled: CancellationToken,
+}
+
+#[derive(Default)]
+struct State {
+    rows: Vec<ServiceRow>,
+    /// Up to which row somebody has asked.
+    wanted: usize,
+    done: bool,
+    failure: Option<ServiceError>,
+}
+
+impl Feed {
+    pub(super) fn new(variables: Vec<Variable>, cancelled: CancellationToken) -> Arc<Self> {
+        Arc::new(Self { variables: variables.into(), state: Mutex::default(), changed: Condvar::new(), cancelled })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_over(&self) -> bool {
+        self.cancelled.is_cancelled() || self.lock().failure.is_some()
+    }
+
+    fn push(&self, rows: &mut Vec<ServiceRow>, most: usize) -> ControlFlow<()> {
+        let mut state = self.lock();
+        state.rows.append(rows);
+        if state.rows.len() > most && state.failure.is_none() {
+            state.failure = Some(ServiceError::Failed(format!("its answer has more than {most} rows")));
+        }
+        self.changed.notify_all();
+        if state.failure.is_some() || self.cancelled.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn fail(&self, error: ServiceError) {
+        self.lock().failure.get_or_insert(error);
+        self.changed.notify_all();
+    }
+
+    fn finish(&self) {
+        self.lock().done = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits until somebody is about to need more rows; `false` where nobody will.
+    fn wait_for_readers(&self) -> bool {
+        let mut state = self.lock();
+        while state.failure.is_none() && !self.cancelled.is_cancelled() {
+            if state.rows.len() < state.wanted + AHEAD {
+                return true;
+            }
+            state = self.changed.wait_timeout(state, WATCH).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        false
+    }
+
+    /// Rows from a place on; none at the end.
+    fn read(&self, from: usize) -> Result<Vec<ServiceRow>, QueryEvaluationError> {
+        let mut state = self.lock();
+        state.wanted = state.wanted.max(from + BATCH);
+        self.changed.notify_all();
+        loop {
+            if from < state.rows.len() {
+                let end = state.rows.len().min(from + BATCH);
+                return Ok(state.rows[from..end].to_vec());
+            }
+            if let Some(failure) = &state.failure {
+                return Err(QueryEvaluationError::Service(Box::new(failure.clone())));
+            }
+            if state.done {
+                return Ok(Vec::new());
+            }
+            if self.cancelled.is_cancelled() {
+                return Err(QueryEvaluationError::Cancelled);
+            }
+            state = self.changed.wait_timeout(state, WATCH).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// All rows from the first on, waiting for those that are not there yet.
+    pub(super) fn solutions(self: &Arc<Self>) -> QuerySolutionIter<'static> {
+        let (feed, mut place, mut batch) = (Arc::clone(self), 0, Vec::new().into_iter());
+        let variables = Arc::clone(&self.variables);
+        let mut ended = false;
+        let rows = std::iter::from_fn(move || {
+            if ended {
+                return None;
+            }
+            if let Some(row) = batch.next() {
+                return Some(Ok(QuerySolution::from((Arc::clone(&feed.variables), row))));
+            }
+            match feed.read(place) {
+                Ok(rows) => {
+                    place += rows.len();
+                    batch = rows.into_iter();
+                    batch.next().map(|row| Ok(QuerySolution::from((Arc::clone(&feed.variables), row))))
+                }
+                Err(error) => {
+                    ended = true;
+                    Some(Err(error))
+                }
+            }
+        });
+        QuerySolutionIter::new(variables, rows)
+    }
+
+    /// Fills a feed, until it is full or nobody reads it any more.
+    pub(super) fn fill(self: &Arc<Self>, job: &Job) {
+        let asker = Asker { feed: self, job, size: AtomicUsize::new(FIRST) };
+        match &job.context {
+            Some(context) => {
+                if let Err(error) = asker.ask_for(context) {
+                    self.fail(error);
+                }
+            }
+            None => asker.ask_for_all(),
+        }
+        self.finish();
+    }
+}
+
+/// A block: who is asked, for which bindings.
+struct Block {
+    service: NamedNode,
+    bindings: Bindings,
+}
+
+struct Asker<'f> {
+    feed: &'f Feed,
+    job: &'f Job,
+    /// Rows of the next block.
+    size: AtomicUsize,
+}
+
+impl Asker<'_> {
+    fn ask_for_all(&self) {
+        match &self.job.target {
+            Target::Constant(service) => {
+                self.ask(&Block { service: service.clone(), bindings: Bindings::unrestricted() });
+            }
+            Target::Each(variable) => self.feed.fail(ServiceError::Failed(format!(
+                "nothing outside of SERVICE {variable} binds {variable}, so nobody can be asked"
+            ))),
+        }
+    }
+
+    /// Asks for the bindings of a context: the first block alone, then several at once.
+    fn ask_for(&self, context: &Context) -> Result<(), ServiceError> {
+        let query = Query::Select { dataset: None, pattern: context.pattern.clone(), base_iri: None };
+        let failed = |error: QueryEvaluationError| match error {
+            QueryEvaluationError::Service(error) => match error.downcast::<ServiceError>() {
+                Ok(error) => *error,
+                Err(error) => ServiceError::Failed(error.to_string()),
+            },
+            other => ServiceError::Failed(other.to_string()),
+        };
+        let results = self.job.scene.prepare(query).on_store(&self.job.scene.store.oxigraph).execute().map_err(failed)?;
+        let QueryResults::Solutions(solutions) = results else { return Ok(()) };
+        let (sender, receiver) = sync_channel(0);
+        let receiver = Mutex::new(receiver);
+        thread::scope(|scope| {
+            let mut blocks = Blocks { asker: self, context, scope, sender: Some(sender), receiver: &receiver, workers: 0, sent: 0, open: BTreeMap::new() };
+            for solution in solutions {
+                if self.feed.is_over() {
+                    break;
+                }
+                blocks.add(&solution.map_err(failed)?);
+            }
+            blocks.flush();
+            Ok(())
+        })
+    }
+
+    /// Asks for a block; in halves where it is too large at once.
+    fn ask(&self, block: &Block) {
+        if !self.feed.wait_for_readers() {
+            return;
+        }
+        let started = Instant::now();
+        match self.call(block) {
+            Ok(()) => self.adapt(block.bindings.rows.len(), started.elapsed()),
+            Err(ServiceError::TooLarge(_)) if block.bindings.rows.len() > 1 => {
+                let half = block.bindings.rows.len() / 2;
+                self.size.store(half.max(LEAST), Ordering::Relaxed);
+                for rows in [&block.bindings.rows[..half], &block.bindings.rows[half..]] {
+                    let bindings = Bindings { variables: block.bindings.variables.clone(), rows: rows.to_vec() };
+                    self.ask(&Block { service: block.service.clone(), bindings });
+                }
+            }
+            // SILENT: as if the service had answered with one solution that binds nothing.
+            Err(_) if self.job.silent => {
+                let _ = self.feed.push(&mut self.nothing(block), self.job.most_rows);
+            }
+            Err(error) => self.feed.fail(error),
+        }
+    }
+
+    fn adapt(&self, rows: usize, took: Duration) {
+        let size = self.size.load(Ordering::Relaxed);
+        if took < BRISK && rows >= size {
+            self.size.store((size * 2).min(MOST), Ordering::Relaxed);
+        } else if took > SLOW {
+            self.size.store((size / 2).max(LEAST), Ordering::Relaxed);
+        }
+    }
+
+    /// Hands the rows of a block on, a batch at a time; those of a silent service only once all are there, since half an
+    /// answer and an error are an error.
+    fn call(&self, block: &Block) -> Result<(), ServiceError> {
+        let job = self.job;
+        let call = ServiceCall {
+            service: &block.service,
+            pattern: &job.pattern,
+            variables: &job.variables,
+            bindings: &block.bindings,
+            deadline: job.scene.deadline,
+            cancelled: &job.scene.token,
+        };
+        let named = matches!(job.target, Target::Each(_));
+        let mut rows = Vec::new();
+        job.services.call(&call, &mut |mut row| {
+            row.resize(job.variables.len(), None);
+            if named {
+                row.push(Some(block.service.clone().into()));
+            }
+            rows.push(row);
+            if rows.len() < BATCH || job.silent { ControlFlow::Continue(()) } else { self.feed.push(&mut rows, job.most_rows) }
+        })?;
+        let _ = self.feed.push(&mut rows, job.most_rows); // what it says the next block finds out for itself
+        Ok(())
+    }
+
+    /// The rows of a block as they are where the service adds nothing.
+    fn nothing(&self, block: &Block) -> Vec<ServiceRow> {
+        let name: Term = block.service.clone().into();
+        let value = |variable: &Variable, row: &[GroundTerm]| match &self.job.target {
+            Target::Each(target) if target == variable => Some(name.clone()),
+            _ => {
+                let place = block.bindings.variables.iter().position(|bound| bound == variable)?;
+                Some(row[place].clone().into())
+            }
+        };
+        let row = |row: &Vec<GroundTerm>| self.feed.variables.iter().map(|variable| value(variable, row)).collect();
+        block.bindings.rows.iter().map(row).collect()
+    }
+}
+
+/// Bindings on their way into blocks.
+struct Blocks<'s, 'e, 'f> {
+    asker: &'e Asker<'f>,
+    context: &'e Context,
+    scope: &'s thread::Scope<'s, 'e>,
+    sender: Option<SyncSender<Block>>,
+    receiver: &'e Mutex<Receiver<Block>>,
+    workers: usize,
+    sent: usize,
+    open: BTreeMap<NamedNode, (Vec<Vec<GroundTerm>>, usize)>,
+}
+
+impl Blocks<'_, '_, '_> {
+    /// Adds a solution of the context. One with a blank node joins nothing.
+    fn add(&mut self, solution: &QuerySolution) {
+        let job = self.asker.job;
+        let service = match &job.target {
+            Target::Constant(service) => service.clone(),
+            Target::Each(variable) => match solution.get(variable) {
+                Some(Term::NamedNode(service)) => service.clone(),
+                Some(_) | None if job.silent => return,
+                other => {
+                    let what = other.map_or_else(|| "nothing".to_owned(), ToString::to_string);
+                    return self.asker.feed.fail(ServiceError::Failed(format!("{variable} is {what}, which is no service")));
+                }
+            },
+        };
+        let keys = self.context.keys.iter().map(|key| GroundTerm::try_from(solution.get(key)?.clone()).ok());
+        let Some(row) = keys.collect::<Option<Vec<GroundTerm>>>() else { return };
+        let bytes: usize = row.iter().map(|term| term.to_string().len()).sum();
+        let (rows, size) = self.open.entry(service.clone()).or_default();
+        rows.push(row);
+        *size += bytes;
+        if rows.len() >= self.asker.size.load(Ordering::Relaxed) || *size > MOST_BYTES {
+            let (rows, _) = self.open.remove(&service).unwrap_or_default();
+            self.send(service, rows);
+        }
+    }
+
+    fn flush(&mut self) {
+        for (service, (rows, _)) in std::mem::take(&mut self.open) {
+            self.send(service, rows);
+        }
+        self.sender = None; // the workers end once what is sent is answered
+    }
+
+    /// The first block is asked for here, so that its time tells the size of the next; the others go to workers.
+    fn send(&mut self, service: NamedNode, rows: Vec<Vec<GroundTerm>>) {
+        let block = Block { service, bindings: Bindings { variables: self.context.keys.clone(), rows } };
+        self.sent += 1;
+        if self.sent == 1 && matches!(self.asker.job.target, Target::Constant(_)) {
+            return self.asker.ask(&block);
+        }
+        if self.workers < AT_ONCE {
+            self.workers += 1;
+            let (asker, receiver) = (self.asker, self.receiver);
+            self.scope.spawn(move || work(asker, receiver));
+        }
+        if let Some(sender) = &self.sender {
+            let _ = sender.send(block); // workers outlive the sender
+        }
+    }
+}
+
+fn work(asker: &Asker<'_>, receiver: &Mutex<Receiver<Block>>) {
+    loop {
+        let block = receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(block) = block else { return };
+        asker.ask(&block);
+    }
+}

@@ -1,0 +1,128 @@
+//! `SERVICE`: patterns that others answer, joined with what is here.
+//! <https://www.w3.org/TR/sparql11-federated-query/>
+//!
+//! Before a query is evaluated each `SERVICE` in it is resolved ([`plan`]): the pattern around it that is joined with it
+//! tells which values its variables can have, so it is asked for those alone, in blocks of `VALUES` ([`feed`]). What
+//! comes back stands in its place, and Oxigraph evaluates the whole as it evaluates everything. So no rule of SPARQL is
+//! written twice here; what is ours is *which rows are asked for*, and the argument that the others could not matter.
+//!
+//! *When may a binding be handed down?* Where the service's solutions are joined with solutions of the context, and both
+//! bind the variable for certain: a row of the service with another value joins nothing. Under `OPTIONAL` and on the right
+//! of `MINUS` only the left side is such a context. A sub-select with `LIMIT` or with aggregates ends it: there every row
+//! counts, joined or not.
+//!
+//! *Blank nodes.* A blank node here and one in an answer are never the same (SPARQL 1.1 Federated Query, 3), so rows of the
+//! context in which a shared variable is a blank node are not asked for: they join nothing.
+
+mod feed;
+mod plan;
+
+pub(super) use feed::Feed;
+pub(super) use plan::{Reader, resolve};
+
+use oxigraph::sparql::CancellationToken;
+use oxrdf::{NamedNode, Term, Variable};
+use spargebra::Query;
+use spargebra::algebra::GraphPattern;
+use spargebra::term::GroundTerm;
+use std::fmt;
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+/// One value a variable, in the order of [`ServiceCall::variables`].
+pub type ServiceRow = Vec<Option<Term>>;
+
+/// Values that variables have where the answer of a service is joined: of each row, all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bindings {
+    /// The variables.
+    pub variables: Vec<Variable>,
+    /// The rows, each different. One empty row without variables: whatever the service has.
+    pub rows: Vec<Vec<GroundTerm>>,
+}
+
+impl Bindings {
+    /// Nothing is known: every row of the service is wanted.
+    #[must_use]
+    pub fn unrestricted() -> Self {
+        Self { variables: Vec::new(), rows: vec![Vec::new()] }
+    }
+}
+
+/// A pattern for a service, and for which bindings.
+#[derive(Clone, Copy)]
+pub struct ServiceCall<'c> {
+    /// Who is asked.
+    pub service: &'c NamedNode,
+    /// What is asked.
+    pub pattern: &'c GraphPattern,
+    /// The variables of the answer.
+    pub variables: &'c [Variable],
+    /// Rows that join none of these may be left out.
+    pub bindings: &'c Bindings,
+    /// When the answer is no longer wanted.
+    pub deadline: Instant,
+    /// Set once nobody waits any more.
+    pub cancelled: &'c CancellationToken,
+}
+
+impl ServiceCall<'_> {
+    /// The call as a `SELECT`, its bindings as `VALUES`.
+    #[must_use]
+    pub fn query(&self) -> Query {
+        let inner = if self.bindings.variables.is_empty() {
+            self.pattern.clone()
+        } else {
+            let rows = self.bindings.rows.iter().map(|row| row.iter().cloned().map(Some).collect()).collect();
+            let values = GraphPattern::Values { variables: self.bindings.variables.clone(), bindings: rows };
+            GraphPattern::Join { left: Box::new(values), right: Box::new(self.pattern.clone()) }
+        };
+        let pattern = GraphPattern::Project { inner: Box::new(inner), variables: self.variables.to_vec() };
+        Query::Select { dataset: None, pattern, base_iri: None }
+    }
+}
+
+/// Why a service gave no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServiceError {
+    /// It may not be asked at all.
+    #[error("{0}")]
+    Refused(String),
+    /// It was asked for too much at once; a smaller block may pass.
+    #[error("{0}")]
+    TooLarge(String),
+    /// It cannot be reached, or answers with an error or with nonsense.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// Who answers `SERVICE`.
+pub trait Services: Send + Sync + fmt::Debug {
+    /// Asks a service, handing each row to `rows` until that breaks off. Rows that join none of the bindings may be among
+    /// them.
+    fn call(
+        &self,
+        call: &ServiceCall<'_>,
+        rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
+    ) -> Result<(), ServiceError>;
+
+    /// The service that gives a property its values where it stands in a pattern outside of any `SERVICE`.
+    fn of_property(&self, _property: &NamedNode) -> Option<NamedNode> {
+        None
+    }
+}
+
+/// Nobody: every `SERVICE` is refused.
+#[derive(Debug)]
+pub(super) struct NoServices;
+
+impl Services for NoServices {
+    fn call(
+        &self,
+        call: &ServiceCall<'_>,
+        _: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
+    ) -> Result<(), ServiceError> {
+        Err(ServiceError::Refused(format!("{} is not asked: SERVICE is switched off here", call.service)))
+    }
+}

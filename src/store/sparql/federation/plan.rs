@@ -1,0 +1,370 @@
+//! Which bindings each `SERVICE` of a query is asked for, and what stands in its place.
+
+use super::super::algebra::{
+    Variables, certain, constants, each_child, each_exists, each_inside, has_service, in_scope, is_portable, read_by,
+};
+use super::super::{Scene, SparqlError, SparqlLimits};
+use super::feed::{Context, Feed, Job, Target};
+use super::{NoServices, Services};
+use oxigraph::sparql::{QuerySolutionIter, ServiceHandler};
+use oxrdf::{NamedNode, Variable};
+use spargebra::Query;
+use spargebra::algebra::{Expression, GraphPattern};
+use spargebra::term::{GroundTerm, NamedNodePattern, TriplePattern};
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::mem;
+use std::sync::Arc;
+use std::thread;
+
+/// Stack of a thread that finds bindings: they come from patterns as deep as the query's.
+const STACK: usize = 64 << 20;
+
+/// What a query is evaluated with once every `SERVICE` in it has a feed. Dropped, it lets the feeds end.
+pub(in super::super) struct Federated {
+    pub(in super::super) scene: Scene,
+}
+
+impl Drop for Federated {
+    fn drop(&mut self) {
+        if !self.scene.feeds.is_empty() {
+            self.scene.token.cancel(); // nobody reads any more
+        }
+    }
+}
+
+/// Gives a feed's rows to Oxigraph.
+pub(in super::super) struct Reader(pub(in super::super) Arc<Feed>);
+
+impl ServiceHandler for Reader {
+    type Error = Infallible;
+
+    fn handle(
+        &self,
+        _: &GraphPattern,
+        _: Option<&oxiri::Iri<String>>,
+    ) -> Result<QuerySolutionIter<'static>, Infallible> {
+        Ok(self.0.solutions())
+    }
+}
+
+/// Puts a feed in the place of every `SERVICE` of a query, and lets the feeds begin.
+pub(in super::super) fn resolve(
+    query: &mut Query,
+    scene: Scene,
+    services: Option<Arc<dyn Services>>,
+    limits: &SparqlLimits,
+) -> Result<Federated, SparqlError> {
+    let services = services.unwrap_or_else(|| Arc::new(NoServices));
+    let (Query::Select { pattern, .. }
+    | Query::Construct { pattern, .. }
+    | Query::Describe { pattern, .. }
+    | Query::Ask { pattern, .. }) = query;
+    properties_to_services(pattern, services.as_ref());
+    let mut plan = Plan { scene, services, jobs: Vec::new(), most_rows: limits.service_rows };
+    if has_service(pattern) {
+        *pattern = plan.resolve(take(pattern), &Surroundings::default());
+        if plan.jobs.len() > limits.services {
+            return Err(SparqlError::TooLarge(format!("it has more than {} SERVICE", limits.services)));
+        }
+    }
+    plan.start()
+}
+
+/// Triples whose property a service gives its values, outside of any `SERVICE`, are put into one.
+fn properties_to_services(pattern: &mut GraphPattern, services: &dyn Services) {
+    if let GraphPattern::Bgp { patterns } = pattern {
+        let mut asked: BTreeMap<NamedNode, Vec<TriplePattern>> = BTreeMap::new();
+        let service = |triple: &TriplePattern| match &triple.predicate {
+            NamedNodePattern::NamedNode(property) => services.of_property(property),
+            NamedNodePattern::Variable(_) => None,
+        };
+        patterns.retain(|triple| service(triple).is_none_or(|service| {
+            asked.entry(service).or_default().push(triple.clone());
+            false
+        }));
+        for (service, patterns) in asked {
+            let inner = Box::new(GraphPattern::Bgp { patterns });
+            let asked = GraphPattern::Service { name: service.into(), inner, silent: false };
+            *pattern = GraphPattern::Join { left: Box::new(take(pattern)), right: Box::new(asked) };
+        }
+    } else if !matches!(pattern, GraphPattern::Service { .. }) {
+        each_inside(pattern, &mut |inner| properties_to_services(inner, services));
+    }
+}
+
+/// A pattern, with the pattern of no triples, which has one empty solution, left in its place.
+fn take(pattern: &mut GraphPattern) -> GraphPattern {
+    mem::replace(pattern, GraphPattern::Bgp { patterns: Vec::new() })
+}
+
+/// What is joined with the pattern looked at.
+#[derive(Clone, Default)]
+struct Surroundings {
+    /// Each solution that matters agrees with a solution of each of these.
+    patterns: Vec<GraphPattern>,
+    /// Conditions that hold for each solution that matters, over what the patterns from a place on bind.
+    filters: Vec<(usize, Expression)>,
+    /// `GRAPH`s around, the outermost first.
+    graphs: Vec<NamedNodePattern>,
+}
+
+impl Surroundings {
+    /// With a pattern found at this place joined.
+    fn with(&self, pattern: &GraphPattern) -> Self {
+        let wrap = |inner, name: &NamedNodePattern| GraphPattern::Graph { name: name.clone(), inner: Box::new(inner) };
+        let mut more = self.clone();
+        more.patterns.push(self.graphs.iter().rev().fold(pattern.clone(), wrap));
+        more
+    }
+
+    fn with_all<'p>(&self, patterns: impl IntoIterator<Item = &'p GraphPattern>) -> Self {
+        patterns.into_iter().fold(self.clone(), |more, pattern| more.with(pattern))
+    }
+
+    fn with_filter(&self, filter: &Expression) -> Self {
+        let mut more = self.clone();
+        more.filters.push((self.patterns.len(), filter.clone()));
+        more
+    }
+
+    /// Within `GRAPH`.
+    fn within(&self, graph: &NamedNodePattern) -> Self {
+        let mut more = self.clone();
+        more.graphs.push(graph.clone());
+        more
+    }
+
+    /// The graphs alone: nothing from outside may restrict what is inside.
+    fn barrier(&self) -> Self {
+        Self { graphs: self.graphs.clone(), ..Self::default() }
+    }
+
+    /// What is left of it inside a sub-select, where only projected variables are the same as outside.
+    fn projected(&self, variables: &[Variable]) -> Self {
+        let mut inside = self.barrier();
+        let shared: Variables = variables.iter().cloned().collect();
+        if let Some(pattern) = self.telling(&shared) {
+            let variables = in_scope(&pattern).intersection(&shared).cloned().collect();
+            // Graphs are around it already.
+            inside.patterns.push(GraphPattern::Project { inner: Box::new(pattern), variables });
+        }
+        inside
+    }
+
+    /// Conditions that solutions which bind some variables meet by those alone, whoever looks.
+    fn conditions(&self, bound: &Variables) -> impl Iterator<Item = &Expression> {
+        let tells = |filter: &&Expression| {
+            is_portable(filter) && read_by(filter).is_some_and(|read| !read.is_empty() && read.is_subset(bound))
+        };
+        self.filters.iter().map(|(_, filter)| filter).filter(tells)
+    }
+
+    fn certain(&self) -> Variables {
+        self.patterns.iter().flat_map(certain).collect()
+    }
+
+    /// The patterns that have to do with some variables, directly or through others, joined and filtered; `None` where none
+    /// has.
+    fn telling(&self, variables: &Variables) -> Option<GraphPattern> {
+        let mut reached = variables.clone();
+        let mut chosen = vec![false; self.patterns.len()];
+        loop {
+            let next = (0..chosen.len())
+                .find(|&place| !chosen[place] && !in_scope(&self.patterns[place]).is_disjoint(&reached));
+            let Some(place) = next else { break };
+            chosen[place] = true;
+            reached.extend(in_scope(&self.patterns[place]));
+        }
+        let from = |start: usize| (start..chosen.len()).filter(|&place| chosen[place]).map(|place| &self.patterns[place]);
+        let joined = from(0).cloned().reduce(join)?;
+        let holds = |(start, filter): &&(usize, Expression)| {
+            let bound: Variables = from(*start).flat_map(certain).collect();
+            read_by(filter).is_some_and(|read| read.is_subset(&bound))
+        };
+        let filtered = |inner, (_, filter): &(usize, Expression)| GraphPattern::Filter {
+            expr: filter.clone(),
+            inner: Box::new(inner),
+        };
+        Some(self.filters.iter().filter(holds).fold(joined, filtered))
+    }
+}
+
+fn join(left: GraphPattern, right: GraphPattern) -> GraphPattern {
+    GraphPattern::Join { left: Box::new(left), right: Box::new(right) }
+}
+
+/// The patterns that are joined to make one.
+fn conjuncts(pattern: GraphPattern, into: &mut Vec<GraphPattern>) {
+    match pattern {
+        GraphPattern::Join { left, right } => {
+            conjuncts(*left, into);
+            conjuncts(*right, into);
+        }
+        other => into.push(other),
+    }
+}
+
+struct Plan {
+    scene: Scene,
+    services: Arc<dyn Services>,
+    jobs: Vec<(Arc<Feed>, Job)>,
+    most_rows: usize,
+}
+
+impl Plan {
+    /// A pattern with a feed in the place of every `SERVICE`.
+    fn resolve(&mut self, mut pattern: GraphPattern, around: &Surroundings) -> GraphPattern {
+        if !has_service(&pattern) {
+            return pattern;
+        }
+        match &mut pattern {
+            GraphPattern::Service { name, inner, silent } => return self.service(name, take(inner), *silent, around),
+            GraphPattern::Join { .. } => return self.joined(pattern, around),
+            GraphPattern::LeftJoin { left, right, expression } => {
+                self.replace(left, around);
+                let mut inside = around.barrier().with(left);
+                inside.filters.extend(expression.clone().map(|expression| (0, expression)));
+                self.replace(right, &inside);
+            }
+            GraphPattern::Minus { left, right } => {
+                self.replace(left, around);
+                self.replace(right, &around.barrier().with(left));
+            }
+            GraphPattern::Filter { expr, inner } => self.replace(inner, &around.with_filter(expr)),
+            GraphPattern::Project { inner, variables } => self.replace(inner, &around.projected(variables)),
+            GraphPattern::Graph { name, inner } => self.replace(inner, &around.within(name)),
+            // Each row counts in there, joined or not.
+            GraphPattern::Group { inner, .. } | GraphPattern::Slice { inner, .. } => {
+                self.replace(inner, &around.barrier());
+            }
+            other => each_child(other, &mut |inner| self.replace(inner, around)),
+        }
+        self.in_expressions(&mut pattern, around);
+        pattern
+    }
+
+    fn replace(&mut self, pattern: &mut GraphPattern, around: &Surroundings) {
+        *pattern = self.resolve(take(pattern), around);
+    }
+
+    /// What `EXISTS` looks at is joined with the solutions it is asked of.
+    fn in_expressions(&mut self, pattern: &mut GraphPattern, around: &Surroundings) {
+        let mut asked_of = None;
+        each_child(pattern, &mut |inner| {
+            asked_of.get_or_insert_with(|| inner.clone()); // of a left join the left side: it is there in any case
+        });
+        let inside = asked_of.map_or_else(|| around.barrier(), |inner| around.barrier().with(&inner));
+        each_exists(pattern, &mut |looked_at| self.replace(looked_at, &inside));
+    }
+
+    /// A join: what is here is known first. Services that share variables with it are asked at once; one that shares some
+    /// only with other services waits for them; where nothing is shared, that with the most constants begins.
+    fn joined(&mut self, pattern: GraphPattern, around: &Surroundings) -> GraphPattern {
+        let mut parts = Vec::new();
+        conjuncts(pattern, &mut parts);
+        let (mut asking, here): (Vec<_>, Vec<_>) = parts.into_iter().partition(has_service);
+        let known = around.with_all(&here);
+        let mut resolved = here;
+        let mut more = known.clone();
+        while !asking.is_empty() {
+            let next = next(&asking, &known, &more);
+            let part = asking.remove(next);
+            let restricting = if restricts(&known, &part) { &known } else { &more };
+            let part = self.resolve(part, restricting);
+            more = more.with(&part);
+            resolved.push(part);
+        }
+        resolved.into_iter().reduce(join).unwrap_or_else(|| GraphPattern::Bgp { patterns: Vec::new() })
+    }
+
+    /// The feed of one `SERVICE`, in the form in which Oxigraph reads it: its pattern is never evaluated, and tells the
+    /// variables alone.
+    fn service(
+        &mut self,
+        name: &NamedNodePattern,
+        pattern: GraphPattern,
+        silent: bool,
+        around: &Surroundings,
+    ) -> GraphPattern {
+        let variables: Vec<Variable> = in_scope(&pattern).into_iter().collect();
+        let bound = certain(&pattern);
+        let keys: Variables = &bound & &around.certain();
+        let asked = around.conditions(&bound).fold(pattern.clone(), |inner, filter| GraphPattern::Filter {
+            expr: filter.clone(),
+            inner: Box::new(inner),
+        });
+        let mut told = keys.clone();
+        let mut all = variables.clone();
+        let target = match name {
+            NamedNodePattern::NamedNode(name) => Target::Constant(name.clone()),
+            NamedNodePattern::Variable(name) => {
+                told.insert(name.clone());
+                if !all.contains(name) {
+                    all.push(name.clone());
+                }
+                Target::Each(name.clone())
+            }
+        };
+        let context = around.telling(&told).filter(|_| !told.is_empty()).map(|inner| {
+            let told = in_scope(&inner).intersection(&told).cloned().collect();
+            let inner = Box::new(GraphPattern::Project { inner: Box::new(inner), variables: told });
+            Context { keys: keys.into_iter().collect(), pattern: GraphPattern::Distinct { inner } }
+        });
+        let feed = Feed::new(all, self.scene.token.clone());
+        let own = NamedNode::new_unchecked(format!("urn:lodeseek:service:{}", self.scene.feeds.len()));
+        let job = Job {
+            target,
+            pattern: asked,
+            variables,
+            silent,
+            context,
+            services: Arc::clone(&self.services),
+            scene: self.scene.clone(),
+            most_rows: self.most_rows,
+        };
+        self.scene.feeds.push((own.clone(), Arc::clone(&feed)));
+        self.jobs.push((feed, job));
+        let inner = match name {
+            NamedNodePattern::NamedNode(_) => pattern,
+            NamedNodePattern::Variable(name) => join(one(name, &own), pattern),
+        };
+        GraphPattern::Service { name: own.into(), inner: Box::new(inner), silent }
+    }
+
+    /// Lets every feed be filled by a thread of its own.
+    fn start(self) -> Result<Federated, SparqlError> {
+        for (feed, job) in self.jobs {
+            thread::Builder::new()
+                .name("service".to_owned())
+                .stack_size(STACK)
+                .spawn(move || feed.fill(&job))
+                .map_err(|error| SparqlError::Evaluation(error.to_string()))?;
+        }
+        Ok(Federated { scene: self.scene })
+    }
+}
+
+/// A table of one value.
+fn one(variable: &Variable, value: &NamedNode) -> GraphPattern {
+    let bindings = vec![vec![Some(GroundTerm::NamedNode(value.clone()))]];
+    GraphPattern::Values { variables: vec![variable.clone()], bindings }
+}
+
+/// Whether what is around tells something of a part's variables, or of the service it asks.
+fn restricts(around: &Surroundings, part: &GraphPattern) -> bool {
+    if let GraphPattern::Service { name: NamedNodePattern::Variable(name), .. } = part {
+        return around.patterns.iter().any(|pattern| in_scope(pattern).contains(name));
+    }
+    !around.certain().is_disjoint(&in_scope(part))
+}
+
+/// The part to be asked next: one restricted by what is here, else by what others answered, else the one with the most
+/// constants; of several the first written.
+fn next(parts: &[GraphPattern], here: &Surroundings, more: &Surroundings) -> usize {
+    let order = |&place: &usize| {
+        let part = &parts[place];
+        (restricts(here, part), restricts(more, part), constants(part), std::cmp::Reverse(place))
+    };
+    (0..parts.len()).max_by_key(order).unwrap_or(0)
+}
