@@ -2,8 +2,9 @@
 
 use super::Done;
 use crate::catalog::{DatasetId, Iris};
+use crate::engine::{Federation, Searcher, index_folder};
 use crate::rdf::RdfSyntax;
-use crate::store::{Access, Answer, QueryRequest, SparqlLimits, Store, evaluate};
+use crate::store::{Access, Answer, QueryRequest, Services, SparqlLimits, Store, evaluate};
 use anyhow::Context;
 use serde_json::Value;
 use std::fs;
@@ -63,12 +64,17 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         let hits = text(&if hits == "-" { hits.clone() } else { format!("@{hits}") })?;
         query.push_str(&values(&serde_json::from_str(&hits).context("the hits are no JSON")?, store.iris())?);
     }
-    let request = QueryRequest { query, ..QueryRequest::default() };
     let limits = SparqlLimits {
         deadline: Duration::from_secs(arguments.deadline),
         rows: arguments.rows,
         ..SparqlLimits::default()
     };
+    let mut federation = Federation::new(&store, limits.clone());
+    if index_folder(home).is_dir() {
+        federation = federation.with_search(Arc::new(Searcher::open(home)?));
+    }
+    let services: Arc<dyn Services> = Arc::new(federation);
+    let request = QueryRequest { query, services: Some(services), ..QueryRequest::default() };
     let answer = evaluate(&store, &request, &limits);
     // A query given up must not read the store while the process takes it down; most end soon after their deadline.
     let given_up = Instant::now();

@@ -142,6 +142,7 @@ vocabulary! {
         RESULT_FORMAT = "resultFormat",
         FEATURE = "feature",
         FEATURE_CLASS = "Feature",
+        PROPERTY_FEATURE = "propertyFeature",
         DEFAULT_DATASET = "defaultDataset",
         DATASET = "Dataset",
         DEFAULT_GRAPH = "defaultGraph",
@@ -212,6 +213,35 @@ vocabulary! {
         MARKED_TRUNCATION = "MarkedTruncation",
     }
 }
+vocabulary! {
+    /// The search as a service of SPARQL, defined in `ontologies/search.ttl`.
+    search = "https://w3id.org/lodeseek/search#" {
+        SERVICE = "service",
+        TEXT = "text",
+        LIMIT = "limit",
+        OFFSET = "offset",
+        MODEL = "model",
+        BEFORE = "before",
+        TASK = "task",
+        MODALITY = "modality",
+        LANGUAGE = "language",
+        KEYWORD = "keyword",
+        CREATOR = "creator",
+        LICENSE = "license",
+        SNIPPET_METHOD = "snippetMethod",
+        RANK = "rank",
+        SCORE = "score",
+        TITLE = "title",
+        CLOSEST = "closest",
+        MATCH = "match",
+        FIELD = "field",
+        SHARE = "share",
+        TERM = "term",
+        SNIPPET = "snippet",
+        STATEMENT = "statement",
+        POSITION = "position",
+    }
+}
 
 /// The vocabularies of this module: (name, every term used).
 pub const VOCABULARIES: &[(&str, &[&str])] = &[
@@ -229,6 +259,7 @@ pub const VOCABULARIES: &[(&str, &[&str])] = &[
     ("formats", formats::ALL),
     ("prov", prov::ALL),
     ("lodeseek", lodeseek::ALL),
+    ("search", search::ALL),
 ];
 
 /// Prefixes used when RDF is written for people.
@@ -244,5 +275,6 @@ pub const PREFIXES: &[(&str, &str)] = &[
     ("sd", sd::NAMESPACE),
     ("prov", prov::NAMESPACE),
     ("lodeseek", lodeseek::NAMESPACE),
+    ("search", search::NAMESPACE),
     ("xsd", "http://www.w3.org/2001/XMLSchema#"),
 ];

@@ -8,6 +8,7 @@
 //! | `GET /dataset/{id}` | HTML, Turtle, JSON-LD, N-Triples or RDF/XML, by `Accept` or `?format=` |
 //! | `GET /dataset/{id}/snippet?method=&budget=&query=&lang=` | HTML, JSON, SVG or RDF, by `Accept` or `?format=` |
 //! | `GET`, `POST`, `QUERY /sparql` | SPARQL 1.1 Protocol, queries only; without a query the service description |
+//! | … `/search` | the same, where the search is asked as a service of SPARQL |
 //! | `GET /rdf-graph-store?graph=IRI`, `?default` | SPARQL 1.1 Graph Store Protocol, its reading half |
 //! | `GET /.well-known/void` | VoID of all datasets |
 //! | `GET /healthz` | 200 once the index can be read |
@@ -28,8 +29,8 @@ mod sparql;
 pub use search::hit_json;
 pub use snippet::SnippetLimits;
 
-use crate::engine::{EngineError, Reranker, Searcher};
-use crate::store::{Access, SparqlLimits, Store};
+use crate::engine::{EngineError, Federation, Reranker, Searcher};
+use crate::store::{Access, Services, SparqlLimits, Store};
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
@@ -91,6 +92,7 @@ pub struct AppState {
     searcher: Arc<Searcher>,
     store: Arc<Store>,
     sparql: Arc<SparqlLimits>,
+    services: Arc<dyn Services>,
     snippets: Arc<SnippetLimits>,
     facts: Arc<description::Facts>,
     /// A place for each request that reads whole graphs.
@@ -101,10 +103,13 @@ impl AppState {
     /// The state over an opened home.
     #[must_use]
     pub fn new(searcher: Searcher, store: Store, sparql: SparqlLimits) -> Self {
+        let (searcher, store) = (Arc::new(searcher), Arc::new(store));
+        let services = Federation::new(&store, sparql.clone()).with_search(Arc::clone(&searcher));
         let state = Self {
-            searcher: Arc::new(searcher),
-            store: Arc::new(store),
+            searcher,
+            store,
             sparql: Arc::new(sparql),
+            services: Arc::new(services),
             snippets: Arc::default(),
             facts: Arc::default(),
             places: Arc::new(Semaphore::new(0)),
@@ -178,8 +183,11 @@ fn endpoints() -> Router<AppState> {
     let always = |name: HeaderName, value: &'static str| {
         SetResponseHeaderLayer::overriding(name, HeaderValue::from_static(value))
     };
+    let queries = || get(sparql::get).post(sparql::post).fallback(sparql::other);
     let sparql = Router::new()
-        .route("/sparql", get(sparql::get).post(sparql::post).fallback(sparql::other))
+        .route("/sparql", queries())
+        // Where other engines ask the search: what asks there is told by its properties.
+        .route("/search", queries())
         .layer(open())
         .layer(always(header::ALLOW, sparql::METHODS))
         .layer(always(HeaderName::from_static("accept-post"), sparql::BODIES))

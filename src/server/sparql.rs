@@ -114,7 +114,8 @@ async fn respond(state: &AppState, parameters: Parameters, headers: &HeaderMap) 
         Ok(request)
     }) {
         Ok(request) => {
-            let asked = request.clone();
+            let services = Some(Arc::clone(&state.services));
+            let asked = QueryRequest { services, ..request.clone() };
             let answer = state.work(move |state| Ok(evaluate(&Arc::clone(&state.store), &asked, &state.sparql)?)).await;
             (request, answer)
         }

@@ -28,6 +28,7 @@ mod whole;
 pub use load::{DatasetOutcome, DatasetReport, LoadOptions, LoadProgress, LoadReport, Loader, Phase};
 pub use sparql::{
     Answer, Bindings, QueryRequest, ServiceCall, ServiceError, ServiceRow, Services, SparqlError, SparqlLimits, evaluate,
+    triple_patterns,
 };
 pub use whole::StoredGraph;
 

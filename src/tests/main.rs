@@ -23,6 +23,7 @@ mod models;
 mod protocol;
 mod ranking;
 mod rerank;
+mod search_service;
 #[cfg(feature = "rocksdb")]
 mod reproduce;
 mod testdata;

@@ -65,7 +65,7 @@ fn among(variables: Variables, kept: &[Variable]) -> Variables {
 }
 
 /// The patterns directly inside a pattern, those of its expressions aside.
-fn children(pattern: &GraphPattern) -> Vec<&GraphPattern> {
+pub(super) fn children(pattern: &GraphPattern) -> Vec<&GraphPattern> {
     match pattern {
         GraphPattern::Join { left, right }
         | GraphPattern::LeftJoin { left, right, .. }

@@ -13,7 +13,7 @@ mod federation;
 mod graphs;
 mod limits;
 
-pub use federation::{Bindings, ServiceCall, ServiceError, ServiceRow, Services};
+pub use federation::{Bindings, ServiceCall, ServiceError, ServiceRow, Services, triple_patterns};
 pub use limits::SparqlLimits;
 
 use super::Store;

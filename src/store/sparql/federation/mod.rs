@@ -16,9 +16,11 @@
 
 mod feed;
 mod plan;
+mod solve;
 
 pub(super) use feed::Feed;
 pub(super) use plan::{Reader, resolve};
+pub use solve::triple_patterns;
 
 use oxigraph::sparql::CancellationToken;
 use oxrdf::{NamedNode, Term, Variable};
@@ -106,6 +108,12 @@ pub trait Services: Send + Sync + fmt::Debug {
         call: &ServiceCall<'_>,
         rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
     ) -> Result<(), ServiceError>;
+
+    /// The variables of a pattern without which a service has nothing to answer. A row of what is around that binds one of
+    /// them not at all is not asked for.
+    fn needs(&self, _service: &NamedNode, _pattern: &GraphPattern) -> Vec<Variable> {
+        Vec::new()
+    }
 
     /// The service that gives a property its values where it stands in a pattern outside of any `SERVICE`.
     fn of_property(&self, _property: &NamedNode) -> Option<NamedNode> {

@@ -160,6 +160,11 @@ impl Surroundings {
         self.filters.iter().map(|(_, filter)| filter).filter(tells)
     }
 
+    /// Whether a solution around may bind a variable.
+    fn binds(&self, variable: &Variable) -> bool {
+        self.patterns.iter().any(|pattern| in_scope(pattern).contains(variable))
+    }
+
     fn certain(&self) -> Variables {
         self.patterns.iter().flat_map(certain).collect()
     }
@@ -289,7 +294,10 @@ impl Plan {
     ) -> GraphPattern {
         let variables: Vec<Variable> = in_scope(&pattern).into_iter().collect();
         let bound = certain(&pattern);
-        let keys: Variables = &bound & &around.certain();
+        let mut keys: Variables = &bound & &around.certain();
+        if let NamedNodePattern::NamedNode(name) = name {
+            keys.extend(self.services.needs(name, &pattern).into_iter().filter(|needed| around.binds(needed)));
+        }
         let asked = around.conditions(&bound).fold(pattern.clone(), |inner, filter| GraphPattern::Filter {
             expr: filter.clone(),
             inner: Box::new(inner),
@@ -354,7 +362,7 @@ fn one(variable: &Variable, value: &NamedNode) -> GraphPattern {
 /// Whether what is around tells something of a part's variables, or of the service it asks.
 fn restricts(around: &Surroundings, part: &GraphPattern) -> bool {
     if let GraphPattern::Service { name: NamedNodePattern::Variable(name), .. } = part {
-        return around.patterns.iter().any(|pattern| in_scope(pattern).contains(name));
+        return around.binds(name);
     }
     !around.certain().is_disjoint(&in_scope(part))
 }

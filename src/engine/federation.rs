@@ -1,0 +1,105 @@
+//! Who answers `SERVICE`: the search, and this store itself under its own name.
+
+use super::{SearchService, Searcher};
+use crate::store::{
+    Answer, QueryRequest, ServiceCall, ServiceError, ServiceRow, Services, SparqlError, SparqlLimits, Store, evaluate,
+};
+use crate::rdf::vocab::search;
+use oxrdf::{NamedNode, Variable};
+use spargebra::algebra::GraphPattern;
+use std::fmt;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Weak};
+use std::time::Instant;
+
+/// The services of a home.
+pub struct Federation {
+    search: Option<SearchService>,
+    /// Not kept open by queries that were given up.
+    own: Weak<Store>,
+    limits: SparqlLimits,
+}
+
+impl fmt::Debug for Federation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Federation").finish_non_exhaustive()
+    }
+}
+
+impl Federation {
+    /// Of an opened home: its own endpoint answers within these limits.
+    #[must_use]
+    pub fn new(store: &Arc<Store>, limits: SparqlLimits) -> Self {
+        Self { search: None, own: Arc::downgrade(store), limits }
+    }
+
+    /// With the search of an index.
+    #[must_use]
+    pub fn with_search(mut self, searcher: Arc<Searcher>) -> Self {
+        self.search = self.own.upgrade().map(|store| SearchService::new(searcher, store.iris().clone()));
+        self
+    }
+
+    /// The store that a service's name stands for, where it is this one.
+    fn own(&self, service: &NamedNode) -> Option<Arc<Store>> {
+        let store = self.own.upgrade()?;
+        (service.as_str().strip_prefix(store.iris().base()) == Some("sparql")).then_some(store)
+    }
+}
+
+impl Services for Federation {
+    fn call(
+        &self,
+        call: &ServiceCall<'_>,
+        rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
+    ) -> Result<(), ServiceError> {
+        if let Some(search) = self.search.as_ref().filter(|search| search.is_named(call.service)) {
+            return search.answer(call, rows);
+        }
+        match self.own(call.service) {
+            Some(store) => ask_own(&store, &self.limits, call, rows),
+            None if call.service.as_str() == search::SERVICE => {
+                Err(ServiceError::Failed("there is no index to search; `lodeseek index` makes one".to_owned()))
+            }
+            None => Err(ServiceError::Refused(format!("{} is not asked: SERVICE is switched off here", call.service))),
+        }
+    }
+
+    fn needs(&self, service: &NamedNode, pattern: &GraphPattern) -> Vec<Variable> {
+        let searches = self.search.as_ref().is_some_and(|search| search.is_named(service));
+        if searches { SearchService::needs(pattern) } else { Vec::new() }
+    }
+
+    fn of_property(&self, property: &NamedNode) -> Option<NamedNode> {
+        SearchService::has_property(property).then(|| NamedNode::new_unchecked(search::SERVICE))
+    }
+}
+
+/// Asks the store that asks: no request goes out. The query takes a place of its own.
+fn ask_own(
+    store: &Arc<Store>,
+    limits: &SparqlLimits,
+    call: &ServiceCall<'_>,
+    rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
+) -> Result<(), ServiceError> {
+    let deadline = call.deadline.saturating_duration_since(Instant::now());
+    let limits = SparqlLimits { deadline, rows: limits.service_rows, query_bytes: usize::MAX, ..limits.clone() };
+    let request = QueryRequest { query: call.query().to_string(), ..QueryRequest::default() };
+    let answer = evaluate(store, &request, &limits).map_err(|error| match error {
+        SparqlError::Refused(reason) => ServiceError::Refused(reason),
+        SparqlError::TooLarge(reason) => ServiceError::TooLarge(reason),
+        other => ServiceError::Failed(other.to_string()),
+    })?;
+    let Answer::Solutions { variables, rows: found, truncated } = answer else { return Ok(()) };
+    if truncated {
+        return Err(ServiceError::Failed(format!("its answer has more than {} rows", limits.rows)));
+    }
+    let places: Vec<Option<usize>> =
+        call.variables.iter().map(|wanted| variables.iter().position(|variable| variable == wanted)).collect();
+    for row in found {
+        if rows(places.iter().map(|place| row[(*place)?].clone()).collect()).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}

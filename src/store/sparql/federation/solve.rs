@@ -1,0 +1,49 @@
+//! Answering a call from a few triples: what a service that makes its answer as a graph needs.
+
+use super::{ServiceCall, ServiceError, ServiceRow};
+use oxigraph::sparql::{QueryResults, SparqlEvaluator};
+use oxrdf::{Dataset, GraphName, Quad, Triple};
+use spargebra::algebra::GraphPattern;
+use spargebra::term::TriplePattern;
+use std::ops::ControlFlow;
+
+impl<'c> ServiceCall<'c> {
+    /// Every triple pattern of what is asked, wherever it stands, those for other services aside.
+    #[must_use]
+    pub fn triple_patterns(&self) -> Vec<&'c TriplePattern> {
+        triple_patterns(self.pattern)
+    }
+
+    /// The rows of the call over a graph of these triples.
+    pub fn solve(
+        &self,
+        triples: impl IntoIterator<Item = Triple>,
+        rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, ServiceError> {
+        let quad = |triple: Triple| Quad::new(triple.subject, triple.predicate, triple.object, GraphName::DefaultGraph);
+        let graph: Dataset = triples.into_iter().map(quad).collect();
+        let failed = |error: &dyn std::fmt::Display| ServiceError::Failed(error.to_string());
+        let evaluator = SparqlEvaluator::new().with_cancellation_token(self.cancelled.clone());
+        let results = evaluator.for_query(self.query()).on_queryable_dataset(&graph).execute();
+        let QueryResults::Solutions(solutions) = results.map_err(|error| failed(&error))? else {
+            return Ok(ControlFlow::Continue(()));
+        };
+        for solution in solutions {
+            let solution = solution.map_err(|error| failed(&error))?;
+            if rows(self.variables.iter().map(|variable| solution.get(variable).cloned()).collect()).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+/// Every triple pattern inside a pattern, those for services aside.
+#[must_use]
+pub fn triple_patterns(pattern: &GraphPattern) -> Vec<&TriplePattern> {
+    match pattern {
+        GraphPattern::Bgp { patterns } => patterns.iter().collect(),
+        GraphPattern::Service { .. } => Vec::new(),
+        other => super::super::algebra::children(other).into_iter().flat_map(triple_patterns).collect(),
+    }
+}
