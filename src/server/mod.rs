@@ -23,8 +23,11 @@ mod page;
 pub mod rdf;
 mod search;
 mod snippet;
+mod proxy;
 mod sparql;
+mod transfer;
 
+pub use proxy::Proxies;
 pub use search::hit_json;
 pub use snippet::SnippetLimits;
 
@@ -63,6 +66,8 @@ pub struct ServeOptions {
     pub sparql: SparqlLimits,
     /// What snippets made on demand may cost.
     pub snippets: SnippetLimits,
+    /// Who may say for whom a request comes.
+    pub proxies: Proxies,
 }
 
 /// Why the server does not run.
@@ -93,6 +98,7 @@ pub struct AppState {
     sparql: Arc<SparqlLimits>,
     snippets: Arc<SnippetLimits>,
     facts: Arc<description::Facts>,
+    proxies: Arc<Proxies>,
     /// A place for each request that reads whole graphs.
     places: Arc<Semaphore>,
 }
@@ -107,6 +113,7 @@ impl AppState {
             sparql: Arc::new(sparql),
             snippets: Arc::default(),
             facts: Arc::default(),
+            proxies: Arc::default(),
             places: Arc::new(Semaphore::new(0)),
         };
         state.with_snippets(SnippetLimits::default())
@@ -117,6 +124,12 @@ impl AppState {
     pub fn with_snippets(self, limits: SnippetLimits) -> Self {
         let places = Semaphore::new(limits.concurrent);
         Self { snippets: Arc::new(limits), places: Arc::new(places), ..self }
+    }
+
+    /// Behind proxies.
+    #[must_use]
+    pub fn with_proxies(self, proxies: Proxies) -> Self {
+        Self { proxies: Arc::new(proxies), ..self }
     }
 
     /// Waits for a place among those who read whole graphs, but not for ever.
@@ -205,6 +218,7 @@ pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) ->
         searcher = searcher.with_reranker(reranker);
     }
     let state = AppState::new(searcher, store, options.sparql.clone()).with_snippets(options.snippets.clone());
+    let state = state.with_proxies(options.proxies.clone());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let bound = tokio::net::TcpListener::bind(options.bind).await;
@@ -215,7 +229,8 @@ pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) ->
             stop_signal().await;
             let _ = asked.send(()); // the other side waits as long as the server runs
         };
-        let serving = axum::serve(listener, app(state)).with_graceful_shutdown(stop);
+        let service = app(state).into_make_service_with_connect_info::<SocketAddr>();
+        let serving = axum::serve(listener, service).with_graceful_shutdown(stop);
         tokio::select! {
             ended = serving.into_future() => ended?,
             () = async { let _ = wait.await; tokio::time::sleep(GRACE).await } => {

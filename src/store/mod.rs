@@ -26,7 +26,9 @@ mod sparql;
 mod whole;
 
 pub use load::{DatasetOutcome, DatasetReport, LoadOptions, LoadProgress, LoadReport, Loader, Phase};
-pub use sparql::{Answer, QueryRequest, SparqlError, SparqlLimits, evaluate};
+pub use sparql::{
+    Answer, AnswerStream, Cancellation, Head, QueryRequest, SendError, SparqlError, SparqlLimits, evaluate, stream,
+};
 pub use whole::StoredGraph;
 
 use crate::catalog::{Dataset, DatasetId, InvalidBase, Iris, dcat};
@@ -40,7 +42,6 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 
 /// What can go wrong between us and the disk.
 #[derive(Debug, thiserror::Error)]
@@ -139,7 +140,7 @@ pub struct Store {
     oxigraph: Oxigraph,
     access: Access,
     /// Queries being evaluated, those given up included.
-    running: Arc<AtomicUsize>,
+    running: Arc<sparql::Running>,
     /// Held as long as the store is open; the system frees it when the process ends, however it ends.
     _lock: Option<File>,
 }

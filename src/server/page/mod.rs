@@ -6,7 +6,7 @@ mod snippet;
 pub(super) use snippet::snippet;
 
 use super::AppState;
-use super::error::ApiError;
+use super::error::{ApiError, say_when};
 use super::filter::{Pairs, filter, parameters as filter_parameters};
 use super::negotiation::languages;
 use super::search::{check_query, check_snippet, turn};
@@ -557,7 +557,9 @@ pub(super) fn sparql(state: &AppState, text: &str, answer: Option<Result<Answer,
             (page.columns, page.rows) = table(state, &answer);
         }
     }
-    (status, render(&page)).into_response()
+    let mut response = (status, render(&page)).into_response();
+    say_when(&mut response);
+    response
 }
 
 fn table(state: &AppState, answer: &Answer) -> (Vec<String>, Vec<Vec<CellView>>) {
