@@ -67,6 +67,10 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         }
         None => tracing::info!("searches compare words alone; --dpr and --colbert name models that compare meaning"),
     }
-    serve(home, reranker, &ServeOptions { bind: arguments.bind, sparql, snippets, proxies: Proxies::new(&arguments.trusted_proxy) })?;
+    serve(
+        home,
+        reranker,
+        &ServeOptions { bind: arguments.bind, sparql, snippets, proxies: Proxies::new(&arguments.trusted_proxy) },
+    )?;
     Ok(Done::Something)
 }

@@ -7,6 +7,7 @@
 //! | … `&before=&task=&modality=&language=&keyword=&creator=&license=` | filters; all but the year any number of times |
 //! | `GET /dataset/{id}` | HTML, Turtle, JSON-LD, N-Triples or RDF/XML, by `Accept` or `?format=` |
 //! | `GET /dataset/{id}/snippet?method=&budget=&query=&lang=` | HTML, JSON, SVG or RDF, by `Accept` or `?format=` |
+//! | `GET /dataset/{id}/examples` | SPARQL queries to begin with: JSON, text or RDF, by `Accept` or `?format=` |
 //! | `GET`, `POST`, `QUERY /sparql` | SPARQL 1.1 Protocol, queries only; without a query the service description |
 //! | `GET /rdf-graph-store?graph=IRI`, `?default` | SPARQL 1.1 Graph Store Protocol, its reading half |
 //! | `GET /.well-known/void` | VoID of all datasets |
@@ -15,6 +16,7 @@
 mod dataset;
 mod description;
 mod error;
+mod examples;
 mod filter;
 mod form;
 mod graph_store;
@@ -165,6 +167,7 @@ pub fn app(state: AppState) -> Router {
         .route("/api/search", get(search::search))
         .route("/dataset/{id}", get(dataset::dataset))
         .route("/dataset/{id}/snippet", get(snippet::snippet))
+        .route("/dataset/{id}/examples", get(examples::of_dataset))
         .route("/.well-known/void", get(description::datasets))
         .route("/healthz", get(health))
         .fallback(page::not_found)

@@ -19,8 +19,8 @@
 
 use super::error::ApiError;
 use super::form::{self, Kind};
-use super::{AppState, description, page};
 use super::transfer::{ChunkWriter, End, Patience, transfer};
+use super::{AppState, description, page};
 use crate::store::{Answer, AnswerStream, Cancellation, Head, QueryRequest, SendError, stream};
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequestParts, RawQuery, State};
@@ -263,7 +263,12 @@ fn request(parameters: &[(String, String)]) -> Result<QueryRequest, ApiError> {
         };
         values(name).into_iter().map(node).collect()
     };
-    Ok(QueryRequest { query, default_graphs: graphs("default-graph-uri")?, named_graphs: graphs("named-graph-uri")?, client: None })
+    Ok(QueryRequest {
+        query,
+        default_graphs: graphs("default-graph-uri")?,
+        named_graphs: graphs("named-graph-uri")?,
+        client: None,
+    })
 }
 
 fn write(answer: &Answer, media_type: &'static str) -> Result<Response, ApiError> {

@@ -62,6 +62,15 @@ impl Site {
         Reply { status: parts.status, headers: parts.headers, body: String::from_utf8(bytes.to_vec()).expect("UTF-8") }
     }
 
+    /// What comes back before its body is read.
+    pub(crate) async fn begin(&self, request: Request<Body>) -> axum::response::Response {
+        self.app.clone().oneshot(request).await.expect("an answer")
+    }
+
+    pub(crate) fn app(&self) -> Router {
+        self.app.clone()
+    }
+
     pub(crate) async fn request(&self, method: Method, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
         let mut request = Request::builder().method(method).uri(path);
         for (name, value) in headers {
@@ -645,3 +654,51 @@ async fn health_head_and_cors() {
         assert!(!reply.headers.contains_key("access-control-allow-credentials"), "{path}");
     }
 }
+
+/// Of every dataset: each example is SPARQL, has an answer, and is where pages and descriptions say.
+#[tokio::test]
+async fn every_dataset_has_examples_that_answer() {
+    for catalog in ["catalog.ttl", "papers-with-code.json"] {
+        let site = Site::of(&testdata(catalog), limits());
+        let void = site.get("/.well-known/void?format=nt").await.body;
+        let ids = site.get(&format!("/sparql?{}", encoded(&[("query", DATASETS), ("format", "csv")]))).await.body;
+        let ids: Vec<&str> = ids.lines().skip(1).filter_map(|iri| iri.rsplit('/').next()).collect();
+        assert!(ids.len() >= 10, "{ids:?}");
+        let mut kinds = 0;
+        for id in ids {
+            let address = format!("/dataset/{id}/examples");
+            let examples = site.get(&address).await;
+            assert_eq!((examples.status.as_u16(), examples.media_type()), (200, "application/json"), "{id}");
+            let examples = examples.json();
+            let examples = examples.as_array().expect("a list");
+            kinds = kinds.max(examples.len());
+            let page = site.accept(&format!("/dataset/{id}"), "text/html").await.body;
+            let known = void.contains(&format!("<http://localhost:7878{address}>"));
+            assert!(examples.is_empty() || known && examples.len() >= 4, "{id}: {examples:#?}");
+            for example in examples {
+                let (title, query) = (example["title"].as_str().expect("a title"), example["query"].as_str());
+                let query = query.expect("a query");
+                let answer = site.post("/sparql?format=json", QUERY, query).await;
+                assert_eq!(answer.status, 200, "{id}, {title}: {}\n{query}", answer.body);
+                let rows = answer.json()["results"]["bindings"].as_array().map_or(0, Vec::len);
+                assert!(rows > 0, "{id}, {title}: no answer\n{query}");
+                let asked = encoded(&[("query", query), ("format", "html")]).replace('&', "&#38;");
+                assert!(page.contains(&asked), "{id}: {title} is not on the page");
+            }
+            let rdf = site.get(&format!("{address}?format=ttl")).await;
+            assert_eq!((rdf.status.as_u16(), rdf.media_type()), (200, "text/turtle"));
+            assert_eq!(triples(&rdf.body, "a.ttl"), 5 * examples.len(), "{id}: {}", rdf.body);
+            let text = site.get(&format!("{address}?format=text")).await;
+            assert_eq!(text.body.matches("SELECT").count(), examples.len(), "{id}: {}", text.body);
+        }
+        assert!(catalog != "catalog.ttl" || kinds == 7, "every kind of example occurs: {kinds}");
+    }
+    let site = Site::testdata();
+    assert_eq!(site.get("/dataset/none/examples").await.status, 404);
+    assert_eq!(site.get("/dataset/contracts/examples?format=png").await.status, 400);
+    assert_eq!(site.accept("/dataset/contracts/examples", "image/png").await.status, 406);
+    let description = site.accept("/sparql", "application/n-triples").await.body;
+    assert_eq!(description.matches("<http://www.w3.org/ns/shacl#select>").count(), 5);
+}
+
+const DATASETS: &str = "SELECT ?d { ?d a <http://www.w3.org/ns/dcat#Dataset> }";

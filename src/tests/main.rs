@@ -24,5 +24,6 @@ mod ranking;
 mod rerank;
 #[cfg(feature = "rocksdb")]
 mod reproduce;
+mod stream;
 mod testdata;
 mod vocabulary;

@@ -23,8 +23,8 @@ use limits::{Cost, check_size};
 use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
 use oxigraph::sparql::{CancellationToken, QueryEvaluationError, SparqlEvaluator};
 use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Term, Triple, Variable};
-use spargebra::{Query, SparqlParser};
 use places::Place;
+use spargebra::{Query, SparqlParser};
 use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -167,8 +167,7 @@ pub fn stream(
     let place = Arc::new(Place::take(&store.running, request.client, limits)?);
     let (sender, receiver) = sync_channel(stream::WAITING);
     let mut sink = Sink::new(sender, limits);
-    let (store, request, cancel, held) =
-        (Arc::clone(store), request.clone(), cancellation.token(), Arc::clone(&place));
+    let (store, request, cancel, held) = (Arc::clone(store), request.clone(), cancellation.token(), Arc::clone(&place));
     let bounds = limits.clone();
     thread::Builder::new()
         .name("sparql".to_owned())

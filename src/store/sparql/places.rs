@@ -82,6 +82,8 @@ mod tests {
         let third = take(Some(1)).expect("the place given back");
         assert!(matches!(take(Some(1)), Err(SparqlError::TooMany(2))));
         drop((other, third));
-        assert_eq!((running.counts().all, running.counts().clients.len()), (1, 1), "who has no query is forgotten");
+        let counts = running.counts();
+        assert_eq!((counts.all, counts.clients.len()), (1, 1), "who has no query is forgotten");
+        drop(counts);
     }
 }

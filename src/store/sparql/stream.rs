@@ -345,7 +345,8 @@ impl AnswerStream {
         while let Some(item) = self.next(&mut || flush(&shared)) {
             let terms = row(item?).unwrap_or_default();
             let bound = variables.iter().zip(&terms);
-            solutions.serialize(bound.filter_map(|(variable, term)| Some((variable.as_ref(), term.as_ref()?.as_ref()))))?;
+            solutions
+                .serialize(bound.filter_map(|(variable, term)| Some((variable.as_ref(), term.as_ref()?.as_ref()))))?;
         }
         solutions.finish()?;
         Ok(())
