@@ -2,10 +2,10 @@
 
 use super::Done;
 use super::encoder::RerankArguments;
-use crate::server::{Proxies, ServeOptions, SnippetLimits, serve};
+use crate::server::{Editor, Proxies, ServeOptions, SnippetLimits, serve};
 use crate::store::SparqlLimits;
 use std::net::{IpAddr, SocketAddr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 #[derive(clap::Args, Debug)]
@@ -37,6 +37,9 @@ pub(super) struct Arguments {
     /// Memory for the graphs that snippets made on demand read, kept for the next.
     #[arg(long, value_name = "MB", default_value_t = 256)]
     graph_cache: usize,
+    /// The folder of an editor for SPARQL, as `make web` makes it; without it the page has a plain form.
+    #[arg(long, value_name = "FOLDER")]
+    editor: Option<PathBuf>,
     #[command(flatten)]
     rerank: RerankArguments,
 }
@@ -58,6 +61,7 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         kept_bytes: arguments.graph_cache << 20,
         ..SnippetLimits::default()
     };
+    let editor = arguments.editor.as_deref().map(Editor::read).transpose()?;
     let reranker = arguments.rerank.reranker(home, arguments.rerank.pool_or_usual(), SHOWN)?;
     match &reranker {
         Some(reranker) => {
@@ -70,7 +74,13 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     serve(
         home,
         reranker,
-        &ServeOptions { bind: arguments.bind, sparql, snippets, proxies: Proxies::new(&arguments.trusted_proxy) },
+        &ServeOptions {
+            bind: arguments.bind,
+            sparql,
+            snippets,
+            proxies: Proxies::new(&arguments.trusted_proxy),
+            editor,
+        },
     )?;
     Ok(Done::Something)
 }

@@ -15,6 +15,7 @@
 
 mod dataset;
 mod description;
+mod editor;
 mod error;
 mod examples;
 mod filter;
@@ -29,6 +30,7 @@ mod proxy;
 mod sparql;
 mod transfer;
 
+pub use editor::{Editor, EditorError};
 pub use proxy::Proxies;
 pub use search::hit_json;
 pub use snippet::SnippetLimits;
@@ -70,6 +72,8 @@ pub struct ServeOptions {
     pub snippets: SnippetLimits,
     /// Who may say for whom a request comes.
     pub proxies: Proxies,
+    /// The editor of the page for queries; without one it has a plain form.
+    pub editor: Option<Editor>,
 }
 
 /// Why the server does not run.
@@ -101,6 +105,7 @@ pub struct AppState {
     snippets: Arc<SnippetLimits>,
     facts: Arc<description::Facts>,
     proxies: Arc<Proxies>,
+    editor: Option<Arc<Editor>>,
     /// A place for each request that reads whole graphs.
     places: Arc<Semaphore>,
 }
@@ -116,6 +121,7 @@ impl AppState {
             snippets: Arc::default(),
             facts: Arc::default(),
             proxies: Arc::default(),
+            editor: None,
             places: Arc::new(Semaphore::new(0)),
         };
         state.with_snippets(SnippetLimits::default())
@@ -132,6 +138,12 @@ impl AppState {
     #[must_use]
     pub fn with_proxies(self, proxies: Proxies) -> Self {
         Self { proxies: Arc::new(proxies), ..self }
+    }
+
+    /// With an editor for queries.
+    #[must_use]
+    pub fn with_editor(self, editor: Option<Editor>) -> Self {
+        Self { editor: editor.map(Arc::new), ..self }
     }
 
     /// Waits for a place among those who read whole graphs, but not for ever.
@@ -163,6 +175,8 @@ pub fn app(state: AppState) -> Router {
         .route("/", get(page::search))
         .route("/style.css", get(page::style))
         .route("/page.js", get(page::script))
+        .route("/editor.js", get(editor::script))
+        .route("/editor.css", get(editor::style))
         .route("/icon.svg", get(page::icon))
         .route("/api/search", get(search::search))
         .route("/dataset/{id}", get(dataset::dataset))
@@ -221,7 +235,7 @@ pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) ->
         searcher = searcher.with_reranker(reranker);
     }
     let state = AppState::new(searcher, store, options.sparql.clone()).with_snippets(options.snippets.clone());
-    let state = state.with_proxies(options.proxies.clone());
+    let state = state.with_proxies(options.proxies.clone()).with_editor(options.editor.clone());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let bound = tokio::net::TcpListener::bind(options.bind).await;

@@ -7,6 +7,7 @@ use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use http_body_util::BodyExt;
 use lodeseek::rdf::TripleGraphBuilder;
 use lodeseek::rdf::intake::{Intake, Outcome};
+use lodeseek::server::{AppState, Editor};
 use lodeseek::store::SparqlLimits;
 use serde_json::Value;
 use std::fs;
@@ -702,3 +703,32 @@ async fn every_dataset_has_examples_that_answer() {
 }
 
 const DATASETS: &str = "SELECT ?d { ?d a <http://www.w3.org/ns/dcat#Dataset> }";
+
+/// An editor takes the form's place where one is served, and the page alone may run it.
+#[tokio::test]
+async fn the_page_for_queries_carries_an_editor_where_there_is_one() {
+    let plain = Site::testdata();
+    assert!(!plain.accept("/sparql", "text/html").await.body.contains("editor"));
+    assert_eq!(plain.get("/editor.js").await.status, 404);
+
+    let files = tempfile::tempdir().expect("a folder");
+    let missing = Editor::read(files.path()).expect_err("nothing is there").to_string();
+    assert!(missing.contains("editor.js") && missing.contains("make web"), "{missing}");
+    fs::write(files.path().join("editor.js"), "let a;").expect("written");
+    fs::write(files.path().join("editor.css"), "a {}").expect("written");
+    let editor = Editor::read(files.path()).expect("both files");
+    let home = Home::of(&testdata("catalog.ttl"));
+    let (searcher, folder) = (home.searcher(), tempfile::tempdir().expect("a folder"));
+    let store = lodeseek::store::Store::in_memory(folder.path(), home.store.iris().clone()).expect("a store");
+    let state = AppState::new(searcher, store, limits()).with_editor(Some(editor));
+    let site = Site::behind(lodeseek::server::app(state), home.into_folder());
+    for (path, media_type, body) in [("/editor.js", "text/javascript", "let a;"), ("/editor.css", "text/css", "a {}")] {
+        let file = site.get(path).await;
+        assert_eq!((file.status.as_u16(), file.media_type(), file.body.as_str()), (200, media_type, body));
+    }
+    let page = site.accept("/sparql", "text/html").await;
+    assert!(page.body.contains("src=\"/editor.js\"") && page.body.contains("<form class=\"query\""), "{}", page.body);
+    let policy = page.header("content-security-policy");
+    assert!(policy.contains("connect-src 'self'") && !policy.contains("unsafe"), "{policy}");
+    assert!(!site.get("/").await.header("content-security-policy").contains("connect-src"));
+}

@@ -239,7 +239,7 @@ async fn answers_are_compressed_while_they_are_sent() {
                 .expect("zstd")
                 .read_to_string(&mut text)
                 .expect("zstd"),
-            _ => bytes.as_slice().read_to_string(&mut text).expect("text"),
+            _ => Read::read_to_string(&mut bytes.as_slice(), &mut text).expect("text"),
         };
         assert_eq!(text, plain, "{accepted}");
         assert!(encoding.is_empty() || bytes.len() * 3 < plain.len(), "{accepted}: {} bytes", bytes.len());

@@ -452,7 +452,7 @@ fn a_datasets_iri_stands_for_its_graph() {
     }
     let node = |text: &str| NamedNode::new(text.trim_matches(['<', '>'])).expect("an IRI");
     let query = format!("SELECT (COUNT(*) AS ?n) FROM {stops} {{ ?s ?p ?o }}");
-    let request = QueryRequest { query, default_graphs: vec![node(&trees)], named_graphs: Vec::new() };
+    let request = QueryRequest { query, default_graphs: vec![node(&trees)], ..QueryRequest::default() };
     let Ok(Answer::Solutions { rows, .. }) = evaluate(&home.store, &request, &limits()) else { panic!("no answer") };
     assert_eq!(rows[0][0], Some(oxrdf::Literal::from(105).into()), "the request's graphs win over FROM");
 }

@@ -5,12 +5,12 @@ mod snippet;
 
 pub(super) use snippet::snippet;
 
-use super::AppState;
 use super::error::{ApiError, say_when};
 use super::examples::examples;
 use super::filter::{Pairs, filter, parameters as filter_parameters};
 use super::negotiation::languages;
 use super::search::{check_query, check_snippet, turn};
+use super::{AppState, editor};
 use crate::catalog::{DatasetId, Metadata, Scheme, Work};
 use crate::engine::{Card, FieldMatch, Filter, Hit, SearchRequest, SearchResponse, SnippetKind};
 use crate::rdf::{local_name, words};
@@ -176,6 +176,8 @@ struct SparqlPage {
     rows: Vec<Vec<CellView>>,
     answered: bool,
     truncated: bool,
+    /// Whether there is an editor in the place of the form.
+    editor: bool,
 }
 
 struct CellView {
@@ -553,6 +555,7 @@ pub(super) fn sparql(state: &AppState, text: &str, answer: Option<Result<Answer,
         rows: Vec::new(),
         answered: answer.is_some(),
         truncated: false,
+        editor: state.editor.is_some(),
     };
     let mut status = StatusCode::OK;
     match answer {
@@ -568,6 +571,9 @@ pub(super) fn sparql(state: &AppState, text: &str, answer: Option<Result<Answer,
     }
     let mut response = (status, render(&page)).into_response();
     say_when(&mut response);
+    if state.editor.is_some() {
+        editor::allow(&mut response);
+    }
     response
 }
 
