@@ -147,14 +147,14 @@ pub(super) fn mark_truncated(response: &mut Response) {
     response.headers_mut().insert(TRUNCATED, HeaderValue::from_static(TRUNCATED_NOTE));
 }
 
-/// The mark within a document that is already being sent: (the end that the document has, the end it gets). `None` where
-/// the form has no room for one.
+/// The mark within a document that is already being sent: (what it takes away from the end, what it puts there). `None`
+/// where the form has no room for one.
 pub(super) fn mark_within(media_type: &str) -> Option<(&'static str, String)> {
     match media_type {
         JSON => Some(("}", format!(",\"{TRUNCATED}\":\"{TRUNCATED_NOTE}\"}}"))),
-        XML | "application/rdf+xml" => Some((">", format!(">\n<!-- {TRUNCATED}: {TRUNCATED_NOTE} -->\n"))),
+        XML | "application/rdf+xml" => Some(("", format!("\n<!-- {TRUNCATED}: {TRUNCATED_NOTE} -->\n"))),
         "text/turtle" | "application/n-triples" | TRIG | N_QUADS => {
-            Some(("\n", format!("\n# {TRUNCATED}: {TRUNCATED_NOTE}\n")))
+            Some(("", format!("\n# {TRUNCATED}: {TRUNCATED_NOTE}\n")))
         }
         _ => None,
     }

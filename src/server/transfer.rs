@@ -95,7 +95,7 @@ impl ChunkWriter {
 }
 
 impl Write for ChunkWriter {
-    /// What is written last stays in the buffer until it is flushed, and can be amended.
+    /// What is written last stays in the buffer until it is flushed from outside, and can be amended.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.buffer.len() + bytes.len() > CHUNK {
             self.flush()?;
