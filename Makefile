@@ -7,7 +7,7 @@ COMMIT = LODESEEK_COMMIT=$$(git describe --always --dirty --abbrev=12 --exclude=
 DATA ?= $(or $(LODESEEK_DATA),../shared/data)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup model build release demo test lint clients trec scikit crash bombs bench-load bench-search bench-snippet bench-rerank bench-encoder clean
+.PHONY: help setup model build release web demo test lint clients trec scikit crash bombs bench-load bench-search bench-snippet bench-rerank bench-encoder clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -23,6 +23,9 @@ build: ## the program, quickly built
 
 release: ## the program, as fast as it gets
 	@$(ENV) $(COMMIT) cargo build --release $$LODESEEK_FEATURES
+
+web: ## the SPARQL editor of the page /sparql, bundled from npm into the cache folder; `serve --editor` takes it
+	@python3 .ci/editor.py
 
 demo: build ## load testdata/, index it, search it, and serve it where there is a terminal
 	@$(ENV) bash .ci/demo.sh target/debug/lodeseek $(HOME_DIR)

@@ -40,11 +40,11 @@ def install():
 
 
 class Server:
-    def __init__(self, program, home):
-        self.program, self.home = program, home
+    def __init__(self, program, home, *options):
+        self.program, self.home, self.options = program, home, options
 
     def __enter__(self):
-        self.process = subprocess.Popen([self.program, "--home", self.home, "serve", "--bind", "127.0.0.1:0"],
+        self.process = subprocess.Popen([self.program, "--home", self.home, "serve", "--bind", "127.0.0.1:0", *self.options],
                                         stderr=subprocess.PIPE, text=True)
         for line in self.process.stderr:
             found = re.search(r"http://127\.0\.0\.1:\d+", line)
@@ -129,6 +129,21 @@ def check_chromium(server):
     assert picture.stat().st_size > 20_000, "the picture is empty"
 
 
+def check_editor(server):
+    """The page for queries with the bundled editor in the place of its form, under the policy of the page."""
+    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    if not browser or not server.options:
+        raise LookupError("chromium is not installed" if server.options else "the editor could not be bundled from npm")
+    url = server.address + "/sparql?query=" + urllib.parse.quote("ASK {}")
+    with tempfile.TemporaryDirectory() as profile:
+        command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", f"--user-data-dir={profile}",
+                   "--enable-logging=stderr", "--virtual-time-budget=5000", "--dump-dom", url]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
+    assert "CodeMirror-code" in done.stdout and "cm-keyword" in done.stdout, "no editor on the page"
+    assert re.search(r'<form class="query"[^>]* hidden', done.stdout), "the plain form is still shown"
+    assert "Content Security Policy" not in done.stderr, done.stderr[-2000:]
+
+
 def main():
     program = str(pathlib.Path(sys.argv[1]).resolve())
     passed = failed = skipped = 0
@@ -138,9 +153,10 @@ def main():
     with tempfile.TemporaryDirectory(prefix="lodeseek-clients-") as home:
         for command in (["load", str(ROOT / "testdata/catalog.ttl")], ["index"]):
             subprocess.run([program, "--home", home, *command], check=True, stderr=subprocess.DEVNULL)
-        server = Server(program, home)
+        made = subprocess.run([sys.executable, str(ROOT / ".ci/editor.py")], stdout=subprocess.PIPE, text=True)
+        server = Server(program, home, *(["--editor", made.stdout.strip()] if made.returncode == 0 else []))
         with server:
-            for check in (check_search, check_errors, check_sparqlwrapper, check_linked_data, check_chromium):
+            for check in (check_search, check_errors, check_sparqlwrapper, check_linked_data, check_chromium, check_editor):
                 name = check.__name__.removeprefix("check_")
                 try:
                     if name in ("sparqlwrapper", "linked_data") and not clients:

@@ -12,6 +12,12 @@ if [ -n "${ORT_DYLIB_PATH:-}" ] && model=$(python3 .ci/model.py); then
 else
   echo "demo: no model or no ONNX Runtime: words alone are compared"
 fi
+editor=()
+if folder=$(python3 .ci/editor.py); then
+  editor=(--editor "$folder")
+else
+  echo "demo: NO SPARQL EDITOR: npm's packages cannot be had; the page /sparql has its plain form"
+fi
 run load testdata/catalog.ttl
 run index "${meaning[@]}"
 run search -k 2 nitrogen reduction plan
@@ -21,8 +27,8 @@ if [ ${#meaning[@]} -gt 0 ]; then
   printf '\nNone of these words is in any dataset; vectors find what is near in meaning:\n'
   run search -k 1 "${meaning[@]}" "contamination of the atmosphere"
 fi
-printf '\nServe it:  %s --home %s serve %s    then open http://localhost:7878/\n' "$program" "$home" "${meaning[*]}"
+printf '\nServe it:  %s --home %s serve %s    then open http://localhost:7878/\n' "$program" "$home" "${meaning[*]} ${editor[*]}"
 if [ -t 0 ] && [ -t 1 ]; then
   printf 'Serving now; Ctrl-C ends it.\n'
-  "$program" --home "$home" serve "${meaning[@]}"
+  "$program" --home "$home" serve "${meaning[@]}" "${editor[@]}"
 fi

@@ -2,10 +2,10 @@
 
 use super::Done;
 use super::encoder::RerankArguments;
-use crate::server::{ServeOptions, SnippetLimits, serve};
+use crate::server::{Editor, Proxies, ServeOptions, SnippetLimits, serve};
 use crate::store::SparqlLimits;
-use std::net::SocketAddr;
-use std::path::Path;
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 #[derive(clap::Args, Debug)]
@@ -19,12 +19,27 @@ pub(super) struct Arguments {
     /// Rows of a SPARQL answer at most.
     #[arg(long, value_name = "N", default_value_t = SparqlLimits::default().rows)]
     sparql_rows: usize,
+    /// Size of a SPARQL answer at most, counted as its terms.
+    #[arg(long, value_name = "MB", default_value_t = SparqlLimits::default().answer_megabytes)]
+    sparql_megabytes: u64,
+    /// SPARQL queries at one time.
+    #[arg(long, value_name = "N", default_value_t = SparqlLimits::default().concurrent)]
+    sparql_queries: usize,
+    /// SPARQL queries of one client address at one time; half of all where it is not said.
+    #[arg(long, value_name = "N")]
+    sparql_queries_of_client: Option<usize>,
+    /// A proxy in front, believed when it says for whom it asks (X-Forwarded-For); any number of times. No other is.
+    #[arg(long, value_name = "ADDRESS")]
+    trusted_proxy: Vec<IpAddr>,
     /// Milliseconds after which a snippet made on demand is given as far as it has come.
     #[arg(long, value_name = "MS", default_value_t = 2000)]
     snippet_deadline: u64,
     /// Memory for the graphs that snippets made on demand read, kept for the next.
     #[arg(long, value_name = "MB", default_value_t = 256)]
     graph_cache: usize,
+    /// The folder of an editor for SPARQL, as `make web` makes it; without it the page has a plain form.
+    #[arg(long, value_name = "FOLDER")]
+    editor: Option<PathBuf>,
     #[command(flatten)]
     rerank: RerankArguments,
 }
@@ -36,6 +51,9 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let sparql = SparqlLimits {
         deadline: Duration::from_secs(arguments.sparql_deadline),
         rows: arguments.sparql_rows,
+        answer_megabytes: arguments.sparql_megabytes,
+        concurrent: arguments.sparql_queries,
+        concurrent_of_client: arguments.sparql_queries_of_client.unwrap_or(arguments.sparql_queries.div_ceil(2)),
         ..SparqlLimits::default()
     };
     let snippets = SnippetLimits {
@@ -43,6 +61,7 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         kept_bytes: arguments.graph_cache << 20,
         ..SnippetLimits::default()
     };
+    let editor = arguments.editor.as_deref().map(Editor::read).transpose()?;
     let reranker = arguments.rerank.reranker(home, arguments.rerank.pool_or_usual(), SHOWN)?;
     match &reranker {
         Some(reranker) => {
@@ -52,6 +71,16 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         }
         None => tracing::info!("searches compare words alone; --dpr and --colbert name models that compare meaning"),
     }
-    serve(home, reranker, &ServeOptions { bind: arguments.bind, sparql, snippets })?;
+    serve(
+        home,
+        reranker,
+        &ServeOptions {
+            bind: arguments.bind,
+            sparql,
+            snippets,
+            proxies: Proxies::new(&arguments.trusted_proxy),
+            editor,
+        },
+    )?;
     Ok(Done::Something)
 }

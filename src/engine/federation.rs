@@ -1,10 +1,10 @@
 //! Who answers `SERVICE`: the search, and this store itself under its own name.
 
 use super::{SearchService, Searcher};
+use crate::rdf::vocab::search;
 use crate::store::{
     Answer, QueryRequest, ServiceCall, ServiceError, ServiceRow, Services, SparqlError, SparqlLimits, Store, evaluate,
 };
-use crate::rdf::vocab::search;
 use oxrdf::{NamedNode, Variable};
 use spargebra::algebra::GraphPattern;
 use std::fmt;

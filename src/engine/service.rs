@@ -131,8 +131,10 @@ impl SearchService {
     /// What a search finds, as triples.
     fn triples(&self, asked: &[(&str, Term)]) -> Result<Vec<Triple>, ServiceError> {
         let request = request(asked)?;
-        let response =
-            self.searcher.search(&request).map_err(|error| ServiceError::Failed(format!("the search failed: {error}")))?;
+        let response = self
+            .searcher
+            .search(&request)
+            .map_err(|error| ServiceError::Failed(format!("the search failed: {error}")))?;
         let mut triples = Vec::new();
         for hit in &response.hits {
             let dataset = self.iris.dataset(&hit.card.metadata.id);
@@ -189,8 +191,9 @@ fn asked<'p>(patterns: &[&'p TriplePattern]) -> Result<Asked<'p>, ServiceError> 
                     .to_owned(),
             ));
         }
-        let once = ![search::TASK, search::MODALITY, search::LANGUAGE, search::KEYWORD, search::CREATOR, search::LICENSE]
-            .contains(&property);
+        let once =
+            ![search::TASK, search::MODALITY, search::LANGUAGE, search::KEYWORD, search::CREATOR, search::LICENSE]
+                .contains(&property);
         if once && asked.iter().any(|(known, value)| *known == property && *value != &pattern.object) {
             return Err(ServiceError::Failed(format!("more than one value of <{property}>")));
         }

@@ -166,6 +166,20 @@ vocabulary! {
     }
 }
 vocabulary! {
+    /// SHACL, for example queries: <https://www.w3.org/TR/shacl/>.
+    sh = "http://www.w3.org/ns/shacl#" {
+        SPARQL_EXECUTABLE = "SPARQLExecutable",
+        SPARQL_SELECT_EXECUTABLE = "SPARQLSelectExecutable",
+        SELECT = "select",
+    }
+}
+vocabulary! {
+    /// Schema.org, for example queries: <https://schema.org/>.
+    schema = "https://schema.org/" {
+        TARGET = "target",
+    }
+}
+vocabulary! {
     /// PROV-O, for how snippets came to be: <https://www.w3.org/TR/prov-o/>.
     prov = "http://www.w3.org/ns/prov#" {
         ENTITY = "Entity",
@@ -257,6 +271,8 @@ pub const VOCABULARIES: &[(&str, &[&str])] = &[
     ("void", void::ALL),
     ("sd", sd::ALL),
     ("formats", formats::ALL),
+    ("sh", sh::ALL),
+    ("schema", schema::ALL),
     ("prov", prov::ALL),
     ("lodeseek", lodeseek::ALL),
     ("search", search::ALL),
@@ -274,6 +290,7 @@ pub const PREFIXES: &[(&str, &str)] = &[
     ("void", void::NAMESPACE),
     ("sd", sd::NAMESPACE),
     ("prov", prov::NAMESPACE),
+    ("sh", sh::NAMESPACE),
     ("lodeseek", lodeseek::NAMESPACE),
     ("search", search::NAMESPACE),
     ("xsd", "http://www.w3.org/2001/XMLSchema#"),

@@ -6,14 +6,16 @@
 
 use super::AppState;
 use super::error::ApiError;
+use super::examples::{Example, executable};
 use super::form::{self, Kind};
+use super::page;
 use super::sparql::pairs;
 use crate::rdf::vocab::{formats, lodeseek, rdf, rdfs, sd, search, void};
 use crate::store::{Answer, QueryRequest, SparqlError, SparqlLimits, evaluate};
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use oxrdf::{NamedNode, Term, Triple};
+use oxrdf::{NamedNode, NamedOrBlankNode, Term, Triple};
 use std::collections::HashSet;
 use std::sync::Arc;
 use tokio::sync::OnceCell;
@@ -97,7 +99,7 @@ async fn kept<'s>(
 
 /// The address by which the client reached the endpoint, so that it can go on asking there: the base's, or that of the
 /// request's `Host` where the home is served under another than its base's.
-fn endpoint(state: &AppState, headers: &HeaderMap) -> NamedNode {
+pub(super) fn endpoint(state: &AppState, headers: &HeaderMap) -> NamedNode {
     let base = state.store.iris().base();
     let own = NamedNode::new_unchecked(format!("{base}sparql"));
     let authority = base.split('/').nth(2);
@@ -117,9 +119,17 @@ pub(super) async fn service(state: &AppState, headers: &HeaderMap, media_type: &
 async fn described(state: &AppState, headers: &HeaderMap, media_type: &'static str) -> Result<Response, ApiError> {
     let default_graph = kept(state, &state.facts.default_graph, |state| Facet::count(state, DEFAULT_GRAPH)).await?;
     let graphs = kept(state, &state.facts.graphs, |state| Facet::count(state, GRAPHS)).await?;
-    let mut triples = about(state.store.iris().base(), &endpoint(state, headers));
+    let (base, endpoint) = (state.store.iris().base(), endpoint(state, headers));
+    let mut triples = about(base, &endpoint);
+    triples.extend(executable(&general_examples(), &format!("{base}sparql#example-"), &endpoint));
     triples.extend(default_graph.triples.iter().chain(&graphs.triples).cloned());
     state.work(move |_| form::graph(&triples, media_type)).await
+}
+
+/// The examples of the endpoint's page; those of a dataset are where its VoID points to.
+fn general_examples() -> Vec<Example> {
+    let example = |(title, query): &(&str, &str)| Example { title: (*title).to_owned(), query: (*query).to_owned() };
+    page::EXAMPLES.iter().map(example).collect()
 }
 
 /// What needs no look at the data.
@@ -166,11 +176,17 @@ pub(super) async fn datasets(
     Ok(response)
 }
 
-/// The triples, and the endpoint of each dataset among them.
+/// The triples, and of each dataset among them the endpoint and its example queries.
 fn reachable(triples: &[Triple], endpoint: &NamedNode) -> Vec<Triple> {
     let counted = NamedNode::new_unchecked(void::DATASET).into();
     let datasets = triples.iter().filter(|triple| triple.object == counted);
-    let property = NamedNode::new_unchecked(void::SPARQL_ENDPOINT);
-    let more = datasets.map(|dataset| Triple::new(dataset.subject.clone(), property.clone(), endpoint.clone()));
+    let iris = datasets.filter_map(|dataset| match &dataset.subject {
+        NamedOrBlankNode::NamedNode(iri) => Some(iri),
+        NamedOrBlankNode::BlankNode(_) => None,
+    });
+    let more = iris.flat_map(|iri| {
+        let examples = NamedNode::new_unchecked(format!("{}/examples", iri.as_str()));
+        [triple(iri, void::SPARQL_ENDPOINT, endpoint.clone()), triple(iri, rdfs::SEE_ALSO, examples)]
+    });
     triples.iter().cloned().chain(more).collect()
 }

@@ -63,7 +63,10 @@ impl From<SparqlError> for ApiError {
     fn from(error: SparqlError) -> Self {
         let status = match error {
             SparqlError::Syntax(_) | SparqlError::TooLarge(_) | SparqlError::Unsupported(_) => StatusCode::BAD_REQUEST,
-            SparqlError::Deadline(_) | SparqlError::Memory(_) | SparqlError::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
+            SparqlError::Deadline(_) | SparqlError::Memory(_) | SparqlError::Busy(_) | SparqlError::Cancelled => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
+            SparqlError::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
             SparqlError::Refused(_) => StatusCode::FORBIDDEN,
             SparqlError::Service(_) => StatusCode::BAD_GATEWAY,
             SparqlError::Evaluation(_) => StatusCode::INTERNAL_SERVER_ERROR,
@@ -77,9 +80,14 @@ impl IntoResponse for ApiError {
         let mut response =
             (self.status, [(header::CONTENT_TYPE, "text/plain; charset=utf-8")], format!("{}\n", self.message))
                 .into_response();
-        if self.status == StatusCode::SERVICE_UNAVAILABLE {
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
-        }
+        say_when(&mut response);
         response
+    }
+}
+
+/// Tells a client that is refused for now when to come again.
+pub(super) fn say_when(response: &mut Response) {
+    if matches!(response.status(), StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
     }
 }

@@ -3,7 +3,7 @@
 use super::error::ApiError;
 use super::negotiation::best;
 use crate::rdf::RdfSyntax;
-use crate::store::Answer;
+use crate::store::Head;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use oxrdf::Triple;
@@ -54,10 +54,10 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) fn of(answer: &Answer) -> Self {
-        match answer {
-            Answer::Graph { .. } => Self::Graph,
-            Answer::Solutions { .. } | Answer::Boolean(_) => Self::Results,
+    pub(super) fn of(head: &Head) -> Self {
+        match head {
+            Head::Graph => Self::Graph,
+            Head::Solutions(_) | Head::Boolean(_) => Self::Results,
         }
     }
 
@@ -137,10 +137,27 @@ pub(super) fn sent(media_type: &'static str, body: impl IntoResponse) -> Respons
     (headers, body).into_response()
 }
 
+/// The header, or the trailer, that marks an answer that was cut.
+pub(super) const TRUNCATED: &str = "lodeseek-truncated";
+/// What it says.
+pub(super) const TRUNCATED_NOTE: &str = "the answer has more rows than this endpoint gives";
+
 /// Marks an answer that was cut.
 pub(super) fn mark_truncated(response: &mut Response) {
-    let note = HeaderValue::from_static("the answer has more rows than this endpoint gives");
-    response.headers_mut().insert("lodeseek-truncated", note);
+    response.headers_mut().insert(TRUNCATED, HeaderValue::from_static(TRUNCATED_NOTE));
+}
+
+/// The mark within a document that is already being sent: (what it takes away from the end, what it puts there). `None`
+/// where the form has no room for one.
+pub(super) fn mark_within(media_type: &str) -> Option<(&'static str, String)> {
+    match media_type {
+        JSON => Some(("}", format!(",\"{TRUNCATED}\":\"{TRUNCATED_NOTE}\"}}"))),
+        XML | "application/rdf+xml" => Some(("", format!("\n<!-- {TRUNCATED}: {TRUNCATED_NOTE} -->\n"))),
+        "text/turtle" | "application/n-triples" | TRIG | N_QUADS => {
+            Some(("", format!("\n# {TRUNCATED}: {TRUNCATED_NOTE}\n")))
+        }
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 //! | … `&before=&task=&modality=&language=&keyword=&creator=&license=` | filters; all but the year any number of times |
 //! | `GET /dataset/{id}` | HTML, Turtle, JSON-LD, N-Triples or RDF/XML, by `Accept` or `?format=` |
 //! | `GET /dataset/{id}/snippet?method=&budget=&query=&lang=` | HTML, JSON, SVG or RDF, by `Accept` or `?format=` |
+//! | `GET /dataset/{id}/examples` | SPARQL queries to begin with: JSON, text or RDF, by `Accept` or `?format=` |
 //! | `GET`, `POST`, `QUERY /sparql` | SPARQL 1.1 Protocol, queries only; without a query the service description |
 //! | … `/search` | the same, where the search is asked as a service of SPARQL |
 //! | `GET /rdf-graph-store?graph=IRI`, `?default` | SPARQL 1.1 Graph Store Protocol, its reading half |
@@ -15,7 +16,9 @@
 
 mod dataset;
 mod description;
+mod editor;
 mod error;
+mod examples;
 mod filter;
 mod form;
 mod graph_store;
@@ -24,8 +27,12 @@ mod page;
 pub mod rdf;
 mod search;
 mod snippet;
+mod proxy;
 mod sparql;
+mod transfer;
 
+pub use editor::{Editor, EditorError};
+pub use proxy::Proxies;
 pub use search::hit_json;
 pub use snippet::SnippetLimits;
 
@@ -64,6 +71,10 @@ pub struct ServeOptions {
     pub sparql: SparqlLimits,
     /// What snippets made on demand may cost.
     pub snippets: SnippetLimits,
+    /// Who may say for whom a request comes.
+    pub proxies: Proxies,
+    /// The editor of the page for queries; without one it has a plain form.
+    pub editor: Option<Editor>,
 }
 
 /// Why the server does not run.
@@ -95,6 +106,8 @@ pub struct AppState {
     services: Arc<dyn Services>,
     snippets: Arc<SnippetLimits>,
     facts: Arc<description::Facts>,
+    proxies: Arc<Proxies>,
+    editor: Option<Arc<Editor>>,
     /// A place for each request that reads whole graphs.
     places: Arc<Semaphore>,
 }
@@ -112,6 +125,8 @@ impl AppState {
             services: Arc::new(services),
             snippets: Arc::default(),
             facts: Arc::default(),
+            proxies: Arc::default(),
+            editor: None,
             places: Arc::new(Semaphore::new(0)),
         };
         state.with_snippets(SnippetLimits::default())
@@ -122,6 +137,18 @@ impl AppState {
     pub fn with_snippets(self, limits: SnippetLimits) -> Self {
         let places = Semaphore::new(limits.concurrent);
         Self { snippets: Arc::new(limits), places: Arc::new(places), ..self }
+    }
+
+    /// Behind proxies.
+    #[must_use]
+    pub fn with_proxies(self, proxies: Proxies) -> Self {
+        Self { proxies: Arc::new(proxies), ..self }
+    }
+
+    /// With an editor for queries.
+    #[must_use]
+    pub fn with_editor(self, editor: Option<Editor>) -> Self {
+        Self { editor: editor.map(Arc::new), ..self }
     }
 
     /// Waits for a place among those who read whole graphs, but not for ever.
@@ -153,10 +180,13 @@ pub fn app(state: AppState) -> Router {
         .route("/", get(page::search))
         .route("/style.css", get(page::style))
         .route("/page.js", get(page::script))
+        .route("/editor.js", get(editor::script))
+        .route("/editor.css", get(editor::style))
         .route("/icon.svg", get(page::icon))
         .route("/api/search", get(search::search))
         .route("/dataset/{id}", get(dataset::dataset))
         .route("/dataset/{id}/snippet", get(snippet::snippet))
+        .route("/dataset/{id}/examples", get(examples::of_dataset))
         .route("/.well-known/void", get(description::datasets))
         .route("/healthz", get(health))
         .fallback(page::not_found)
@@ -213,6 +243,7 @@ pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) ->
         searcher = searcher.with_reranker(reranker);
     }
     let state = AppState::new(searcher, store, options.sparql.clone()).with_snippets(options.snippets.clone());
+    let state = state.with_proxies(options.proxies.clone()).with_editor(options.editor.clone());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let bound = tokio::net::TcpListener::bind(options.bind).await;
@@ -223,7 +254,8 @@ pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) ->
             stop_signal().await;
             let _ = asked.send(()); // the other side waits as long as the server runs
         };
-        let serving = axum::serve(listener, app(state)).with_graceful_shutdown(stop);
+        let service = app(state).into_make_service_with_connect_info::<SocketAddr>();
+        let serving = axum::serve(listener, service).with_graceful_shutdown(stop);
         tokio::select! {
             ended = serving.into_future() => ended?,
             () = async { let _ = wait.await; tokio::time::sleep(GRACE).await } => {

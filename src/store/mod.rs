@@ -27,8 +27,8 @@ mod whole;
 
 pub use load::{DatasetOutcome, DatasetReport, LoadOptions, LoadProgress, LoadReport, Loader, Phase};
 pub use sparql::{
-    Answer, Bindings, QueryRequest, ServiceCall, ServiceError, ServiceRow, Services, SparqlError, SparqlLimits, evaluate,
-    triple_patterns,
+    Answer, AnswerStream, Bindings, Cancellation, Head, QueryRequest, SendError, ServiceCall, ServiceError, ServiceRow,
+    Services, SparqlError, SparqlLimits, evaluate, stream, triple_patterns,
 };
 pub use whole::StoredGraph;
 
@@ -43,7 +43,6 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 
 /// What can go wrong between us and the disk.
 #[derive(Debug, thiserror::Error)]
@@ -142,7 +141,7 @@ pub struct Store {
     oxigraph: Oxigraph,
     access: Access,
     /// Queries being evaluated, those given up included.
-    running: Arc<AtomicUsize>,
+    running: Arc<sparql::Running>,
     /// Held as long as the store is open; the system frees it when the process ends, however it ends.
     _lock: Option<File>,
 }

@@ -78,7 +78,7 @@ const ROOMS_OF_DEPENDENCIES: &[(&[&str], &[&str])] = &[
     (&["rand_chacha"], &["eval", "neighbors"]),
     (&["faer", "bhtsne", "rayon"], &["neighbors"]),
     (&["parquet"], &["reproduce/iclr"]),
-    (&["axum", "tower_http", "askama", "tokio", "form_urlencoded", "futures_core"], &["server"]),
+    (&["axum", "tower_http", "askama", "tokio", "form_urlencoded", "http_body"], &["server"]),
     (&["clap", "indicatif", "plotters", "tracing_subscriber"], &["cli"]),
     (&["anyhow"], &["cli", "reproduce"]),
 ];

@@ -110,12 +110,7 @@ fn ask(home: &Home, services: &Arc<Stores>, query: &str) -> Result<Answer, Sparq
     ask_within(home, services, query, &limits())
 }
 
-fn ask_within(
-    home: &Home,
-    services: &Arc<Stores>,
-    query: &str,
-    limits: &SparqlLimits,
-) -> Result<Answer, SparqlError> {
+fn ask_within(home: &Home, services: &Arc<Stores>, query: &str, limits: &SparqlLimits) -> Result<Answer, SparqlError> {
     let request = QueryRequest {
         query: query.to_owned(),
         default_graphs: vec![NamedNode::new(HERE).expect("an IRI")],
@@ -365,15 +360,16 @@ fn constants_go_along() {
 fn a_service_may_be_named_by_what_is_here() {
     let here = format!("@prefix : <http://e.example/> . :x :at <{ONE}> . :y :at <{TWO}> . :z :at \"nowhere\" .");
     let home = home(&here);
-    let services =
-        Arc::new(Stores::of([(ONE, numbers(0, 2, "b").as_str()), (TWO, numbers(2, 5, "b").as_str())]));
+    let services = Arc::new(Stores::of([(ONE, numbers(0, 2, "b").as_str()), (TWO, numbers(2, 5, "b").as_str())]));
     let inside = "?d :at ?service FILTER(isIRI(?service)) SERVICE ?service { ?n :b ?b }";
     let answer = ask(&home, &services, &format!("{PREFIX} SELECT ?d ?service ?b {{ {inside} }}")).expect("an answer");
     let found = ours(&answer);
     assert_eq!(found.len(), 5);
     // Columns by name: b, d, service.
-    assert!(found.keys().all(|row| (row[1].as_deref() == Some("<http://e.example/x>"))
-        == (row[2].as_deref() == Some(&format!("<{ONE}>")))));
+    assert!(
+        found.keys().all(|row| (row[1].as_deref() == Some("<http://e.example/x>"))
+            == (row[2].as_deref() == Some(&format!("<{ONE}>"))))
+    );
     let all = "?d :at ?service SERVICE ?service { ?n :b ?b }";
     let error = ask(&home, &services, &format!("{PREFIX} SELECT * {{ {all} }}")).expect_err("a literal is no service");
     assert!(error.to_string().contains("nowhere"), "{error}");

@@ -7,6 +7,7 @@ use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use http_body_util::BodyExt;
 use lodeseek::rdf::TripleGraphBuilder;
 use lodeseek::rdf::intake::{Intake, Outcome};
+use lodeseek::server::{AppState, Editor};
 use lodeseek::store::SparqlLimits;
 use serde_json::Value;
 use std::fs;
@@ -60,6 +61,15 @@ impl Site {
         let (parts, body) = response.into_parts();
         let bytes = body.collect().await.expect("a body").to_bytes();
         Reply { status: parts.status, headers: parts.headers, body: String::from_utf8(bytes.to_vec()).expect("UTF-8") }
+    }
+
+    /// What comes back before its body is read.
+    pub(crate) async fn begin(&self, request: Request<Body>) -> axum::response::Response {
+        self.app.clone().oneshot(request).await.expect("an answer")
+    }
+
+    pub(crate) fn app(&self) -> Router {
+        self.app.clone()
     }
 
     pub(crate) async fn request(&self, method: Method, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
@@ -644,4 +654,81 @@ async fn health_head_and_cors() {
         assert_eq!(reply.header("access-control-allow-origin"), "*", "{path}");
         assert!(!reply.headers.contains_key("access-control-allow-credentials"), "{path}");
     }
+}
+
+/// Of every dataset: each example is SPARQL, has an answer, and is where pages and descriptions say.
+#[tokio::test]
+async fn every_dataset_has_examples_that_answer() {
+    for catalog in ["catalog.ttl", "papers-with-code.json"] {
+        let site = Site::of(&testdata(catalog), limits());
+        let void = site.get("/.well-known/void?format=nt").await.body;
+        let ids = site.get(&format!("/sparql?{}", encoded(&[("query", DATASETS), ("format", "csv")]))).await.body;
+        let ids: Vec<&str> = ids.lines().skip(1).filter_map(|iri| iri.rsplit('/').next()).collect();
+        assert!(ids.len() >= 10, "{ids:?}");
+        let mut kinds = 0;
+        for id in ids {
+            let address = format!("/dataset/{id}/examples");
+            let examples = site.get(&address).await;
+            assert_eq!((examples.status.as_u16(), examples.media_type()), (200, "application/json"), "{id}");
+            let examples = examples.json();
+            let examples = examples.as_array().expect("a list");
+            kinds = kinds.max(examples.len());
+            let page = site.accept(&format!("/dataset/{id}"), "text/html").await.body;
+            let known = void.contains(&format!("<http://localhost:7878{address}>"));
+            assert!(examples.is_empty() || known && examples.len() >= 4, "{id}: {examples:#?}");
+            for example in examples {
+                let (title, query) = (example["title"].as_str().expect("a title"), example["query"].as_str());
+                let query = query.expect("a query");
+                let answer = site.post("/sparql?format=json", QUERY, query).await;
+                assert_eq!(answer.status, 200, "{id}, {title}: {}\n{query}", answer.body);
+                let rows = answer.json()["results"]["bindings"].as_array().map_or(0, Vec::len);
+                assert!(rows > 0, "{id}, {title}: no answer\n{query}");
+                let asked = encoded(&[("query", query), ("format", "html")]).replace('&', "&#38;");
+                assert!(page.contains(&asked), "{id}: {title} is not on the page");
+            }
+            let rdf = site.get(&format!("{address}?format=ttl")).await;
+            assert_eq!((rdf.status.as_u16(), rdf.media_type()), (200, "text/turtle"));
+            assert_eq!(triples(&rdf.body, "a.ttl"), 5 * examples.len(), "{id}: {}", rdf.body);
+            let text = site.get(&format!("{address}?format=text")).await;
+            assert_eq!(text.body.matches("SELECT").count(), examples.len(), "{id}: {}", text.body);
+        }
+        assert!(catalog != "catalog.ttl" || kinds == 7, "every kind of example occurs: {kinds}");
+    }
+    let site = Site::testdata();
+    assert_eq!(site.get("/dataset/none/examples").await.status, 404);
+    assert_eq!(site.get("/dataset/contracts/examples?format=png").await.status, 400);
+    assert_eq!(site.accept("/dataset/contracts/examples", "image/png").await.status, 406);
+    let description = site.accept("/sparql", "application/n-triples").await.body;
+    assert_eq!(description.matches("<http://www.w3.org/ns/shacl#select>").count(), 5);
+}
+
+const DATASETS: &str = "SELECT ?d { ?d a <http://www.w3.org/ns/dcat#Dataset> }";
+
+/// An editor takes the form's place where one is served, and the page alone may run it.
+#[tokio::test]
+async fn the_page_for_queries_carries_an_editor_where_there_is_one() {
+    let plain = Site::testdata();
+    assert!(!plain.accept("/sparql", "text/html").await.body.contains("editor"));
+    assert_eq!(plain.get("/editor.js").await.status, 404);
+
+    let files = tempfile::tempdir().expect("a folder");
+    let missing = Editor::read(files.path()).expect_err("nothing is there").to_string();
+    assert!(missing.contains("editor.js") && missing.contains("make web"), "{missing}");
+    fs::write(files.path().join("editor.js"), "let a;").expect("written");
+    fs::write(files.path().join("editor.css"), "a {}").expect("written");
+    let editor = Editor::read(files.path()).expect("both files");
+    let home = Home::of(&testdata("catalog.ttl"));
+    let (searcher, folder) = (home.searcher(), tempfile::tempdir().expect("a folder"));
+    let store = lodeseek::store::Store::in_memory(folder.path(), home.store.iris().clone()).expect("a store");
+    let state = AppState::new(searcher, store, limits()).with_editor(Some(editor));
+    let site = Site::behind(lodeseek::server::app(state), home.into_folder());
+    for (path, media_type, body) in [("/editor.js", "text/javascript", "let a;"), ("/editor.css", "text/css", "a {}")] {
+        let file = site.get(path).await;
+        assert_eq!((file.status.as_u16(), file.media_type(), file.body.as_str()), (200, media_type, body));
+    }
+    let page = site.accept("/sparql", "text/html").await;
+    assert!(page.body.contains("src=\"/editor.js\"") && page.body.contains("<form class=\"query\""), "{}", page.body);
+    let policy = page.header("content-security-policy");
+    assert!(policy.contains("connect-src 'self'") && !policy.contains("unsafe"), "{policy}");
+    assert!(!site.get("/").await.header("content-security-policy").contains("connect-src"));
 }

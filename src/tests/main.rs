@@ -26,5 +26,6 @@ mod rerank;
 mod search_service;
 #[cfg(feature = "rocksdb")]
 mod reproduce;
+mod stream;
 mod testdata;
 mod vocabulary;

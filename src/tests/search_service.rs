@@ -80,6 +80,18 @@ fn what_is_found_is_what_the_search_finds() {
 
 #[test]
 fn a_pattern_may_hold_whatever_sparql_has() {
+    eprintln!(
+        "{:?}",
+        texts(
+            "SELECT * { SERVICE search:service { ?d search:text 'nitrogen' ; search:rank ?rank . FILTER(?rank < 2) } }"
+        )
+    );
+    eprintln!(
+        "{:?}",
+        texts(
+            "SELECT * { SERVICE search:service { ?d search:text 'nitrogen' ; search:rank ?rank . OPTIONAL { ?d search:match ?m } } }"
+        )
+    );
     let best = texts(
         "SELECT ?title { SERVICE search:service {
            ?d search:text 'nitrogen' ; search:rank ?rank ; search:title ?title .
@@ -125,8 +137,16 @@ async fn other_engines_ask_it_by_http() {
         assert_eq!(reply.status, 200, "{}", reply.body);
         assert!(!reply.json()["results"]["bindings"].as_array().expect("rows").is_empty());
     }
-    let reply = site.post("/sparql", "application/sparql-query", "SELECT * { SERVICE <http://localhost:7878/sparql> { ?d a <http://www.w3.org/ns/dcat#Dataset> } }").await;
+    let reply = site
+        .post(
+            "/sparql",
+            "application/sparql-query",
+            "SELECT * { SERVICE <http://localhost:7878/sparql> { ?d a <http://www.w3.org/ns/dcat#Dataset> } }",
+        )
+        .await;
     assert_eq!(reply.status, 200, "{}", reply.body);
-    let reply = site.post("/sparql", "application/sparql-query", "SELECT * { SERVICE <http://other.example/sparql> { ?d a ?c } }").await;
+    let reply = site
+        .post("/sparql", "application/sparql-query", "SELECT * { SERVICE <http://other.example/sparql> { ?d a ?c } }")
+        .await;
     assert_eq!(reply.status, 403, "{}", reply.body);
 }

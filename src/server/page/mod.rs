@@ -5,11 +5,12 @@ mod snippet;
 
 pub(super) use snippet::snippet;
 
-use super::AppState;
-use super::error::ApiError;
+use super::error::{ApiError, say_when};
+use super::examples::examples;
 use super::filter::{Pairs, filter, parameters as filter_parameters};
 use super::negotiation::languages;
 use super::search::{check_query, check_snippet, turn};
+use super::{AppState, editor};
 use crate::catalog::{DatasetId, Metadata, Scheme, Work};
 use crate::engine::{Card, FieldMatch, Filter, Hit, SearchRequest, SearchResponse, SnippetKind};
 use crate::rdf::{local_name, words};
@@ -30,16 +31,13 @@ const SHOWN: usize = 6;
 const THEMES: usize = 8;
 
 /// Queries to begin with: (what it shows, the query).
-const EXAMPLES: &[(&str, &str)] = &[
+pub(super) const EXAMPLES: &[(&str, &str)] = &[
     ("Datasets and their sizes", include_str!("../../../queries/datasets.rq")),
     ("Which datasets use a class", include_str!("../../../queries/datasets-by-class.rq")),
     ("Datasets for a task, with years and papers", include_str!("../../../queries/datasets-of-a-task.rq")),
     ("Stored snippets and how they came to be", include_str!("../../../queries/snippets.rq")),
     ("Search in the content of all datasets", include_str!("../../../queries/content.rq")),
 ];
-
-/// The query on a dataset's page; `<DATASET>` stands for its IRI.
-const DATASET_QUERY: &str = include_str!("../../../queries/dataset.rq");
 
 #[derive(Deserialize)]
 pub(super) struct Parameters {
@@ -161,7 +159,10 @@ struct DatasetPage {
     /// SVG, everything from data escaped.
     drawing: String,
     files: Vec<(String, bool)>,
+    /// The first example.
     example: String,
+    /// (what it shows, the address of its answer)
+    examples: Vec<(String, String)>,
 }
 
 #[derive(Template)]
@@ -175,6 +176,8 @@ struct SparqlPage {
     rows: Vec<Vec<CellView>>,
     answered: bool,
     truncated: bool,
+    /// Whether there is an editor in the place of the form.
+    editor: bool,
 }
 
 struct CellView {
@@ -485,6 +488,7 @@ fn dataset_page(card: &Card, iri: &str, languages: &[String]) -> DatasetPage {
     fact("Source", metadata.source.clone());
     fact("Dataset IRI", Some(iri.to_owned()));
     let snippet = card.snippet_in(languages);
+    let examples = examples(card, &oxrdf::NamedNode::new_unchecked(iri));
     let plain = |text: &str| vec![Piece { text: text.to_owned(), matched: false }];
     DatasetPage {
         query: String::new(),
@@ -515,8 +519,15 @@ fn dataset_page(card: &Card, iri: &str, languages: &[String]) -> DatasetPage {
             .iter()
             .map(|d| (d.location.as_str().to_owned(), is_web(d.location.as_str())))
             .collect(),
-        example: DATASET_QUERY.replace("<DATASET>", &format!("<{iri}>")),
+        example: examples.first().map(|example| example.query.clone()).unwrap_or_default(),
+        examples: examples.into_iter().map(|example| (example.title, asked(&example.query))).collect(),
     }
+}
+
+/// The page with the answer to a query.
+fn asked(query: &str) -> String {
+    let mut parameters = form_urlencoded::Serializer::new(String::new());
+    format!("/sparql?{}", parameters.append_pair("query", query).append_pair("format", "html").finish())
 }
 
 /// Only addresses of the web become links: no `javascript:`, no `file:`.
@@ -544,6 +555,7 @@ pub(super) fn sparql(state: &AppState, text: &str, answer: Option<Result<Answer,
         rows: Vec::new(),
         answered: answer.is_some(),
         truncated: false,
+        editor: state.editor.is_some(),
     };
     let mut status = StatusCode::OK;
     match answer {
@@ -557,7 +569,12 @@ pub(super) fn sparql(state: &AppState, text: &str, answer: Option<Result<Answer,
             (page.columns, page.rows) = table(state, &answer);
         }
     }
-    (status, render(&page)).into_response()
+    let mut response = (status, render(&page)).into_response();
+    say_when(&mut response);
+    if state.editor.is_some() {
+        editor::allow(&mut response);
+    }
+    response
 }
 
 fn table(state: &AppState, answer: &Answer) -> (Vec<String>, Vec<Vec<CellView>>) {

@@ -1,7 +1,9 @@
 //! What can be read off a pattern of SPARQL's algebra.
 
 use oxrdf::Variable;
-use spargebra::algebra::{AggregateExpression, Expression, Function, GraphPattern, OrderExpression, PropertyPathExpression};
+use spargebra::algebra::{
+    AggregateExpression, Expression, Function, GraphPattern, OrderExpression, PropertyPathExpression,
+};
 use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
 use std::collections::BTreeSet;
 

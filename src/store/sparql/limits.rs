@@ -8,12 +8,16 @@ use std::time::Duration;
 /// What one query may cost.
 #[derive(Clone, Debug)]
 pub struct SparqlLimits {
-    /// Time until the answer must be there. Default 30 s.
+    /// Time until the answer must be there, and taken by whoever asked. Default 30 s.
     pub deadline: Duration,
     /// Rows or triples of an answer; one with more is cut and marked. Default 100,000.
     pub rows: usize,
+    /// Megabytes of the terms of an answer; one with more is cut and marked. Default 1,024.
+    pub answer_megabytes: u64,
     /// Queries at one time, those given up included. Default 8.
     pub concurrent: usize,
+    /// Of these, queries of one client. Default 4.
+    pub concurrent_of_client: usize,
     /// Megabytes by which the process may grow while a query is answered. Default 1,024.
     pub memory_megabytes: u64,
     /// Combinations of the rows of all `VALUES` of a query. Default 1,000,000.
@@ -39,7 +43,9 @@ impl Default for SparqlLimits {
         Self {
             deadline: Duration::from_secs(30),
             rows: 100_000,
+            answer_megabytes: 1024,
             concurrent: 8,
+            concurrent_of_client: 4,
             memory_megabytes: 1024,
             combinations: 1_000_000,
             patterns: 200,

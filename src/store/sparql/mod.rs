@@ -12,29 +12,30 @@ mod algebra;
 mod federation;
 mod graphs;
 mod limits;
+mod places;
+mod stream;
 
 pub use federation::{Bindings, ServiceCall, ServiceError, ServiceRow, Services, triple_patterns};
 pub use limits::SparqlLimits;
+pub(super) use places::Running;
+pub use stream::{AnswerStream, Cancellation, Head, SendError};
 
 use super::Store;
 use federation::{Feed, Reader};
 use graphs::Graphs;
 use limits::{Cost, check_size};
 use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
-use oxigraph::sparql::{
-    CancellationToken, PreparedSparqlQuery, QueryEvaluationError, QueryResults, SparqlEvaluator,
-};
+use oxigraph::sparql::{CancellationToken, PreparedSparqlQuery, QueryEvaluationError, SparqlEvaluator};
 use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Term, Triple, Variable};
+use places::Place;
 use spargebra::{Query, SparqlParser};
 use std::io;
+use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::{Duration, Instant};
-
-/// How often a running query's memory is looked at.
-const WATCH: Duration = Duration::from_millis(20);
+use stream::Sink;
 
 /// A query and the graphs the request names; those win over `FROM` (SPARQL 1.1 Protocol, 2.1.4).
 #[derive(Clone, Debug, Default)]
@@ -47,6 +48,8 @@ pub struct QueryRequest {
     pub named_graphs: Vec<NamedNode>,
     /// Who answers `SERVICE`; nobody unless given.
     pub services: Option<Arc<dyn Services>>,
+    /// Who asks, where it is to be held to [`SparqlLimits::concurrent_of_client`].
+    pub client: Option<IpAddr>,
 }
 
 /// An answer, whole in memory: [`SparqlLimits::rows`] bounds it.
@@ -126,6 +129,12 @@ pub enum SparqlError {
     /// Too many queries at once.
     #[error("{0} queries are being answered; try again in a moment")]
     Busy(usize),
+    /// Too many queries of one client at once.
+    #[error("{0} queries of yours are being answered; wait for one of them to end")]
+    TooMany(usize),
+    /// Nobody waits for the answer any more.
+    #[error("given up: nobody waits for the answer")]
+    Cancelled,
     /// The query asks for what this store does not offer: another service, an unknown function.
     #[error("{0}")]
     Unsupported(String),
@@ -166,73 +175,37 @@ impl From<QueryEvaluationError> for SparqlError {
     }
 }
 
-/// One of a store's places for queries, given back when dropped.
-struct Place(Arc<AtomicUsize>);
-
-impl Place {
-    fn take(running: &Arc<AtomicUsize>, limit: usize) -> Result<Self, SparqlError> {
-        let taken = running
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |running| (running < limit).then_some(running + 1));
-        taken.map(|_| Self(Arc::clone(running))).map_err(SparqlError::Busy)
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
-    }
-}
-
-/// Memory this process holds, in megabytes, where the system tells.
-fn resident_megabytes() -> Option<u64> {
-    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
-    let pages: u64 = statm.split_whitespace().nth(1)?.parse().ok()?;
-    Some(pages / 256) // pages of 4 KiB
-}
-
-/// Waits for an answer until the deadline, as long as memory does not run away.
-fn wait(receiver: &Receiver<Result<Answer, SparqlError>>, limits: &SparqlLimits) -> Result<Answer, SparqlError> {
-    let (started, before) = (Instant::now(), resident_megabytes());
-    loop {
-        match receiver.recv_timeout(WATCH.min(limits.deadline.saturating_sub(started.elapsed()))) {
-            Ok(answer) => return answer,
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(SparqlError::Evaluation("the evaluation broke off".to_owned()));
-            }
-            Err(RecvTimeoutError::Timeout) if started.elapsed() >= limits.deadline => {
-                return Err(SparqlError::Deadline(limits.deadline));
-            }
-            Err(RecvTimeoutError::Timeout) => {
-                let grown = resident_megabytes().zip(before).map_or(0, |(now, before)| now.saturating_sub(before));
-                if grown > limits.memory_megabytes {
-                    return Err(SparqlError::Memory(limits.memory_megabytes));
-                }
-            }
-        }
-    }
-}
-
-/// Answers a query, blocking at most until the deadline.
+/// Answers a query whole, blocking at most until the deadline.
 pub fn evaluate(store: &Arc<Store>, request: &QueryRequest, limits: &SparqlLimits) -> Result<Answer, SparqlError> {
+    stream(store, request, limits, &Cancellation::default())?.whole()
+}
+
+/// Begins to answer a query, blocking until it is known what kind of answer comes, at most until the deadline.
+pub fn stream(
+    store: &Arc<Store>,
+    request: &QueryRequest,
+    limits: &SparqlLimits,
+    cancellation: &Cancellation,
+) -> Result<AnswerStream, SparqlError> {
     check_size(&request.query, limits)?;
-    let place = Place::take(&store.running, limits.concurrent)?;
-    let token = CancellationToken::new();
-    let (sender, receiver) = sync_channel(1);
-    let (store, request, cancel) = (Arc::clone(store), request.clone(), token.clone());
+    let place = Arc::new(Place::take(&store.running, request.client, limits)?);
+    let (sender, receiver) = sync_channel(stream::WAITING);
+    let mut sink = Sink::new(sender, limits);
+    let (store, request, cancel, held) = (Arc::clone(store), request.clone(), cancellation.token(), Arc::clone(&place));
     let bounds = limits.clone();
     thread::Builder::new()
         .name("sparql".to_owned())
         .stack_size(256 << 20) // the parser recurses; what the limits let through fits, and more
         .spawn(move || {
-            let answer = answer(&store, &request, &bounds, cancel);
+            let outcome = answer(&store, &request, &bounds, cancel, &mut sink);
             drop(store); // whoever gets the answer may close the home
-            drop(place);
-            let _ = sender.send(answer); // nobody listens any more after the deadline
+            drop(held);
+            sink.end(outcome);
         })
         .map_err(|error| SparqlError::Evaluation(error.to_string()))?;
-    let answer = wait(&receiver, limits);
+    let answer = AnswerStream::receive_from(receiver, limits, cancellation, place);
     if answer.is_err() {
-        token.cancel();
+        cancellation.cancel();
     }
     answer
 }
@@ -269,7 +242,8 @@ fn answer(
     request: &QueryRequest,
     limits: &SparqlLimits,
     token: CancellationToken,
-) -> Result<Answer, SparqlError> {
+    sink: &mut Sink,
+) -> Result<(), SparqlError> {
     let deadline = Instant::now() + limits.deadline;
     let failed = |error: &dyn std::fmt::Display| SparqlError::Evaluation(error.to_string());
     let parser = SparqlParser::new().with_base_iri(store.iris.base()).map_err(|error| failed(&error))?;
@@ -287,38 +261,5 @@ fn answer(
     let federated = federation::resolve(&mut query, scene, request.services.clone(), limits)?;
     let scene = &federated.scene;
     let results = scene.prepare(query).on_store(&scene.store.oxigraph).execute()?;
-    Ok(collect(results, limits.rows)?)
-}
-
-fn collect(results: QueryResults<'_>, limit: usize) -> Result<Answer, QueryEvaluationError> {
-    Ok(match results {
-        QueryResults::Boolean(value) => Answer::Boolean(value),
-        QueryResults::Solutions(solutions) => {
-            let variables = solutions.variables().to_vec();
-            let mut rows = Vec::new();
-            let mut truncated = false;
-            for solution in solutions {
-                let solution = solution?;
-                if rows.len() == limit {
-                    truncated = true;
-                    break;
-                }
-                rows.push(variables.iter().map(|variable| solution.get(variable).cloned()).collect());
-            }
-            Answer::Solutions { variables, rows, truncated }
-        }
-        QueryResults::Graph(graph) => {
-            let mut triples = Vec::new();
-            let mut truncated = false;
-            for triple in graph {
-                let triple = triple?;
-                if triples.len() == limit {
-                    truncated = true;
-                    break;
-                }
-                triples.push(triple);
-            }
-            Answer::Graph { triples, truncated }
-        }
-    })
+    Ok(sink.take(results)?)
 }

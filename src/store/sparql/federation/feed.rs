@@ -72,7 +72,8 @@ pub(in super::super) struct Feed {
     pub(super) variables: Arc<[Variable]>,
     state: Mutex<State>,
     changed: Condvar,
-    cancelled: CancellationToken,
+    /// The query's token, and that of the feeds of the query.
+    cancelled: [CancellationToken; 2],
 }
 
 #[derive(Default)]
@@ -85,7 +86,7 @@ struct State {
 }
 
 impl Feed {
-    pub(super) fn new(variables: Vec<Variable>, cancelled: CancellationToken) -> Arc<Self> {
+    pub(super) fn new(variables: Vec<Variable>, cancelled: [CancellationToken; 2]) -> Arc<Self> {
         Arc::new(Self { variables: variables.into(), state: Mutex::default(), changed: Condvar::new(), cancelled })
     }
 
@@ -93,8 +94,12 @@ impl Feed {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn is_cancelled(&self) -> bool {
+        self.cancelled.iter().any(CancellationToken::is_cancelled)
+    }
+
     fn is_over(&self) -> bool {
-        self.cancelled.is_cancelled() || self.lock().failure.is_some()
+        self.is_cancelled() || self.lock().failure.is_some()
     }
 
     fn push(&self, rows: &mut Vec<ServiceRow>, most: usize) -> ControlFlow<()> {
@@ -104,7 +109,7 @@ impl Feed {
             state.failure = Some(ServiceError::Failed(format!("its answer has more than {most} rows")));
         }
         self.changed.notify_all();
-        if state.failure.is_some() || self.cancelled.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if state.failure.is_some() || self.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     fn fail(&self, error: ServiceError) {
@@ -120,7 +125,7 @@ impl Feed {
     /// Waits until somebody is about to need more rows; `false` where nobody will.
     fn wait_for_readers(&self) -> bool {
         let mut state = self.lock();
-        while state.failure.is_none() && !self.cancelled.is_cancelled() {
+        while state.failure.is_none() && !self.is_cancelled() {
             if state.rows.len() < state.wanted + AHEAD {
                 return true;
             }
@@ -145,7 +150,7 @@ impl Feed {
             if state.done {
                 return Ok(Vec::new());
             }
-            if self.cancelled.is_cancelled() {
+            if self.is_cancelled() {
                 return Err(QueryEvaluationError::Cancelled);
             }
             state = self.changed.wait_timeout(state, WATCH).unwrap_or_else(PoisonError::into_inner).0;
@@ -229,12 +234,22 @@ impl Asker<'_> {
             },
             other => ServiceError::Failed(other.to_string()),
         };
-        let results = self.job.scene.prepare(query).on_store(&self.job.scene.store.oxigraph).execute().map_err(failed)?;
+        let results =
+            self.job.scene.prepare(query).on_store(&self.job.scene.store.oxigraph).execute().map_err(failed)?;
         let QueryResults::Solutions(solutions) = results else { return Ok(()) };
         let (sender, receiver) = sync_channel(0);
         let receiver = Mutex::new(receiver);
         thread::scope(|scope| {
-            let mut blocks = Blocks { asker: self, context, scope, sender: Some(sender), receiver: &receiver, workers: 0, sent: 0, open: BTreeMap::new() };
+            let mut blocks = Blocks {
+                asker: self,
+                context,
+                scope,
+                sender: Some(sender),
+                receiver: &receiver,
+                workers: 0,
+                sent: 0,
+                open: BTreeMap::new(),
+            };
             for solution in solutions {
                 if self.feed.is_over() {
                     break;
@@ -299,7 +314,11 @@ impl Asker<'_> {
                 row.push(Some(block.service.clone().into()));
             }
             rows.push(row);
-            if rows.len() < BATCH || job.silent { ControlFlow::Continue(()) } else { self.feed.push(&mut rows, job.most_rows) }
+            if rows.len() < BATCH || job.silent {
+                ControlFlow::Continue(())
+            } else {
+                self.feed.push(&mut rows, job.most_rows)
+            }
         })?;
         let _ = self.feed.push(&mut rows, job.most_rows); // what it says the next block finds out for itself
         Ok(())
@@ -343,7 +362,10 @@ impl Blocks<'_, '_, '_> {
                 Some(_) | None if job.silent => return,
                 other => {
                     let what = other.map_or_else(|| "nothing".to_owned(), ToString::to_string);
-                    return self.asker.feed.fail(ServiceError::Failed(format!("{variable} is {what}, which is no service")));
+                    return self
+                        .asker
+                        .feed
+                        .fail(ServiceError::Failed(format!("{variable} is {what}, which is no service")));
                 }
             },
         };

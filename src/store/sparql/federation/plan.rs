@@ -6,7 +6,7 @@ use super::super::algebra::{
 use super::super::{Scene, SparqlError, SparqlLimits};
 use super::feed::{Context, Feed, Job, Target};
 use super::{NoServices, Services};
-use oxigraph::sparql::{QuerySolutionIter, ServiceHandler};
+use oxigraph::sparql::{CancellationToken, QuerySolutionIter, ServiceHandler};
 use oxrdf::{NamedNode, Variable};
 use spargebra::Query;
 use spargebra::algebra::{Expression, GraphPattern};
@@ -23,13 +23,13 @@ const STACK: usize = 64 << 20;
 /// What a query is evaluated with once every `SERVICE` in it has a feed. Dropped, it lets the feeds end.
 pub(in super::super) struct Federated {
     pub(in super::super) scene: Scene,
+    /// Set once nobody reads any more. Not the query's own token: that would say that the query was given up.
+    over: CancellationToken,
 }
 
 impl Drop for Federated {
     fn drop(&mut self) {
-        if !self.scene.feeds.is_empty() {
-            self.scene.token.cancel(); // nobody reads any more
-        }
+        self.over.cancel();
     }
 }
 
@@ -61,7 +61,8 @@ pub(in super::super) fn resolve(
     | Query::Describe { pattern, .. }
     | Query::Ask { pattern, .. }) = query;
     properties_to_services(pattern, services.as_ref());
-    let mut plan = Plan { scene, services, jobs: Vec::new(), most_rows: limits.service_rows };
+    let over = CancellationToken::new();
+    let mut plan = Plan { scene, over, services, jobs: Vec::new(), most_rows: limits.service_rows };
     if has_service(pattern) {
         *pattern = plan.resolve(take(pattern), &Surroundings::default());
         if plan.jobs.len() > limits.services {
@@ -79,10 +80,12 @@ fn properties_to_services(pattern: &mut GraphPattern, services: &dyn Services) {
             NamedNodePattern::NamedNode(property) => services.of_property(property),
             NamedNodePattern::Variable(_) => None,
         };
-        patterns.retain(|triple| service(triple).is_none_or(|service| {
-            asked.entry(service).or_default().push(triple.clone());
-            false
-        }));
+        patterns.retain(|triple| {
+            service(triple).is_none_or(|service| {
+                asked.entry(service).or_default().push(triple.clone());
+                false
+            })
+        });
         for (service, patterns) in asked {
             let inner = Box::new(GraphPattern::Bgp { patterns });
             let asked = GraphPattern::Service { name: service.into(), inner, silent: false };
@@ -181,7 +184,8 @@ impl Surroundings {
             chosen[place] = true;
             reached.extend(in_scope(&self.patterns[place]));
         }
-        let from = |start: usize| (start..chosen.len()).filter(|&place| chosen[place]).map(|place| &self.patterns[place]);
+        let from =
+            |start: usize| (start..chosen.len()).filter(|&place| chosen[place]).map(|place| &self.patterns[place]);
         let joined = from(0).cloned().reduce(join)?;
         let holds = |(start, filter): &&(usize, Expression)| {
             let bound: Variables = from(*start).flat_map(certain).collect();
@@ -212,6 +216,7 @@ fn conjuncts(pattern: GraphPattern, into: &mut Vec<GraphPattern>) {
 
 struct Plan {
     scene: Scene,
+    over: CancellationToken,
     services: Arc<dyn Services>,
     jobs: Vec<(Arc<Feed>, Job)>,
     most_rows: usize,
@@ -319,7 +324,7 @@ impl Plan {
             let inner = Box::new(GraphPattern::Project { inner: Box::new(inner), variables: told });
             Context { keys: keys.into_iter().collect(), pattern: GraphPattern::Distinct { inner } }
         });
-        let feed = Feed::new(all, self.scene.token.clone());
+        let feed = Feed::new(all, [self.scene.token.clone(), self.over.clone()]);
         let own = NamedNode::new_unchecked(format!("urn:lodeseek:service:{}", self.scene.feeds.len()));
         let job = Job {
             target,
@@ -328,7 +333,7 @@ impl Plan {
             silent,
             context,
             services: Arc::clone(&self.services),
-            scene: self.scene.clone(),
+            scene: Scene { token: self.over.clone(), ..self.scene.clone() },
             most_rows: self.most_rows,
         };
         self.scene.feeds.push((own.clone(), Arc::clone(&feed)));
@@ -349,7 +354,7 @@ impl Plan {
                 .spawn(move || feed.fill(&job))
                 .map_err(|error| SparqlError::Evaluation(error.to_string()))?;
         }
-        Ok(Federated { scene: self.scene })
+        Ok(Federated { scene: self.scene, over: self.over })
     }
 }
 

