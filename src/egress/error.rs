@@ -91,7 +91,7 @@ impl EgressFault {
         io::Error::other(self)
     }
 
-    /// What went wrong in an exchange of which `answered` is a part: the connection stood.
+    /// What an error of the HTTP library means.
     pub(super) fn of_http(error: ureq::Error, answered: Answered) -> Self {
         match error {
             ureq::Error::Io(error) => Self::of_io(&error, answered),

@@ -3,6 +3,7 @@
 use super::error::RemoteError;
 use super::solutions::fresh;
 use super::source::{Meter, Origin};
+use crate::egress::EgressError;
 use crate::rdf::TripleSink;
 use crate::rdf::intake::{FileReport, Intake, Outcome};
 use oxrdf::{NamedOrBlankNode, Term, Triple, TripleRef};
@@ -64,7 +65,7 @@ impl<R: Read> Read for Tap<'_, R> {
         }
         self.reader.read(buffer).inspect_err(|error| {
             let kind = error.kind();
-            let kept = crate::egress::EgressError::behind(error).cloned();
+            let kept = EgressError::behind(error).cloned();
             self.error.replace(Some(kept.map_or_else(|| kind.into(), io::Error::other)));
         })
     }

@@ -37,7 +37,7 @@ use rustc_hash::FxHashMap;
 use solutions::Answer;
 use std::io::Read;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use wait::Patience;
 
@@ -177,7 +177,7 @@ impl SparqlClient {
         statistics
     }
 
-    fn endpoints(&self) -> std::sync::MutexGuard<'_, FxHashMap<NamedNode, Arc<Endpoint>>> {
+    fn endpoints(&self) -> MutexGuard<'_, FxHashMap<NamedNode, Arc<Endpoint>>> {
         self.endpoints.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -209,12 +209,12 @@ impl SparqlClient {
     }
 
     fn endpoint(&self, iri: NamedNodeRef<'_>) -> Arc<Endpoint> {
+        let iri = iri.into_owned();
         let mut endpoints = self.endpoints();
-        if !endpoints.contains_key(&iri.into_owned()) && endpoints.len() >= ENDPOINTS {
+        if !endpoints.contains_key(&iri) && endpoints.len() >= ENDPOINTS {
             forget_one(&mut endpoints);
         }
-        let entry = endpoints.entry(iri.into_owned());
-        let endpoint = entry.or_insert_with(|| Arc::new(Endpoint::new(iri.into_owned())));
+        let endpoint = endpoints.entry(iri.clone()).or_insert_with(|| Arc::new(Endpoint::new(iri)));
         endpoint.last_use.store(self.calls.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
         Arc::clone(endpoint)
     }

@@ -100,7 +100,11 @@ pub(super) struct Rows {
 
 impl Rows {
     fn read(&mut self) -> Option<Result<QuerySolution, RemoteError>> {
-        let row = self.rows.next()?.map_err(|error| self.origin.parser(&error));
+        let row = match self.rows.next() {
+            Some(row) => row.map_err(|error| self.origin.parser(&error)),
+            None if self.origin.json || self.origin.xml_has_ended() => return None,
+            None => Err(self.origin.unreadable("it ends before its end")),
+        };
         Some(row.and_then(|row| self.admit(row)))
     }
 

@@ -142,14 +142,23 @@ fn what_no_format_saves_is_reported_as_it_came_first() {
 
 #[test]
 fn half_an_answer_is_an_error_and_no_end() {
-    let half = &JSON[..JSON.find("bnode").expect("there")];
-    for reply in [json(half), answer("200 OK", XML_TYPE, &XML[..XML.find("<bnode>").expect("there")])] {
+    let cut = |text: &'static str, before: &str| &text[..text.rfind(before).expect("there")];
+    for reply in [
+        json(cut(JSON, "bnode")),
+        json(cut(JSON, r#"{"a": {"type": "bnode"#)),
+        json(cut(JSON, "]")),
+        json(cut(JSON, "}")),
+        answer("200 OK", XML_TYPE, cut(XML, "<bnode>")),
+        answer("200 OK", XML_TYPE, cut(XML, "<result>")),
+        answer("200 OK", XML_TYPE, cut(XML, "</results>")),
+        answer("200 OK", XML_TYPE, cut(XML, "</sparql>")),
+    ] {
         let server = Server::constant(reply);
         let client = client(&server, hasty());
         let mut solutions =
             client.select(endpoint(&server).as_ref(), QUERY, &CallOptions::default()).expect("a first row");
         assert!(solutions.next().expect("a row").is_ok());
-        let error = solutions.next().expect("an error").expect_err("truncated");
+        let error = solutions.find_map(Result::err).expect("an error at the end");
         assert_eq!(error.kind(), FailureKind::Unreadable, "{error}");
         assert!(solutions.next().is_none());
         assert_eq!(server.received().len(), 1, "no second attempt once a row was handed out");
@@ -265,7 +274,7 @@ fn blank_nodes_of_two_answers_never_meet() {
         let rows = rows(&client, &server, &CallOptions::default()).expect("rows");
         assert_eq!(rows[0][0], rows[0][1]);
         assert_ne!(rows[0][0], rows[0][2]);
-        seen.extend(rows[0].iter().cloned().flatten());
+        seen.extend(rows[0].iter().flatten().cloned());
     }
     assert_eq!(seen.len(), 6);
     assert!(seen.iter().all(|term| matches!(term, Term::BlankNode(node) if node.as_str().starts_with('b'))));
@@ -278,15 +287,15 @@ fn limits_end_a_call_and_never_cut_it() {
     let all = CallOptions { rows: 1000, ..CallOptions::default() };
     assert_eq!(rows(&client, &server, &all).expect("just so many").len(), 1000);
     for (options, seen) in [
-        (CallOptions { rows: 999, ..CallOptions::default() }, 999),
-        (CallOptions { rows: 0, ..CallOptions::default() }, 0),
-        (CallOptions { bytes: 1000, ..CallOptions::default() }, 0),
+        (CallOptions { rows: 999, ..CallOptions::default() }, 999..=999),
+        (CallOptions { rows: 0, ..CallOptions::default() }, 0..=0),
+        (CallOptions { bytes: 1000, ..CallOptions::default() }, 0..=30),
     ] {
         let error = rows(&client, &server, &options).expect_err("too much");
         assert_eq!(error.kind(), FailureKind::TooLong, "{error}");
         let solutions = client.select(endpoint(&server).as_ref(), QUERY, &options);
         let handed_out = solutions.map_or(0, |solutions| solutions.filter(Result::is_ok).count());
-        assert_eq!(handed_out, seen, "{error}");
+        assert!(seen.contains(&handed_out), "{handed_out}: {error}");
     }
 }
 

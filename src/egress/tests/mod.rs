@@ -114,6 +114,8 @@ const FORBIDDEN_HOSTS: &[&str] = &[
 
 fn attackers_names() -> Arc<Names> {
     Names::new(&[
+        ("localhost", &[&["::1", "127.0.0.1"]]),
+        ("localhost.", &[&["127.0.0.1"]]),
         ("loop.example", &[&["127.0.0.1"]]),
         ("loop6.example", &[&["::1"]]),
         ("metadata.example", &[&["169.254.169.254"]]),
@@ -367,9 +369,12 @@ fn drip(head: &'static str) -> Server {
 
 #[test]
 fn slowness_does_not_outlast_the_time() {
-    for head in
-        ["", "HTTP/1.1 200 OK\r\nX-A: ", "HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n"]
-    {
+    for head in [
+        "HTTP/1.1 200 O",
+        "HTTP/1.1 200 OK\r\nX-A: ",
+        "HTTP/1.1 200 OK\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n",
+    ] {
         let server = drip(head);
         let start = Instant::now();
         let sent = egress_to(&server).get(&server.iri("/")).with_limits(within(400)).send();
