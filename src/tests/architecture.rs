@@ -82,7 +82,8 @@ const ROOMS_OF_DEPENDENCIES: &[(&[&str], &[&str])] = &[
     (&["rand_chacha"], &["eval", "neighbors"]),
     (&["faer", "bhtsne", "rayon"], &["neighbors"]),
     (&["parquet"], &["reproduce/iclr"]),
-    (&["axum", "tower_http", "askama", "tokio", "form_urlencoded", "futures_core"], &["server"]),
+    (&["axum", "tower_http", "askama", "tokio", "futures_core"], &["server"]),
+    (&["form_urlencoded"], &["egress", "server"]), // forms sent, and forms received
     (&["clap", "indicatif", "plotters", "tracing_subscriber"], &["cli"]),
     (&["anyhow"], &["cli", "reproduce"]),
 ];
