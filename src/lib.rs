@@ -6,15 +6,18 @@
 //! again ([`rerank`]). The [`engine`] is the only room where the stages meet; [`eval`] judges rankings and knows nothing
 //! of where they come from; [`reproduce`] holds experiments against the scores expected of them; [`server`] and [`cli`]
 //! are the faces. Beside the road stand [`neighbors`], vectors of texts and what is near them, and the [`tagger`], which
-//! finds a catalogue's datasets in what papers say.
+//! finds a catalogue's datasets in what papers say. What the program asks of others goes out through [`egress`] alone,
+//! SPARQL queries by way of [`remote`].
 //!
 //! Every module imports only from modules above it; `src/tests/architecture.rs` holds the table.
 
 pub mod rdf;
+pub mod egress;
 pub mod catalog;
 pub mod ranking;
 pub mod neighbors;
 pub mod tagger;
+pub mod remote;
 pub mod store;
 pub mod profile;
 pub mod graph;

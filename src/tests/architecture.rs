@@ -11,10 +11,12 @@ use std::path::{Path, PathBuf};
 /// Every room, from the ground up, and the rooms it may import.
 const IMPORTS: &[(&str, &[&str])] = &[
     ("rdf", &[]),
+    ("egress", &[]),
     ("catalog", &["rdf"]),
     ("ranking", &["catalog"]),
     ("neighbors", &[]),
     ("tagger", &["catalog"]),
+    ("remote", &["egress", "rdf"]),
     ("store", &["catalog", "rdf"]),
     ("profile", &["store", "rdf"]),
     ("graph", &[]),
@@ -61,6 +63,10 @@ const ROOMS_OF_DEPENDENCIES: &[(&[&str], &[&str])] = &[
     (&["flate2", "bzip2", "lzma_rust2", "ruzstd", "zip", "tar"], &["rdf/intake"]),
     (&["encoding_rs", "encoding_rs_io"], &["rdf/intake"]),
     (&["sophia"], &["rdf"]),
+    // Every request goes out by one door.
+    (&["ureq", "url", "ipnet"], &["egress"]),
+    (&["sparesults"], &["remote", "store"]),
+    (&["httpdate"], &["remote"]),
     (&["pulldown_cmark"], &["catalog"]),
     (&["aho_corasick"], &["tagger"]),
     (&["petgraph"], &["graph"]),
@@ -78,7 +84,8 @@ const ROOMS_OF_DEPENDENCIES: &[(&[&str], &[&str])] = &[
     (&["rand_chacha"], &["eval", "neighbors"]),
     (&["faer", "bhtsne", "rayon"], &["neighbors"]),
     (&["parquet"], &["reproduce/iclr"]),
-    (&["axum", "tower_http", "askama", "tokio", "form_urlencoded", "http_body"], &["server"]),
+    (&["axum", "tower_http", "askama", "tokio", "http_body"], &["server"]),
+    (&["form_urlencoded"], &["egress", "server"]), // forms sent, and forms received
     (&["clap", "indicatif", "plotters", "tracing_subscriber"], &["cli"]),
     (&["anyhow"], &["cli", "reproduce"]),
 ];

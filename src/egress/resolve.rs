@@ -1,0 +1,113 @@
+//! From names to addresses, once: what is checked here is what the connection is made to.
+
+use super::address::is_open;
+use super::error::EgressFault;
+use super::watch;
+use ipnet::IpNet;
+use std::fmt;
+use std::io;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+use ureq::config::Config;
+use ureq::http::Uri;
+use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
+use ureq::unversioned::transport::NextTimeout;
+
+/// How many of a host's addresses are tried.
+const TRIED: usize = 16;
+
+/// From the name of a host to its addresses.
+pub trait Resolve: Send + Sync {
+    /// All addresses of a host, not only those to try. May block: it is called in a thread of its own.
+    fn resolve(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>>;
+}
+
+/// The resolver of the operating system.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemResolver;
+
+impl Resolve for SystemResolver {
+    fn resolve(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+        Ok((host, port).to_socket_addrs()?.collect())
+    }
+}
+
+/// Hands out the addresses of a host if every one of them is open.
+pub(super) struct CheckedResolver {
+    pub(super) names: Arc<dyn Resolve>,
+    /// Networks that are not public, and open all the same.
+    pub(super) inner: Vec<IpNet>,
+}
+
+impl fmt::Debug for CheckedResolver {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("CheckedResolver").field("inner", &self.inner).finish_non_exhaustive()
+    }
+}
+
+impl Resolver for CheckedResolver {
+    fn resolve(&self, uri: &Uri, _: &Config, timeout: NextTimeout) -> Result<ResolvedSocketAddrs, ureq::Error> {
+        let found = self.look_up(uri, *timeout.after).map_err(EgressFault::into_io)?;
+        let mut addresses = self.empty();
+        found.into_iter().take(TRIED).for_each(|address| addresses.push(address));
+        Ok(addresses)
+    }
+}
+
+impl CheckedResolver {
+    fn look_up(&self, uri: &Uri, timeout: Duration) -> Result<Vec<SocketAddr>, EgressFault> {
+        let host = uri.host().ok_or(EgressFault::Malformed)?;
+        let port = uri.port_u16().unwrap_or(if uri.scheme_str() == Some("https") { 443 } else { 80 });
+        let found = match host.trim_matches(['[', ']']).parse::<IpAddr>() {
+            Ok(address) => vec![SocketAddr::new(address, port)],
+            Err(_) => self.addresses(host, port, timeout)?,
+        };
+        self.check(host, &found)?;
+        Ok(found)
+    }
+
+    fn check(&self, host: &str, found: &[SocketAddr]) -> Result<(), EgressFault> {
+        if found.is_empty() {
+            return Err(EgressFault::Unresolved);
+        }
+        match found.iter().find(|address| !is_open(address.ip(), &self.inner)) {
+            Some(closed) => {
+                tracing::warn!(host, address = %closed, "refused to connect: not a public address");
+                Err(EgressFault::Address)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The system's resolver knows no time-out, so it works in a thread that may be left to itself.
+    fn addresses(&self, host: &str, port: u16, timeout: Duration) -> Result<Vec<SocketAddr>, EgressFault> {
+        let (names, name) = (Arc::clone(&self.names), host.to_owned());
+        let (sender, receiver) = sync_channel(1);
+        let thread = thread::Builder::new().name("resolve".to_owned());
+        let started = thread.spawn(move || sender.send(names.resolve(&name, port)).ok());
+        started.map_err(|error| EgressFault::Connect(error.kind()))?;
+        receive(&receiver, timeout)?.map_err(|error| {
+            tracing::debug!(host, %error, "not resolved");
+            EgressFault::Unresolved
+        })
+    }
+}
+
+fn receive<T>(receiver: &Receiver<T>, timeout: Duration) -> Result<T, EgressFault> {
+    let start = Instant::now();
+    loop {
+        if watch::is_cancelled() {
+            return Err(EgressFault::Cancelled);
+        }
+        let left = timeout.saturating_sub(start.elapsed());
+        match receiver.recv_timeout(left.min(watch::GLANCE)) {
+            Ok(found) => return Ok(found),
+            Err(RecvTimeoutError::Timeout) if left.is_zero() => return Err(EgressFault::TimedOut),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Err(EgressFault::Unresolved),
+        }
+    }
+}

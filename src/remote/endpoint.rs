@@ -1,0 +1,201 @@
+//! What is known of one endpoint: how many calls run, when the next may begin, and how the former ones went.
+
+use super::error::{FailureKind, RemoteError};
+use super::wait::{Patience, SPELL};
+use crate::egress::EgressFault;
+use oxrdf::NamedNode;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How the calls to one endpoint went.
+#[derive(Clone, Debug)]
+pub struct EndpointStatistics {
+    /// The endpoint.
+    pub endpoint: NamedNode,
+    /// Calls that have ended.
+    pub calls: u64,
+    /// Requests made for them: first ones, repeated ones, and those in another form.
+    pub requests: u64,
+    /// Calls that failed.
+    pub failures: BTreeMap<FailureKind, u64>,
+    /// Rows handed out.
+    pub rows: u64,
+    /// Bytes of answers, decompressed.
+    pub bytes: u64,
+    /// Time from the first request of a call to the end of its rows, over all calls. Whoever reads rows slowly adds to it.
+    pub total_time: Duration,
+    /// The longest time of one call.
+    pub max_time: Duration,
+    /// When a call last failed, and how.
+    pub last_error: Option<(Instant, String)>,
+    /// When a call last succeeded.
+    pub last_success: Option<Instant>,
+}
+
+impl EndpointStatistics {
+    fn new(endpoint: NamedNode) -> Self {
+        Self {
+            endpoint,
+            calls: 0,
+            requests: 0,
+            failures: BTreeMap::new(),
+            rows: 0,
+            bytes: 0,
+            total_time: Duration::ZERO,
+            max_time: Duration::ZERO,
+            last_error: None,
+            last_success: None,
+        }
+    }
+
+    fn add(&mut self, visit: &Visit) {
+        let (now, time) = (Instant::now(), visit.start.elapsed());
+        self.calls += 1;
+        self.requests += visit.requests;
+        self.rows += visit.rows;
+        self.bytes += visit.bytes.load(Ordering::Relaxed);
+        self.total_time += time;
+        self.max_time = self.max_time.max(time);
+        match &visit.failure {
+            Some((kind, message)) => {
+                *self.failures.entry(*kind).or_default() += 1;
+                self.last_error = Some((now, message.clone()));
+            }
+            None => self.last_success = Some(now),
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Gate {
+    inside: usize,
+    /// When the next request may begin.
+    next: Instant,
+}
+
+#[derive(Debug)]
+pub(super) struct Endpoint {
+    gate: Mutex<Gate>,
+    left: Condvar,
+    statistics: Mutex<EndpointStatistics>,
+    /// It takes queries by GET alone.
+    by_get: AtomicBool,
+    /// When it was last asked for, counted in calls of the client.
+    pub(super) last_use: AtomicU64,
+}
+
+impl Endpoint {
+    pub(super) fn new(endpoint: NamedNode) -> Self {
+        Self {
+            gate: Mutex::new(Gate { inside: 0, next: Instant::now() }),
+            left: Condvar::new(),
+            statistics: Mutex::new(EndpointStatistics::new(endpoint)),
+            by_get: AtomicBool::new(false),
+            last_use: AtomicU64::new(0),
+        }
+    }
+
+    pub(super) fn snapshot(&self) -> EndpointStatistics {
+        self.statistics().clone()
+    }
+
+    pub(super) fn takes_get_alone(&self) -> bool {
+        self.by_get.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn refuses_post(&self) {
+        self.by_get.store(true, Ordering::Relaxed);
+    }
+
+    fn gate(&self) -> MutexGuard<'_, Gate> {
+        self.gate.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn statistics(&self) -> MutexGuard<'_, EndpointStatistics> {
+        self.statistics.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for a place among the `concurrent` ones.
+    fn enter(self: &Arc<Self>, concurrent: usize, patience: &Patience) -> Result<Place, EgressFault> {
+        let mut gate = self.gate();
+        while gate.inside >= concurrent.max(1) {
+            let left = patience.left()?;
+            gate = self.left.wait_timeout(gate, left.min(SPELL)).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        gate.inside += 1;
+        Ok(Place(Arc::clone(self)))
+    }
+
+    /// When a request may begin; the next one may begin `pause` later.
+    fn reserve(&self, pause: Duration) -> Instant {
+        let mut gate = self.gate();
+        let turn = gate.next.max(Instant::now());
+        gate.next = turn + pause;
+        turn
+    }
+}
+
+/// One of the places that calls to an endpoint have.
+#[derive(Debug)]
+struct Place(Arc<Endpoint>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.gate().inside -= 1;
+        self.0.left.notify_one();
+    }
+}
+
+/// One call to an endpoint: a place there while it lasts, and a line of the statistics when it ends.
+#[derive(Debug)]
+pub(super) struct Visit {
+    pub(super) endpoint: Arc<Endpoint>,
+    /// None for a call that waited in vain: it is counted all the same.
+    _place: Option<Place>,
+    start: Instant,
+    requests: u64,
+    pub(super) rows: u64,
+    pub(super) bytes: Arc<AtomicU64>,
+    failure: Option<(FailureKind, String)>,
+}
+
+impl Visit {
+    /// Waits for a place.
+    pub(super) fn begin(endpoint: Arc<Endpoint>, concurrent: usize, patience: &Patience) -> Result<Self, RemoteError> {
+        match endpoint.enter(concurrent, patience) {
+            Ok(place) => Ok(Self::new(endpoint, Some(place))),
+            Err(EgressFault::TimedOut) => {
+                let crowded = RemoteError::Crowded { endpoint: patience.iri.clone() };
+                Err(Self::new(endpoint, None).failed(crowded))
+            }
+            Err(fault) => Err(Self::new(endpoint, None).failed(patience.error(fault).into())),
+        }
+    }
+
+    fn new(endpoint: Arc<Endpoint>, place: Option<Place>) -> Self {
+        let bytes = Arc::default();
+        Self { endpoint, _place: place, start: Instant::now(), requests: 0, rows: 0, bytes, failure: None }
+    }
+
+    /// Waits until the endpoint may be sent a request.
+    pub(super) fn pace(&mut self, pause: Duration, patience: &Patience) -> Result<(), RemoteError> {
+        let turn = self.endpoint.reserve(pause);
+        patience.wait_until(turn).map_err(|fault| patience.error(fault))?;
+        self.requests += 1;
+        Ok(())
+    }
+
+    /// Ends the visit with a failure, which is handed through.
+    pub(super) fn failed(mut self, error: RemoteError) -> RemoteError {
+        self.failure = Some((error.kind(), error.to_string()));
+        error
+    }
+}
+
+impl Drop for Visit {
+    fn drop(&mut self) {
+        self.endpoint.statistics().add(self);
+    }
+}

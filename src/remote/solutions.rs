@@ -1,0 +1,183 @@
+//! Rows as they arrive.
+
+use super::endpoint::Visit;
+use super::error::RemoteError;
+use super::source::{Meter, Origin};
+use oxrdf::{BlankNode, Term, Variable};
+use sha2::{Digest, Sha256};
+use sparesults::{
+    QueryResultsFormat, QueryResultsParser, QuerySolution, ReaderQueryResultsParserOutput, ReaderSolutionsParser,
+};
+use std::fmt;
+use std::io::{self, Cursor, Read};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+/// Bytes before an answer that may be blank.
+const BLANK: usize = 4096;
+
+type Source = Box<dyn Read + Send>;
+
+/// An answer whose format is known.
+pub(super) struct Answer {
+    origin: Origin,
+    format: QueryResultsFormat,
+    source: Source,
+}
+
+impl Answer {
+    /// Looks at the first character, which alone tells: results in JSON are an object, those in XML an element. What the
+    /// endpoint *says* of its answer is wrong too often (`text/plain`, `application/xml`, a default of the server).
+    pub(super) fn open(
+        endpoint: &str,
+        body: impl Read + Send + 'static,
+        bytes: Arc<AtomicU64>,
+    ) -> Result<Self, RemoteError> {
+        let mut origin = Origin::new(endpoint);
+        let mut meter = Meter::new(body, bytes, &origin);
+        let first = begin(&mut meter).map_err(|error| origin.io(&error))?;
+        let format = match first.first() {
+            Some(b'{') => QueryResultsFormat::Json,
+            Some(b'<') => QueryResultsFormat::Xml,
+            _ => return Err(origin.unreadable("neither JSON nor XML")),
+        };
+        origin.json = format == QueryResultsFormat::Json;
+        Ok(Self { origin, format, source: Box::new(Cursor::new(first).chain(meter)) })
+    }
+
+    pub(super) fn boolean(self) -> Result<bool, RemoteError> {
+        match QueryResultsParser::from_format(self.format).for_reader(self.source) {
+            Ok(ReaderQueryResultsParserOutput::Boolean(value)) => Ok(value),
+            Ok(_) => Err(self.origin.unreadable("rows in answer to a yes-or-no question")),
+            Err(error) => Err(self.origin.parser(&error)),
+        }
+    }
+
+    /// Reads up to the first row.
+    pub(super) fn rows(self, limit: u64, response: u64) -> Result<Rows, RemoteError> {
+        let origin = self.origin;
+        let rows = match QueryResultsParser::from_format(self.format).for_reader(self.source) {
+            Ok(ReaderQueryResultsParserOutput::Solutions(rows)) => rows,
+            Ok(_) => return Err(origin.unreadable("yes or no in answer to a question for rows")),
+            Err(error) => return Err(origin.parser(&error)),
+        };
+        let variables = rows.variables().into();
+        let mut rows = Rows { origin, variables, rows, first: None, left: limit, limit, response };
+        rows.first = rows.read().transpose()?;
+        Ok(rows)
+    }
+}
+
+/// The first bytes that are not blank, without a byte order mark; none of an empty answer.
+fn begin(reader: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut first = Vec::new();
+    let mut buffer = [0; 512];
+    loop {
+        let length = match reader.read(&mut buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            read => read?,
+        };
+        first.extend_from_slice(&buffer[..length]);
+        let text = first.strip_prefix(b"\xef\xbb\xbf".as_slice()).unwrap_or(&first).trim_ascii_start();
+        let incomplete = text.is_empty() || text.starts_with(b"\xef") && text.len() < 3;
+        if length == 0 || !incomplete || first.len() > BLANK {
+            return Ok(text.to_vec());
+        }
+    }
+}
+
+/// The rows of an answer.
+pub(super) struct Rows {
+    origin: Origin,
+    variables: Arc<[Variable]>,
+    rows: ReaderSolutionsParser<Source>,
+    /// Read ahead: an endpoint whose first row is damaged may be asked again.
+    first: Option<QuerySolution>,
+    left: u64,
+    limit: u64,
+    response: u64,
+}
+
+impl Rows {
+    fn read(&mut self) -> Option<Result<QuerySolution, RemoteError>> {
+        let row = match self.rows.next() {
+            Some(row) => row.map_err(|error| self.origin.parser(&error)),
+            None if self.origin.json || self.origin.xml_has_ended() => return None,
+            None => Err(self.origin.unreadable("it ends before its end")),
+        };
+        Some(row.and_then(|row| self.admit(row)))
+    }
+
+    fn admit(&mut self, row: QuerySolution) -> Result<QuerySolution, RemoteError> {
+        let too_many = || RemoteError::TooManyRows { endpoint: self.origin.endpoint.clone(), limit: self.limit };
+        self.left = self.left.checked_sub(1).ok_or_else(too_many)?;
+        Ok(renamed(row, self.response, &self.variables))
+    }
+
+    fn next(&mut self) -> Option<Result<QuerySolution, RemoteError>> {
+        self.first.take().map(Ok).or_else(|| self.read())
+    }
+}
+
+fn renamed(row: QuerySolution, response: u64, variables: &Arc<[Variable]>) -> QuerySolution {
+    if !row.values().iter().any(|value| matches!(value, Some(Term::BlankNode(_)))) {
+        return row;
+    }
+    let values = row.values().iter().map(|value| match value {
+        Some(Term::BlankNode(node)) => Some(fresh(node, response).into()),
+        value => value.clone(),
+    });
+    QuerySolution::from((Arc::clone(variables), values.collect::<Vec<_>>()))
+}
+
+/// A blank node that no other response has: a hash of the response's number and the label, so that nothing need be kept.
+/// The id begins with a digit no blank node of the store begins with (`store/blank.rs`), and which is a letter, so that
+/// the label is also a name in RDF/XML.
+pub(super) fn fresh(node: &BlankNode, response: u64) -> BlankNode {
+    let digest = Sha256::new().chain_update(response.to_le_bytes()).chain_update(node.as_str()).finalize();
+    let hash = digest.iter().take(16).fold(0, |hash, &byte| hash << 8 | u128::from(byte));
+    BlankNode::new_from_unique_id(hash & (u128::MAX >> 4) | 0xb << 124)
+}
+
+/// The rows of an answer, parsed as they arrive: one at a time is in memory.
+///
+/// While there may be more rows the call keeps its place at the endpoint; dropping the rest ends the call. After an error
+/// there is nothing more.
+pub struct Solutions {
+    variables: Arc<[Variable]>,
+    running: Option<(Rows, Visit)>,
+}
+
+impl Solutions {
+    pub(super) fn new(rows: Rows, visit: Visit) -> Self {
+        Self { variables: Arc::clone(&rows.variables), running: Some((rows, visit)) }
+    }
+
+    /// The variables, in the order of the answer.
+    #[must_use]
+    pub fn variables(&self) -> &Arc<[Variable]> {
+        &self.variables
+    }
+}
+
+impl Iterator for Solutions {
+    type Item = Result<QuerySolution, RemoteError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (mut rows, mut visit) = self.running.take()?;
+        match rows.next()? {
+            Ok(row) => {
+                visit.rows += 1;
+                self.running = Some((rows, visit));
+                Some(Ok(row))
+            }
+            Err(error) => Some(Err(visit.failed(error))),
+        }
+    }
+}
+
+impl fmt::Debug for Solutions {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Solutions").field("variables", &self.variables).finish_non_exhaustive()
+    }
+}
