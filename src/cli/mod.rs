@@ -4,6 +4,7 @@
 //! found (for `load`: a dataset was kept as it was, since a file of it cannot be read now; for `reproduce`: a score is not
 //! the one expected), 2 an error.
 
+mod egress;
 mod encoder;
 mod evaluate;
 mod evaluate_snippets;

@@ -1,10 +1,11 @@
 //! `lodeseek query`: SPARQL on the command line.
 
 use super::Done;
+use super::egress::EgressArguments;
 use crate::catalog::{DatasetId, Iris};
 use crate::engine::{Federation, Searcher, index_folder};
 use crate::rdf::RdfSyntax;
-use crate::store::{Access, Answer, QueryRequest, Services, SparqlLimits, Store, evaluate};
+use crate::store::{Access, Answer, Provenance, QueryRequest, Services, SparqlLimits, Store, evaluate};
 use anyhow::Context;
 use serde_json::Value;
 use std::fs;
@@ -26,6 +27,11 @@ pub(super) struct Arguments {
     /// the datasets found, and ?rank its rank.
     #[arg(long, value_name = "FILE")]
     hits: Option<String>,
+    /// Say of each row which endpoint answered each SERVICE: a variable ?provenance_N for the Nth.
+    #[arg(long)]
+    provenance: bool,
+    #[command(flatten)]
+    egress: EgressArguments,
     /// The form of the results.
     #[arg(long, value_enum, default_value_t = Format::Tsv)]
     format: Format,
@@ -69,12 +75,14 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         rows: arguments.rows,
         ..SparqlLimits::default()
     };
-    let mut federation = Federation::new(&store, limits.clone());
+    let endpoints = arguments.egress.client();
+    let mut federation = Federation::new(&store, limits.clone()).with_endpoints(Arc::clone(&endpoints));
     if index_folder(home).is_dir() {
         federation = federation.with_search(Arc::new(Searcher::open(home)?));
     }
     let services: Arc<dyn Services> = Arc::new(federation);
-    let request = QueryRequest { query, services: Some(services), ..QueryRequest::default() };
+    let provenance = if arguments.provenance { Provenance::PerService } else { Provenance::None };
+    let request = QueryRequest { query, services: Some(services), provenance, ..QueryRequest::default() };
     let answer = evaluate(&store, &request, &limits);
     // A query given up must not read the store while the process takes it down; most end soon after their deadline.
     let given_up = Instant::now();
@@ -96,6 +104,13 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
                 out.write_all(&for_terminal(RdfSyntax::Turtle.write(triples)?))?;
             }
         }
+    }
+    for asked in endpoints.snapshot() {
+        writeln!(
+            io::stderr(),
+            "lodeseek: asked {} {} times: {} rows, {} bytes, {:.2} s",
+            asked.endpoint, asked.requests, asked.rows, asked.bytes, asked.total_time.as_secs_f32()
+        )?;
     }
     if answer.is_truncated() {
         writeln!(io::stderr(), "lodeseek: the answer was cut at {} rows (--rows)", arguments.rows)?;

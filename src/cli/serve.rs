@@ -1,6 +1,7 @@
 //! `lodeseek serve`: the HTTP face.
 
 use super::Done;
+use super::egress::EgressArguments;
 use super::encoder::RerankArguments;
 use crate::server::{Editor, Proxies, ServeOptions, SnippetLimits, serve};
 use crate::store::SparqlLimits;
@@ -41,6 +42,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FOLDER")]
     editor: Option<PathBuf>,
     #[command(flatten)]
+    egress: EgressArguments,
+    #[command(flatten)]
     rerank: RerankArguments,
 }
 
@@ -80,6 +83,7 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
             snippets,
             proxies: Proxies::new(&arguments.trusted_proxy),
             editor,
+            endpoints: arguments.egress.client(),
         },
     )?;
     Ok(Done::Something)

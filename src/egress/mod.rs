@@ -78,6 +78,13 @@ pub struct Egress {
     public: Agent,
 }
 
+/// Nobody may be asked.
+impl Default for Egress {
+    fn default() -> Self {
+        Self::new(EgressPolicy::default())
+    }
+}
+
 impl Egress {
     /// With the names of the operating system.
     #[must_use]
@@ -107,6 +114,12 @@ impl Egress {
         let mut form = form_urlencoded::Serializer::new(String::new());
         form.extend_pairs(fields);
         self.post(iri, "application/x-www-form-urlencoded", form.finish().into_bytes())
+    }
+
+    /// Whether nobody may be asked.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.policy.listed.is_empty() && self.policy.others == OtherHosts::Refused
     }
 
     /// Whether the policy allows to ask, as far as the IRI tells: the addresses of its host are yet to be seen.

@@ -1,6 +1,8 @@
-//! Who answers `SERVICE`: the search, and this store itself under its own name.
+//! Who answers `SERVICE`: the search, this store itself under its own name, and the endpoints that may be asked.
 
 use super::{SearchService, Searcher};
+use crate::egress::Cancellation;
+use crate::remote::{CallOptions, FailureKind, RemoteError, SparqlClient};
 use crate::rdf::vocab::search;
 use crate::store::{
     Answer, QueryRequest, ServiceCall, ServiceError, ServiceRow, Services, SparqlError, SparqlLimits, Store, evaluate,
@@ -18,7 +20,11 @@ pub struct Federation {
     /// Not kept open by queries that were given up.
     own: Weak<Store>,
     limits: SparqlLimits,
+    endpoints: Option<Arc<SparqlClient>>,
 }
+
+/// A block of fewer bindings that an endpoint fails at is not too large for it: the fault lies elsewhere.
+const SMALL: usize = 100;
 
 impl fmt::Debug for Federation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -30,7 +36,7 @@ impl Federation {
     /// Of an opened home: its own endpoint answers within these limits.
     #[must_use]
     pub fn new(store: &Arc<Store>, limits: SparqlLimits) -> Self {
-        Self { search: None, own: Arc::downgrade(store), limits }
+        Self { search: None, own: Arc::downgrade(store), limits, endpoints: None }
     }
 
     /// With the search of an index.
@@ -38,6 +44,36 @@ impl Federation {
     pub fn with_search(mut self, searcher: Arc<Searcher>) -> Self {
         self.search = self.own.upgrade().map(|store| SearchService::new(searcher, store.iris().clone()));
         self
+    }
+
+    /// With a client that asks other endpoints, those that its policy lets it ask.
+    #[must_use]
+    pub fn with_endpoints(self, client: Arc<SparqlClient>) -> Self {
+        Self { endpoints: Some(client), ..self }
+    }
+
+    fn ask(
+        &self,
+        client: &SparqlClient,
+        call: &ServiceCall<'_>,
+        rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
+    ) -> Result<(), ServiceError> {
+        let cancelled = call.cancelled.clone();
+        let options = CallOptions {
+            time: call.deadline.saturating_duration_since(Instant::now()),
+            rows: self.limits.service_rows as u64,
+            cancellation: Cancellation::when(move || cancelled.is_cancelled()),
+            ..CallOptions::default()
+        };
+        let failed = |error: RemoteError| failure(&error, call.bindings.rows.len());
+        let query = call.query().to_string();
+        for row in client.select(call.service.as_ref(), &query, &options).map_err(failed)? {
+            let row = row.map_err(failed)?;
+            if rows(call.variables.iter().map(|variable| row.get(variable).cloned()).collect()).is_break() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// The store that a service's name stands for, where it is this one.
@@ -61,7 +97,12 @@ impl Services for Federation {
             None if call.service.as_str() == search::SERVICE => {
                 Err(ServiceError::Failed("there is no index to search; `lodeseek index` makes one".to_owned()))
             }
-            None => Err(ServiceError::Refused(format!("{} is not asked: SERVICE is switched off here", call.service))),
+            None => match &self.endpoints {
+                Some(client) => self.ask(client, call, rows),
+                None => {
+                    Err(ServiceError::Refused(format!("{} is not asked: SERVICE is switched off here", call.service)))
+                }
+            },
         }
     }
 
@@ -72,6 +113,17 @@ impl Services for Federation {
 
     fn of_property(&self, property: &NamedNode) -> Option<NamedNode> {
         SearchService::has_property(property).then(|| NamedNode::new_unchecked(search::SERVICE))
+    }
+}
+
+/// Endpoints say in many ways that a query is too long for them.
+fn failure(error: &RemoteError, bindings: usize) -> ServiceError {
+    let reason = error.to_string();
+    match error.kind() {
+        FailureKind::Refused => ServiceError::Refused(reason),
+        FailureKind::RequestTooLarge => ServiceError::TooLarge(reason),
+        FailureKind::Rejected | FailureKind::Status if bindings >= SMALL => ServiceError::TooLarge(reason),
+        _ => ServiceError::Failed(reason),
     }
 }
 

@@ -143,6 +143,7 @@ vocabulary! {
         FEATURE = "feature",
         FEATURE_CLASS = "Feature",
         PROPERTY_FEATURE = "propertyFeature",
+        BASIC_FEDERATED_QUERY = "BasicFederatedQuery",
         DEFAULT_DATASET = "defaultDataset",
         DATASET = "Dataset",
         DEFAULT_GRAPH = "defaultGraph",

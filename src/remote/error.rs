@@ -140,6 +140,26 @@ pub enum FailureKind {
     Crowded,
 }
 
+impl FailureKind {
+    /// The name, as statistics show it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Refused => "refused",
+            Self::Connection => "connection",
+            Self::TimedOut => "timed-out",
+            Self::Cancelled => "cancelled",
+            Self::Rejected => "rejected",
+            Self::RequestTooLarge => "request-too-large",
+            Self::Busy => "busy",
+            Self::Status => "status",
+            Self::Unreadable => "unreadable",
+            Self::TooLong => "too-long",
+            Self::Crowded => "crowded",
+        }
+    }
+}
+
 impl RemoteError {
     /// Which kind of failure it is.
     #[must_use]

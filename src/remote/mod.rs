@@ -130,6 +130,12 @@ impl SparqlClient {
         Self { egress, options, endpoints, calls: AtomicU64::new(0), responses: AtomicU64::new(0) }
     }
 
+    /// Whether no endpoint may be asked.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.egress.is_closed()
+    }
+
     /// The rows of a `SELECT`.
     pub fn select(
         &self,

@@ -122,6 +122,10 @@ async fn described(state: &AppState, headers: &HeaderMap, media_type: &'static s
     let (base, endpoint) = (state.store.iris().base(), endpoint(state, headers));
     let mut triples = about(base, &endpoint);
     triples.extend(executable(&general_examples(), &format!("{base}sparql#example-"), &endpoint));
+    if !state.endpoints.is_closed() {
+        let federates = NamedNode::new_unchecked(sd::BASIC_FEDERATED_QUERY);
+        triples.push(triple(&endpoint(state, headers), sd::FEATURE, federates));
+    }
     triples.extend(default_graph.triples.iter().chain(&graphs.triples).cloned());
     state.work(move |_| form::graph(&triples, media_type)).await
 }

@@ -11,12 +11,14 @@
 //! | `GET`, `POST`, `QUERY /sparql` | SPARQL 1.1 Protocol, queries only; without a query the service description |
 //! | … `/search` | the same, where the search is asked as a service of SPARQL |
 //! | `GET /rdf-graph-store?graph=IRI`, `?default` | SPARQL 1.1 Graph Store Protocol, its reading half |
+//! | `GET /api/endpoints` | JSON: how the endpoints that `SERVICE` asked have answered |
 //! | `GET /.well-known/void` | VoID of all datasets |
 //! | `GET /healthz` | 200 once the index can be read |
 
 mod dataset;
 mod description;
 mod editor;
+mod endpoints;
 mod error;
 mod examples;
 mod filter;
@@ -36,7 +38,9 @@ pub use proxy::Proxies;
 pub use search::hit_json;
 pub use snippet::SnippetLimits;
 
+use crate::egress::Egress;
 use crate::engine::{EngineError, Federation, Reranker, Searcher};
+use crate::remote::{ClientOptions, SparqlClient};
 use crate::store::{Access, Services, SparqlLimits, Store};
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, State};
@@ -65,6 +69,8 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; st
 /// How the server runs.
 #[derive(Clone, Debug)]
 pub struct ServeOptions {
+    /// The client by which `SERVICE` asks, and with it whom it may ask.
+    pub endpoints: Arc<SparqlClient>,
     /// The address to listen on.
     pub bind: SocketAddr,
     /// What one SPARQL query may cost.
@@ -104,6 +110,7 @@ pub struct AppState {
     store: Arc<Store>,
     sparql: Arc<SparqlLimits>,
     services: Arc<dyn Services>,
+    endpoints: Arc<SparqlClient>,
     snippets: Arc<SnippetLimits>,
     facts: Arc<description::Facts>,
     proxies: Arc<Proxies>,
@@ -117,12 +124,14 @@ impl AppState {
     #[must_use]
     pub fn new(searcher: Searcher, store: Store, sparql: SparqlLimits) -> Self {
         let (searcher, store) = (Arc::new(searcher), Arc::new(store));
+        let endpoints = Arc::new(SparqlClient::new(Arc::new(Egress::default()), ClientOptions::default()));
         let services = Federation::new(&store, sparql.clone()).with_search(Arc::clone(&searcher));
         let state = Self {
             searcher,
             store,
             sparql: Arc::new(sparql),
             services: Arc::new(services),
+            endpoints,
             snippets: Arc::default(),
             facts: Arc::default(),
             proxies: Arc::default(),
@@ -143,6 +152,14 @@ impl AppState {
     #[must_use]
     pub fn with_proxies(self, proxies: Proxies) -> Self {
         Self { proxies: Arc::new(proxies), ..self }
+    }
+
+    /// With endpoints that `SERVICE` may ask.
+    #[must_use]
+    pub fn with_endpoints(self, client: Arc<SparqlClient>) -> Self {
+        let services = Federation::new(&self.store, SparqlLimits::clone(&self.sparql));
+        let services = services.with_search(Arc::clone(&self.searcher)).with_endpoints(Arc::clone(&client));
+        Self { services: Arc::new(services), endpoints: client, ..self }
     }
 
     /// With an editor for queries.
@@ -187,6 +204,7 @@ pub fn app(state: AppState) -> Router {
         .route("/dataset/{id}", get(dataset::dataset))
         .route("/dataset/{id}/snippet", get(snippet::snippet))
         .route("/dataset/{id}/examples", get(examples::of_dataset))
+        .route("/api/endpoints", get(endpoints::endpoints))
         .route("/.well-known/void", get(description::datasets))
         .route("/healthz", get(health))
         .fallback(page::not_found)
@@ -244,6 +262,7 @@ pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) ->
     }
     let state = AppState::new(searcher, store, options.sparql.clone()).with_snippets(options.snippets.clone());
     let state = state.with_proxies(options.proxies.clone()).with_editor(options.editor.clone());
+    let state = state.with_endpoints(Arc::clone(&options.endpoints));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let bound = tokio::net::TcpListener::bind(options.bind).await;

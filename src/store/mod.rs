@@ -27,7 +27,7 @@ mod whole;
 
 pub use load::{DatasetOutcome, DatasetReport, LoadOptions, LoadProgress, LoadReport, Loader, Phase};
 pub use sparql::{
-    Answer, AnswerStream, Bindings, Cancellation, Head, QueryRequest, SendError, ServiceCall, ServiceError, ServiceRow,
+    Answer, AnswerStream, Bindings, Cancellation, Head, Provenance, QueryRequest, SendError, ServiceCall, ServiceError, ServiceRow,
     Services, SparqlError, SparqlLimits, evaluate, stream, triple_patterns,
 };
 pub use whole::StoredGraph;

@@ -27,18 +27,23 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("rerank", &["index", "ranking", "catalog"]), // index for vectors as they are stored, catalog for `DatasetId`
     (
         "engine",
-        &["rdf", "catalog", "ranking", "store", "profile", "graph", "snippet", "document", "index", "sparse", "rerank"],
+        &[
+            "rdf", "egress", "catalog", "ranking", "remote", "store", "profile", "graph", "snippet", "document", "index",
+            "sparse", "rerank",
+        ],
     ),
     ("eval", &["ranking", "catalog"]),
     ("reproduce", &["engine", "eval", "catalog", "document", "neighbors", "ranking", "rerank", "sparse"]),
-    ("server", &["engine", "sparse", "store", "snippet", "catalog", "rdf"]),
+    ("server", &["egress", "engine", "sparse", "remote", "store", "snippet", "catalog", "rdf"]),
     (
         "cli",
         &[
             "rdf",
+            "egress",
             "catalog",
             "ranking",
             "tagger",
+            "remote",
             "store",
             "profile",
             "graph",
@@ -64,7 +69,8 @@ const ROOMS_OF_DEPENDENCIES: &[(&[&str], &[&str])] = &[
     (&["encoding_rs", "encoding_rs_io"], &["rdf/intake"]),
     (&["sophia"], &["rdf"]),
     // Every request goes out by one door.
-    (&["ureq", "url", "ipnet"], &["egress"]),
+    (&["ureq", "url"], &["egress"]),
+    (&["ipnet"], &["egress", "cli"]), // networks, as the policy and its arguments have them
     (&["sparesults"], &["remote", "store"]),
     (&["httpdate"], &["remote"]),
     (&["pulldown_cmark"], &["catalog"]),

@@ -37,6 +37,17 @@ use std::thread;
 use std::time::{Duration, Instant};
 use stream::Sink;
 
+/// Whether the rows of a `SELECT` say where they come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Provenance {
+    /// They do not.
+    #[default]
+    None,
+    /// A variable `?provenance_N` more for the Nth `SERVICE`, in the order in which they are asked: the endpoint that gave
+    /// the row. Not of those inside `EXISTS`, `MINUS`, aggregates or sub-selects.
+    PerService,
+}
+
 /// A query and the graphs the request names; those win over `FROM` (SPARQL 1.1 Protocol, 2.1.4).
 #[derive(Clone, Debug, Default)]
 pub struct QueryRequest {
@@ -48,6 +59,8 @@ pub struct QueryRequest {
     pub named_graphs: Vec<NamedNode>,
     /// Who answers `SERVICE`; nobody unless given.
     pub services: Option<Arc<dyn Services>>,
+    /// Whether rows say who answered each `SERVICE`.
+    pub provenance: Provenance,
     /// Who asks, where it is to be held to [`SparqlLimits::concurrent_of_client`].
     pub client: Option<IpAddr>,
 }
@@ -258,7 +271,7 @@ fn answer(
     let (default, named) = graphs.visible(request, from.clone());
     let (store, default, named) = (Arc::clone(store), default.into(), named.into());
     let scene = Scene { store, default, named, token, deadline, feeds: Vec::new() };
-    let federated = federation::resolve(&mut query, scene, request.services.clone(), limits)?;
+    let federated = federation::resolve(&mut query, scene, request, limits)?;
     let scene = &federated.scene;
     let results = scene.prepare(query).on_store(&scene.store.oxigraph).execute()?;
     Ok(sink.take(results)?)

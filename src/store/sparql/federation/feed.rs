@@ -306,13 +306,11 @@ impl Asker<'_> {
             deadline: job.scene.deadline,
             cancelled: &job.scene.token,
         };
-        let named = matches!(job.target, Target::Each(_));
+        let endpoint: Term = block.service.clone().into();
         let mut rows = Vec::new();
         job.services.call(&call, &mut |mut row| {
             row.resize(job.variables.len(), None);
-            if named {
-                row.push(Some(block.service.clone().into()));
-            }
+            row.resize(self.feed.variables.len(), Some(endpoint.clone())); // the name's variable, and provenance
             rows.push(row);
             if rows.len() < BATCH || job.silent {
                 ControlFlow::Continue(())

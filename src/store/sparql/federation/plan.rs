@@ -3,7 +3,7 @@
 use super::super::algebra::{
     Variables, certain, constants, each_child, each_exists, each_inside, has_service, in_scope, is_portable, read_by,
 };
-use super::super::{Scene, SparqlError, SparqlLimits};
+use super::super::{Provenance, QueryRequest, Scene, SparqlError, SparqlLimits};
 use super::feed::{Context, Feed, Job, Target};
 use super::{NoServices, Services};
 use oxigraph::sparql::{CancellationToken, QuerySolutionIter, ServiceHandler};
@@ -19,6 +19,9 @@ use std::thread;
 
 /// Stack of a thread that finds bindings: they come from patterns as deep as the query's.
 const STACK: usize = 64 << 20;
+
+/// How the variables that say who answered begin.
+const PROVENANCE: &str = "provenance_";
 
 /// What a query is evaluated with once every `SERVICE` in it has a feed. Dropped, it lets the feeds end.
 pub(in super::super) struct Federated {
@@ -52,19 +55,23 @@ impl ServiceHandler for Reader {
 pub(in super::super) fn resolve(
     query: &mut Query,
     scene: Scene,
-    services: Option<Arc<dyn Services>>,
+    request: &QueryRequest,
     limits: &SparqlLimits,
 ) -> Result<Federated, SparqlError> {
-    let services = services.unwrap_or_else(|| Arc::new(NoServices));
+    let services = request.services.clone().unwrap_or_else(|| Arc::new(NoServices));
     let (Query::Select { pattern, .. }
     | Query::Construct { pattern, .. }
     | Query::Describe { pattern, .. }
     | Query::Ask { pattern, .. }) = query;
     properties_to_services(pattern, services.as_ref());
     let over = CancellationToken::new();
-    let mut plan = Plan { scene, over, services, jobs: Vec::new(), most_rows: limits.service_rows };
+    let (provenance, most_rows) = (request.provenance, limits.service_rows);
+    let mut plan = Plan { scene, over, services, jobs: Vec::new(), most_rows, provenance };
     if has_service(pattern) {
         *pattern = plan.resolve(take(pattern), &Surroundings::default());
+        if provenance == Provenance::PerService {
+            project_provenance(pattern);
+        }
         if plan.jobs.len() > limits.services {
             return Err(SparqlError::TooLarge(format!("it has more than {} SERVICE", limits.services)));
         }
@@ -220,6 +227,7 @@ struct Plan {
     services: Arc<dyn Services>,
     jobs: Vec<(Arc<Feed>, Job)>,
     most_rows: usize,
+    provenance: Provenance,
 }
 
 impl Plan {
@@ -324,6 +332,9 @@ impl Plan {
             let inner = Box::new(GraphPattern::Project { inner: Box::new(inner), variables: told });
             Context { keys: keys.into_iter().collect(), pattern: GraphPattern::Distinct { inner } }
         });
+        let provenance = (self.provenance == Provenance::PerService)
+            .then(|| Variable::new_unchecked(format!("{PROVENANCE}{}", self.jobs.len() + 1)));
+        all.extend(provenance.clone());
         let feed = Feed::new(all, [self.scene.token.clone(), self.over.clone()]);
         let own = NamedNode::new_unchecked(format!("urn:lodeseek:service:{}", self.scene.feeds.len()));
         let job = Job {
@@ -338,10 +349,13 @@ impl Plan {
         };
         self.scene.feeds.push((own.clone(), Arc::clone(&feed)));
         self.jobs.push((feed, job));
-        let inner = match name {
+        let mut inner = match name {
             NamedNodePattern::NamedNode(_) => pattern,
             NamedNodePattern::Variable(name) => join(one(name, &own), pattern),
         };
+        if let Some(provenance) = &provenance {
+            inner = join(one(provenance, &own), inner);
+        }
         GraphPattern::Service { name: own.into(), inner: Box::new(inner), silent }
     }
 
@@ -355,6 +369,19 @@ impl Plan {
                 .map_err(|error| SparqlError::Evaluation(error.to_string()))?;
         }
         Ok(Federated { scene: self.scene, over: self.over })
+    }
+}
+
+/// Lets the rows of a query say who answered, as far as its outermost pattern knows.
+fn project_provenance(pattern: &mut GraphPattern) {
+    match pattern {
+        GraphPattern::Project { inner, variables } => {
+            variables.extend(in_scope(inner).into_iter().filter(|variable| variable.as_str().starts_with(PROVENANCE)));
+        }
+        GraphPattern::Slice { inner, .. } | GraphPattern::Distinct { inner } | GraphPattern::Reduced { inner } => {
+            project_provenance(inner);
+        }
+        _ => {}
     }
 }
 

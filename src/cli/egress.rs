@@ -1,0 +1,46 @@
+//! Whom the program may ask.
+
+use crate::egress::{Egress, EgressPolicy, IriPrefix, OtherHosts};
+use crate::remote::{ClientOptions, SparqlClient};
+use ipnet::IpNet;
+use std::sync::Arc;
+
+#[derive(clap::Args, Debug)]
+pub(super) struct EgressArguments {
+    /// An endpoint that SERVICE may ask, or the beginning of the IRIs of several, up to the end of a path segment; any
+    /// number of times. Without it none is asked.
+    #[arg(long, value_name = "IRI")]
+    service: Vec<IriPrefix>,
+    /// Whether SERVICE may ask endpoints that are not named by --service.
+    #[arg(long, value_enum, default_value_t = OtherServices::Refused)]
+    other_services: OtherServices,
+    /// A network that is not public but may be connected to, for what --service names alone (127.0.0.0/8, 10.1.0.0/16); any
+    /// number of times.
+    #[arg(long, value_name = "CIDR")]
+    inner_network: Vec<IpNet>,
+}
+
+#[derive(clap::ValueEnum, Clone, Copy, Debug)]
+enum OtherServices {
+    /// They are refused.
+    Refused,
+    /// They are asked where every address of the host is public.
+    AnyPublic,
+}
+
+impl EgressArguments {
+    pub(super) fn policy(&self) -> EgressPolicy {
+        EgressPolicy {
+            listed: self.service.clone(),
+            others: match self.other_services {
+                OtherServices::Refused => OtherHosts::Refused,
+                OtherServices::AnyPublic => OtherHosts::AnyPublic,
+            },
+            inner: self.inner_network.clone(),
+        }
+    }
+
+    pub(super) fn client(&self) -> Arc<SparqlClient> {
+        Arc::new(SparqlClient::new(Arc::new(Egress::new(self.policy())), ClientOptions::default()))
+    }
+}
