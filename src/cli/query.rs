@@ -117,7 +117,8 @@ fn for_terminal(bytes: Vec<u8>) -> Vec<u8> {
     String::from_utf8_lossy(&bytes).chars().map(visible).collect::<String>().into_bytes()
 }
 
-fn text(argument: &str) -> anyhow::Result<String> {
+/// The text of an argument: itself, a file's, or that of stdin.
+pub(super) fn text(argument: &str) -> anyhow::Result<String> {
     if argument == "-" {
         let mut text = String::new();
         io::stdin().read_to_string(&mut text)?;

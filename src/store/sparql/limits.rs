@@ -28,6 +28,18 @@ pub struct SparqlLimits {
     pub groups: usize,
     /// How deep negations by `!` may nest. Default 8.
     pub negations: usize,
+    /// Whether what is counted already is read off. Default [`Statistics::First`].
+    pub statistics: Statistics,
+}
+
+/// Whether counts and listings that statistics answer exactly are evaluated all the same.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Statistics {
+    /// Statistics answer what they can; the rest is evaluated.
+    #[default]
+    First,
+    /// Everything is evaluated: to compare.
+    Never,
 }
 
 impl Default for SparqlLimits {
@@ -43,6 +55,7 @@ impl Default for SparqlLimits {
             nesting: 150,
             groups: 16,
             negations: 8,
+            statistics: Statistics::First,
         }
     }
 }

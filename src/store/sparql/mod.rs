@@ -4,17 +4,25 @@
 //! those three and the present content of every dataset; versions being replaced are invisible. The IRI of a dataset may
 //! stand for its content's graph wherever a query or request names one.
 //!
+//! *Statistics answer first.* Counts and listings that are counted already are read off ([`SparqlLimits::statistics`]);
+//! what remains of the query is evaluated.
+//!
 //! *Why a thread for each query?* Oxigraph looks at its cancellation token only when it reads the store, so a query that
 //! computes without reading cannot be stopped. At the deadline the answer is given up at once, the token is set, and the
 //! thread is left to end; until it does it holds one of the [`SparqlLimits::concurrent`] places.
 
 mod graphs;
+mod kept;
 mod limits;
+mod sources;
+mod statistics;
 
-pub use limits::SparqlLimits;
+pub use limits::{SparqlLimits, Statistics};
+pub use sources::{PatternSources, Source, Sources, sources};
+
+pub(super) use kept::Kept;
 
 use super::Store;
-use graphs::Graphs;
 use limits::{Cost, check_size};
 use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
 use oxigraph::sparql::{CancellationToken, QueryEvaluationError, QueryResults, SparqlEvaluator};
@@ -221,7 +229,7 @@ fn answer(
     let parser = SparqlParser::new().with_base_iri(store.iris.base()).map_err(|error| failed(&error))?;
     let mut query = parser.parse_query(&request.query).map_err(|error| SparqlError::Syntax(error.to_string()))?;
     Cost::of(&query).check(limits)?;
-    let graphs = Graphs::of(store).map_err(|error| failed(&error))?;
+    let graphs = store.kept.graphs(store).map_err(|error| failed(&error))?;
     graphs.resolve(&mut query);
     let from = match &query {
         Query::Select { dataset, .. }
@@ -229,8 +237,10 @@ fn answer(
         | Query::Describe { dataset, .. }
         | Query::Ask { dataset, .. } => dataset.clone(),
     };
-    let mut prepared = SparqlEvaluator::new().with_cancellation_token(token).for_query(query);
     let (default, named) = graphs.visible(request, from);
+    statistics::answer_first(store, &graphs, &mut query, (&default, &named), limits).map_err(|error| failed(&error))?;
+    let evaluator = statistics::with_functions(SparqlEvaluator::new().with_cancellation_token(token));
+    let mut prepared = evaluator.for_query(query);
     prepared.dataset_mut().set_default_graph(default.into_iter().map(GraphName::NamedNode).collect());
     prepared.dataset_mut().set_available_named_graphs(named.into_iter().map(NamedOrBlankNode::NamedNode).collect());
     let results = prepared.on_store(&store.oxigraph).execute()?;
