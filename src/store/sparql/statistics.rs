@@ -152,7 +152,11 @@ impl Scope<'_> {
 
     /// `ASK { GRAPH ?g { one pattern } }`: datasets are known by their counts, graphs of metadata are looked at.
     fn asked(&self, pattern: &GraphPattern) -> Result<Option<GraphPattern>, StoreError> {
-        let Some(one) = OnePattern::of(pattern) else { return Ok(None) };
+        let inner = match pattern {
+            GraphPattern::Project { inner, .. } => inner,
+            other => other,
+        };
+        let Some(one) = OnePattern::of(inner) else { return Ok(None) };
         let Active::Each(_) = one.active else { return Ok(None) };
         for graph in self.named {
             if let Some(known) = self.store.kept.content(self.store, self.graphs, graph)?

@@ -276,6 +276,9 @@ fn used_by(expression: &Expression, used: &mut BTreeSet<Variable>) -> Option<()>
     Some(())
 }
 
+/// Graphs with their counts.
+type Matched = Vec<(NamedNode, Arc<Known>)>;
+
 /// What rows are for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Rows {
@@ -325,7 +328,7 @@ pub(super) fn rows_of(
 
 impl Scope<'_> {
     /// The graphs a pattern is matched in, with their counts; `None` where these are not known.
-    fn matched(&self, active: Active<'_>) -> Result<Option<Vec<(NamedNode, Arc<Known>)>>, StoreError> {
+    fn matched(&self, active: Active<'_>) -> Result<Option<Matched>, StoreError> {
         let patience = match active {
             Active::Each(_) => Patience::Count,
             Active::Default | Active::Named(_) => Patience::SecondTime,
@@ -357,7 +360,7 @@ impl Scope<'_> {
 
     /// The graphs of metadata as the one they are merged to. Where two share a triple, Oxigraph gives it twice, and counts
     /// must not differ from what is given.
-    fn merged_metadata(&self, patience: Patience) -> Result<Option<Vec<(NamedNode, Arc<Known>)>>, StoreError> {
+    fn merged_metadata(&self, patience: Patience) -> Result<Option<Matched>, StoreError> {
         let metadata = self.store.kept.metadata(self.store, self.graphs, patience)?.filter(|found| found.disjoint);
         Ok(metadata.map(|found| vec![(self.graphs.metadata()[0].clone(), Arc::clone(&found.merged))]))
     }
