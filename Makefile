@@ -7,7 +7,7 @@ COMMIT = LODESEEK_COMMIT=$$(git describe --always --dirty --abbrev=12 --exclude=
 DATA ?= $(or $(LODESEEK_DATA),../shared/data)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup model build release web demo test lint clients trec scikit crash bombs bench-load bench-search bench-snippet bench-rerank bench-encoder clean
+.PHONY: help setup model build release web demo test lint clients trec scikit crash bombs bench-load bench-search bench-snippet bench-statistics bench-rerank bench-encoder clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -59,6 +59,9 @@ bench-search: ## search times beside tantivy's BM25; SIZES="476 31589 1000000" f
 
 bench-snippet: release ## snippets beside the times of the published Java code, and generated graphs; TRIPLES="1000000 10000000" for both
 	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench snippet -- $(DATA) $(or $(TRIPLES),1000000)
+
+bench-statistics: ## counts and listings read off statistics beside their evaluation, on HOME_DIR
+	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench statistics -- $(HOME_DIR)
 
 bench-rerank: ## ranking again, whole queries on HOME_DIR beside Python's ONNX Runtime, SIZE made-up datasets (benches/rerank/main.rs)
 	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench rerank -- $(PARTS) --size=$(or $(SIZE),31589) \

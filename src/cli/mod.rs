@@ -22,6 +22,7 @@ mod search;
 mod serve;
 mod show;
 mod snippet;
+mod sources;
 mod syntax;
 mod tag;
 mod terminal;
@@ -57,6 +58,8 @@ enum Command {
     Snippet(snippet::Arguments),
     /// Ask the collection in SPARQL.
     Query(query::Arguments),
+    /// Which datasets can answer a query in SPARQL, pattern by pattern.
+    Sources(sources::Arguments),
     /// Serve search, datasets and SPARQL over HTTP.
     Serve(serve::Arguments),
     /// Rank the datasets for a file of topics, as a TREC run.
@@ -107,6 +110,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<Done> {
         Command::Show(arguments) => show::run(home, arguments),
         Command::Snippet(arguments) => snippet::run(home, arguments),
         Command::Query(arguments) => query::run(home, arguments),
+        Command::Sources(arguments) => sources::run(home, arguments),
         Command::Serve(arguments) => serve::run(home, arguments),
         Command::Run(arguments) => run::run(home, arguments),
         Command::Tune(arguments) => tune::run(home, arguments),

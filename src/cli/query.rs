@@ -109,7 +109,11 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         writeln!(
             io::stderr(),
             "lodeseek: asked {} {} times: {} rows, {} bytes, {:.2} s",
-            asked.endpoint, asked.requests, asked.rows, asked.bytes, asked.total_time.as_secs_f32()
+            asked.endpoint,
+            asked.requests,
+            asked.rows,
+            asked.bytes,
+            asked.total_time.as_secs_f32()
         )?;
     }
     if answer.is_truncated() {
@@ -138,7 +142,8 @@ fn for_terminal(bytes: Vec<u8>) -> Vec<u8> {
     String::from_utf8_lossy(&bytes).chars().map(visible).collect::<String>().into_bytes()
 }
 
-fn text(argument: &str) -> anyhow::Result<String> {
+/// The text of an argument: itself, a file's, or that of stdin.
+pub(super) fn text(argument: &str) -> anyhow::Result<String> {
     if argument == "-" {
         let mut text = String::new();
         io::stdin().read_to_string(&mut text)?;

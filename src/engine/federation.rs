@@ -2,8 +2,8 @@
 
 use super::{SearchService, Searcher};
 use crate::egress::Cancellation;
-use crate::remote::{CallOptions, FailureKind, RemoteError, SparqlClient};
 use crate::rdf::vocab::search;
+use crate::remote::{CallOptions, FailureKind, RemoteError, SparqlClient};
 use crate::store::{
     Answer, QueryRequest, ServiceCall, ServiceError, ServiceRow, Services, SparqlError, SparqlLimits, Store, evaluate,
 };

@@ -57,6 +57,8 @@ vocabulary! {
         DISTRIBUTION = "distribution",
         DOWNLOAD_URL = "downloadURL",
         ACCESS_URL = "accessURL",
+        ACCESS_SERVICE = "accessService",
+        ENDPOINT_URL = "endpointURL",
         MEDIA_TYPE = "mediaType",
         KEYWORD = "keyword",
         THEME = "theme",
@@ -226,6 +228,7 @@ vocabulary! {
         OBJECT_PATTERN = "objectPattern",
         DATASET_NAMES_GRAPH = "DatasetNamesGraph",
         MARKED_TRUNCATION = "MarkedTruncation",
+        BLANK_NODE = "blankNode",
     }
 }
 vocabulary! {

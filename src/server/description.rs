@@ -124,7 +124,7 @@ async fn described(state: &AppState, headers: &HeaderMap, media_type: &'static s
     triples.extend(executable(&general_examples(), &format!("{base}sparql#example-"), &endpoint));
     if !state.endpoints.is_closed() {
         let federates = NamedNode::new_unchecked(sd::BASIC_FEDERATED_QUERY);
-        triples.push(triple(&endpoint(state, headers), sd::FEATURE, federates));
+        triples.push(triple(&endpoint, sd::FEATURE, federates));
     }
     triples.extend(default_graph.triples.iter().chain(&graphs.triples).cloned());
     state.work(move |_| form::graph(&triples, media_type)).await

@@ -25,6 +25,14 @@ impl Space {
         BlankNode::new_from_unique_id(u128::from(self.0) << 64 | u128::from(number))
     }
 
+    /// A term of the graph as the store is to hold it.
+    pub(super) fn term_to_store(self, term: Term) -> Term {
+        match term {
+            Term::BlankNode(node) => self.blank(&node).into(),
+            term => term,
+        }
+    }
+
     /// A triple of the graph as the store is to hold it.
     pub(super) fn to_store(self, triple: Triple) -> Triple {
         relabelled(triple, |node| self.blank(node))

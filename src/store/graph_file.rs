@@ -2,7 +2,7 @@
 //!
 //! The name is the checksum: a file that does not hash to its name is not used.
 
-use super::StoreError;
+use super::{StoreError, counts};
 use crate::rdf::TripleGraph;
 use lz4_flex::frame::{FrameDecoder, FrameEncoder};
 use sha2::{Digest, Sha256};
@@ -63,7 +63,12 @@ fn read_compact(path: &Path, expected: &str) -> Result<Vec<u8>, String> {
 }
 
 fn version(compact: &[u8]) -> String {
-    Sha256::digest(compact).iter().take(NAME_BYTES).map(|byte| format!("{byte:02x}")).collect()
+    checksum(compact)
+}
+
+/// What names a version, and guards the counts kept of it.
+pub(super) fn checksum(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().take(NAME_BYTES).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Writes a file whole or not at all: beside it first, then renamed over it.
@@ -80,7 +85,8 @@ pub(super) fn remove_unnamed(home: &Path, named: &HashSet<String>) -> Result<(),
     for entry in fs::read_dir(&folder).map_err(StoreError::io(&folder))? {
         let path = entry.map_err(StoreError::io(&folder))?.path();
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        if !named.contains(&stem) || path.extension().is_none_or(|suffix| suffix != SUFFIX) {
+        let is_ours = counts::is_counts(&path) || path.extension().is_some_and(|suffix| suffix == SUFFIX);
+        if !named.contains(&stem) || !is_ours {
             fs::remove_file(&path).map_err(StoreError::io(&path))?;
         }
     }

@@ -3,6 +3,7 @@
 //! A batch is some hundred thousand triples of whole datasets. Its content is bulk-loaded into new graphs, then one
 //! transaction writes descriptions and pointers: after that the batch's datasets are there, whatever happens next.
 
+use super::counts::Counts;
 use super::{Store, StoreError, blank, graph_file};
 use crate::catalog::{Catalog, Dataset, DatasetId, Location, dcat};
 use crate::rdf::intake::{FileReport, Intake, Limits, Outcome};
@@ -389,6 +390,7 @@ fn parse(dataset: Dataset, folder: &Path, store: &Store, limits: &Limits) -> Res
     }
     let graph = builder.finish();
     let version = graph_file::write(&store.home, &graph)?;
+    Counts::keep(&store.home, &version, &graph)?;
     let report = DatasetReport {
         title: dataset.metadata.title().to_owned(),
         outcome: DatasetOutcome::Loaded,

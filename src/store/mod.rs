@@ -4,7 +4,7 @@
 //! home/lodeseek.toml   the base of all IRIs
 //! home/lock            held by whoever writes; readers share it
 //! home/store/          Oxigraph: one named graph a dataset version, and the graphs catalogue, profiles, snippets
-//! home/graphs/         one file a dataset version, for the stages that scan whole graphs
+//! home/graphs/         one file a dataset version, for the stages that scan whole graphs, and beside it its counts
 //! home/index/          the text index (made by a later stage)
 //! ```
 //!
@@ -20,6 +20,7 @@
 //! dates by their value alone (`54.0` is `54` there); the next load makes the file again as it was.
 
 mod blank;
+mod counts;
 mod graph_file;
 mod load;
 mod sparql;
@@ -27,8 +28,9 @@ mod whole;
 
 pub use load::{DatasetOutcome, DatasetReport, LoadOptions, LoadProgress, LoadReport, Loader, Phase};
 pub use sparql::{
-    Answer, AnswerStream, Bindings, Cancellation, Head, Provenance, QueryRequest, SendError, ServiceCall, ServiceError, ServiceRow,
-    Services, SparqlError, SparqlLimits, evaluate, stream, triple_patterns,
+    Answer, AnswerStream, Bindings, Cancellation, Head, PatternSources, Provenance, QueryRequest, SendError,
+    ServiceCall, ServiceError, ServiceRow, Services, Source, Sources, SparqlError, SparqlLimits, Statistics, evaluate,
+    sources, stream, triple_patterns,
 };
 pub use whole::StoredGraph;
 
@@ -142,6 +144,8 @@ pub struct Store {
     access: Access,
     /// Queries being evaluated, those given up included.
     running: Arc<sparql::Running>,
+    /// What is known of graphs without looking at them.
+    kept: sparql::Kept,
     /// Held as long as the store is open; the system frees it when the process ends, however it ends.
     _lock: Option<File>,
 }
@@ -167,7 +171,15 @@ impl Store {
         let lock = lock(home, access)?;
         let iris = settings(home, access, base)?;
         let oxigraph = open_oxigraph(&home.join("store"), access)?;
-        Ok(Self { home: home.to_owned(), iris, oxigraph, access, running: Arc::default(), _lock: Some(lock) })
+        Ok(Self {
+            home: home.to_owned(),
+            iris,
+            oxigraph,
+            access,
+            running: Arc::default(),
+            kept: Default::default(),
+            _lock: Some(lock),
+        })
     }
 
     /// A store in memory, with its graph files in `folder`: for tests and for use as a library.
@@ -179,6 +191,7 @@ impl Store {
             oxigraph: Oxigraph::new()?,
             access: Access::Write,
             running: Arc::default(),
+            kept: sparql::Kept::default(),
             _lock: None,
         })
     }
@@ -268,6 +281,7 @@ impl Store {
     /// The old triples go in one transaction, the new ones come by bulk load: between the two the data is missing, never
     /// wrong, and the stage that makes it records its work only afterwards.
     pub fn replace_derived(&self, graph: &NamedNode, new: Vec<(DatasetId, Vec<Triple>)>) -> Result<(), StoreError> {
+        let _change = self.kept.change();
         let mut transaction = self.oxigraph.start_transaction()?;
         for (id, _) in &new {
             for triple in self.derived(graph, id)? {
@@ -372,6 +386,7 @@ impl Store {
 
     /// Writes new descriptions and pointers, and takes the old ones away, as one transaction.
     fn describe(&self, new: &[(DatasetId, Vec<Triple>)]) -> Result<(), StoreError> {
+        let _change = self.kept.change();
         let catalog = self.iris.catalog();
         let mut transaction = self.oxigraph.start_transaction()?;
         let kind = NamedNode::new_unchecked(crate::rdf::vocab::rdf::TYPE);

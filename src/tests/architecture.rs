@@ -28,8 +28,8 @@ const IMPORTS: &[(&str, &[&str])] = &[
     (
         "engine",
         &[
-            "rdf", "egress", "catalog", "ranking", "remote", "store", "profile", "graph", "snippet", "document", "index",
-            "sparse", "rerank",
+            "rdf", "egress", "catalog", "ranking", "remote", "store", "profile", "graph", "snippet", "document",
+            "index", "sparse", "rerank",
         ],
     ),
     ("eval", &["ranking", "catalog"]),

@@ -231,11 +231,34 @@ fn query_writes_every_format() {
     "#);
     let of_trees = format!("SELECT (COUNT(*) AS ?n) FROM {} {{ ?s ?p ?o }}", iri("street-trees"));
     assert_eq!(ran(&[&of_trees]).out.trim_end(), "?n\n105");
-    for file in ["content", "datasets", "datasets-by-class"] {
+    for file in ["content", "datasets", "datasets-by-class", "sources-of-a-pattern"] {
         assert!(ran(&[&format!("@queries/{file}.rq")]).out.lines().count() > 1, "{file}");
     }
     let cut = ran(&["SELECT * { ?s ?p ?o }", "--rows", "3"]);
     assert!(cut.out.trim_end().lines().count() == 4 && cut.err.contains("cut at 3 rows"), "{cut:?}");
+}
+
+#[test]
+fn sources_names_the_datasets_that_can_answer() {
+    let folder = Home::of(&testdata("catalog.ttl")).into_folder();
+    let sources = |arguments: &[&str]| run(folder.path(), &[&["sources"], arguments].concat());
+    let query =
+        "PREFIX skos: <http://www.w3.org/2004/02/skos/core#> SELECT * { ?c a skos:Concept ; skos:prefLabel ?l }";
+    let json: serde_json::Value = serde_json::from_str(&sources(&[query, "--json"]).out).expect("JSON");
+    let ids = |list: &serde_json::Value| {
+        let ids = list.as_array().expect("a list").iter().map(|dataset| dataset["id"].to_string());
+        ids.collect::<std::collections::BTreeSet<_>>()
+    };
+    // The VoID of the profiles says the same.
+    let asked = run(folder.path(), &["query", "@queries/sources-of-a-pattern.rq"]).out;
+    let alone = ids(&json["alone"]);
+    assert!(!alone.is_empty() && asked.lines().count() == alone.len() + 1, "{asked} {json}");
+    assert!(ids(&json["patterns"][0]["sources"]).is_superset(&alone), "{json}");
+    let table = sources(&[query, "--limit", "1"]);
+    assert!(table.code == Some(0) && table.out.contains("the query, each alone"), "{table:?}");
+    let nothing = sources(&["SELECT * { ?s <http://nowhere.example/p> ?o }"]);
+    assert_eq!((nothing.code, nothing.out.lines().count()), (Some(1), 2), "{nothing:?}");
+    assert!(fails(folder.path(), &["sources", "SELECT"]).contains("error at"), "a syntax error is said");
 }
 
 #[test]

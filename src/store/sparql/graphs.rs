@@ -2,26 +2,49 @@
 
 use super::QueryRequest;
 use super::algebra::each_inside;
+use crate::catalog::DatasetId;
 use crate::store::{Store, StoreError};
 use oxrdf::NamedNode;
 use spargebra::Query;
 use spargebra::algebra::{GraphPattern, QueryDataset};
 use spargebra::term::NamedNodePattern;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The graphs of a store at one moment.
+#[derive(Debug)]
 pub(super) struct Graphs {
     metadata: Vec<NamedNode>,
     /// Dataset IRI → graph of its present content.
     content: HashMap<NamedNode, NamedNode>,
+    /// Graph of present content → what it is of.
+    versions: HashMap<NamedNode, (DatasetId, String)>,
 }
 
 impl Graphs {
     pub(super) fn of(store: &Store) -> Result<Self, StoreError> {
         let iris = &store.iris;
-        let content =
-            store.versions()?.into_iter().map(|(id, version)| (iris.dataset(&id), iris.graph(&id, &version))).collect();
-        Ok(Self { metadata: vec![iris.catalog(), iris.profiles(), iris.snippets()], content })
+        let (mut content, mut versions) = (HashMap::new(), HashMap::new());
+        for (id, version) in store.versions()? {
+            let graph = iris.graph(&id, &version);
+            content.insert(iris.dataset(&id), graph.clone());
+            versions.insert(graph, (id, version));
+        }
+        Ok(Self { metadata: vec![iris.catalog(), iris.profiles(), iris.snippets()], content, versions })
+    }
+
+    /// The graphs of metadata, which together are the default graph.
+    pub(super) fn metadata(&self) -> &[NamedNode] {
+        &self.metadata
+    }
+
+    /// The dataset and version whose content a graph is.
+    pub(super) fn content(&self, graph: &NamedNode) -> Option<&(DatasetId, String)> {
+        self.versions.get(graph)
+    }
+
+    /// Every dataset's graph of present content.
+    pub(super) fn contents(&self) -> impl Iterator<Item = (&DatasetId, &NamedNode)> {
+        self.versions.iter().map(|(graph, (id, _))| (id, graph))
     }
 
     fn name(&self, graph: &NamedNode) -> NamedNode {
@@ -29,17 +52,19 @@ impl Graphs {
     }
 
     fn is_visible(&self, graph: &NamedNode) -> bool {
-        self.metadata.contains(graph) || self.content.values().any(|content| content == graph)
+        self.metadata.contains(graph) || self.versions.contains_key(graph)
     }
 
-    /// (default graph, named graphs) for a request and a query's own `FROM` clauses.
+    /// (default graph, named graphs) for a request and a query's own `FROM` clauses. A graph named twice is one graph.
     pub(super) fn visible(
         &self,
         request: &QueryRequest,
         from: Option<QueryDataset>,
     ) -> (Vec<NamedNode>, Vec<NamedNode>) {
         let pick = |graphs: &[NamedNode]| -> Vec<NamedNode> {
-            graphs.iter().map(|graph| self.name(graph)).filter(|graph| self.is_visible(graph)).collect()
+            let mut seen = HashSet::new();
+            let known = graphs.iter().map(|graph| self.name(graph)).filter(|graph| self.is_visible(graph));
+            known.filter(|graph| seen.insert(graph.clone())).collect()
         };
         if !request.default_graphs.is_empty() || !request.named_graphs.is_empty() {
             return (pick(&request.default_graphs), pick(&request.named_graphs));
@@ -47,7 +72,7 @@ impl Graphs {
         match from {
             Some(dataset) => (pick(&dataset.default), pick(&dataset.named.unwrap_or_default())),
             None => {
-                let named = self.metadata.iter().chain(self.content.values()).cloned().collect();
+                let named = self.metadata.iter().chain(self.versions.keys()).cloned().collect();
                 (self.metadata.clone(), named)
             }
         }

@@ -36,6 +36,18 @@ pub struct SparqlLimits {
     pub service_rows: usize,
     /// How deep negations by `!` may nest. Default 8.
     pub negations: usize,
+    /// Whether what is counted already is read off. Default [`Statistics::First`].
+    pub statistics: Statistics,
+}
+
+/// Whether counts and listings that statistics answer exactly are evaluated all the same.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Statistics {
+    /// Statistics answer what they can; the rest is evaluated.
+    #[default]
+    First,
+    /// Everything is evaluated: to compare.
+    Never,
 }
 
 impl Default for SparqlLimits {
@@ -55,6 +67,7 @@ impl Default for SparqlLimits {
             services: 16,
             service_rows: 1_000_000,
             negations: 8,
+            statistics: Statistics::First,
         }
     }
 }

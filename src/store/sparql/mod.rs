@@ -4,6 +4,9 @@
 //! those three and the present content of every dataset; versions being replaced are invisible. The IRI of a dataset may
 //! stand for its content's graph wherever a query or request names one.
 //!
+//! *Statistics answer first.* Counts and listings that are counted already are read off ([`SparqlLimits::statistics`]);
+//! what remains of the query is evaluated.
+//!
 //! *Why a thread for each query?* Oxigraph looks at its cancellation token only when it reads the store, so a query that
 //! computes without reading cannot be stopped. At the deadline the answer is given up at once, the token is set, and the
 //! thread is left to end; until it does it holds one of the [`SparqlLimits::concurrent`] places.
@@ -11,18 +14,22 @@
 mod algebra;
 mod federation;
 mod graphs;
+mod kept;
 mod limits;
 mod places;
+mod sources;
+mod statistics;
 mod stream;
 
 pub use federation::{Bindings, ServiceCall, ServiceError, ServiceRow, Services, triple_patterns};
-pub use limits::SparqlLimits;
+pub(super) use kept::Kept;
+pub use limits::{SparqlLimits, Statistics};
 pub(super) use places::Running;
+pub use sources::{PatternSources, Source, Sources, sources};
 pub use stream::{AnswerStream, Cancellation, Head, SendError};
 
 use super::Store;
 use federation::{Feed, Reader};
-use graphs::Graphs;
 use limits::{Cost, check_size};
 use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
 use oxigraph::sparql::{CancellationToken, PreparedSparqlQuery, QueryEvaluationError, SparqlEvaluator};
@@ -237,7 +244,8 @@ struct Scene {
 
 impl Scene {
     fn prepare(&self, query: Query) -> PreparedSparqlQuery {
-        let mut evaluator = SparqlEvaluator::new().with_cancellation_token(self.token.clone());
+        let plain = SparqlEvaluator::new().with_cancellation_token(self.token.clone());
+        let mut evaluator = statistics::with_functions(plain);
         for (name, feed) in &self.feeds {
             evaluator = evaluator.with_service_handler(name.clone(), Reader(Arc::clone(feed)));
         }
@@ -262,17 +270,21 @@ fn answer(
     let parser = SparqlParser::new().with_base_iri(store.iris.base()).map_err(|error| failed(&error))?;
     let mut query = parser.parse_query(&request.query).map_err(|error| SparqlError::Syntax(error.to_string()))?;
     Cost::of(&query).check(limits)?;
-    let graphs = Graphs::of(store).map_err(|error| failed(&error))?;
+    let graphs = store.kept.graphs(store).map_err(|error| failed(&error))?;
     graphs.resolve(&mut query);
     let (Query::Select { dataset: from, .. }
     | Query::Construct { dataset: from, .. }
     | Query::Describe { dataset: from, .. }
     | Query::Ask { dataset: from, .. }) = &query;
     let (default, named) = graphs.visible(request, from.clone());
+    let seen = (default.clone(), named.clone());
     let (store, default, named) = (Arc::clone(store), default.into(), named.into());
     let scene = Scene { store, default, named, token, deadline, feeds: Vec::new() };
     let federated = federation::resolve(&mut query, scene, request, limits)?;
     let scene = &federated.scene;
+    // After `SERVICE` is resolved: what others are asked is not counted here.
+    statistics::answer_first(&scene.store, &graphs, &mut query, (&seen.0, &seen.1), limits)
+        .map_err(|error| failed(&error))?;
     let results = scene.prepare(query).on_store(&scene.store.oxigraph).execute()?;
     Ok(sink.take(results)?)
 }
