@@ -17,7 +17,7 @@ struct Served {
 fn served() -> &'static Served {
     static SERVED: OnceLock<Served> = OnceLock::new();
     SERVED.get_or_init(|| {
-        let home = Home::of(&testdata("acordar.json"));
+        let home = Home::of(&testdata("catalog.ttl"));
         let services = Federation::new(&home.store, limits()).with_search(Arc::new(home.searcher()));
         Served { home, services: Arc::new(services) }
     })
@@ -80,13 +80,11 @@ fn what_is_found_is_what_the_search_finds() {
 
 #[test]
 fn a_pattern_may_hold_whatever_sparql_has() {
-    eprintln!(
         "{:?}",
         texts(
             "SELECT * { SERVICE search:service { ?d search:text 'nitrogen' ; search:rank ?rank . FILTER(?rank < 2) } }"
         )
     );
-    eprintln!(
         "{:?}",
         texts(
             "SELECT * { SERVICE search:service { ?d search:text 'nitrogen' ; search:rank ?rank . OPTIONAL { ?d search:match ?m } } }"
