@@ -80,16 +80,6 @@ fn what_is_found_is_what_the_search_finds() {
 
 #[test]
 fn a_pattern_may_hold_whatever_sparql_has() {
-        "{:?}",
-        texts(
-            "SELECT * { SERVICE search:service { ?d search:text 'nitrogen' ; search:rank ?rank . FILTER(?rank < 2) } }"
-        )
-    );
-        "{:?}",
-        texts(
-            "SELECT * { SERVICE search:service { ?d search:text 'nitrogen' ; search:rank ?rank . OPTIONAL { ?d search:match ?m } } }"
-        )
-    );
     let best = texts(
         "SELECT ?title { SERVICE search:service {
            ?d search:text 'nitrogen' ; search:rank ?rank ; search:title ?title .
