@@ -16,7 +16,8 @@ use std::time::Instant;
 
 /// The services of a home.
 pub struct Federation {
-    search: Option<SearchService>,
+    /// Or why there is none.
+    search: Result<SearchService, String>,
     /// Not kept open by queries that were given up.
     own: Weak<Store>,
     limits: SparqlLimits,
@@ -36,14 +37,23 @@ impl Federation {
     /// Of an opened home: its own endpoint answers within these limits.
     #[must_use]
     pub fn new(store: &Arc<Store>, limits: SparqlLimits) -> Self {
-        Self { search: None, own: Arc::downgrade(store), limits, endpoints: None }
+        let none = "there is no index to search; `lodeseek index` makes one".to_owned();
+        Self { search: Err(none), own: Arc::downgrade(store), limits, endpoints: None }
     }
 
     /// With the search of an index.
     #[must_use]
     pub fn with_search(mut self, searcher: Arc<Searcher>) -> Self {
-        self.search = self.own.upgrade().map(|store| SearchService::new(searcher, store.iris().clone()));
+        if let Some(store) = self.own.upgrade() {
+            self.search = Ok(SearchService::new(searcher, store.iris().clone()));
+        }
         self
+    }
+
+    /// Without a search, and why: whoever asks it is told.
+    #[must_use]
+    pub fn without_search(self, reason: impl Into<String>) -> Self {
+        Self { search: Err(reason.into()), ..self }
     }
 
     /// With a client that asks other endpoints, those that its policy lets it ask.
@@ -89,14 +99,15 @@ impl Services for Federation {
         call: &ServiceCall<'_>,
         rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
     ) -> Result<(), ServiceError> {
-        if let Some(search) = self.search.as_ref().filter(|search| search.is_named(call.service)) {
-            return search.answer(call, rows);
+        match &self.search {
+            Ok(search) if search.is_named(call.service) => return search.answer(call, rows),
+            Err(reason) if call.service.as_str() == search::SERVICE => {
+                return Err(ServiceError::Failed(reason.clone()));
+            }
+            _ => {}
         }
         match self.own(call.service) {
             Some(store) => ask_own(&store, &self.limits, call, rows),
-            None if call.service.as_str() == search::SERVICE => {
-                Err(ServiceError::Failed("there is no index to search; `lodeseek index` makes one".to_owned()))
-            }
             None => match &self.endpoints {
                 Some(client) => self.ask(client, call, rows),
                 None => {
@@ -107,7 +118,7 @@ impl Services for Federation {
     }
 
     fn needs(&self, service: &NamedNode, pattern: &GraphPattern) -> Vec<Variable> {
-        let searches = self.search.as_ref().is_some_and(|search| search.is_named(service));
+        let searches = self.search.as_ref().is_ok_and(|search| search.is_named(service));
         if searches { SearchService::needs(pattern) } else { Vec::new() }
     }
 
