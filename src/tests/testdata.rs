@@ -11,7 +11,7 @@ use lodeseek::store::{Answer, DatasetOutcome, LoadReport, QueryRequest, SparqlEr
 use oxrdf::{NamedNode, Term};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// (id, distinct triples, triples read).
