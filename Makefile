@@ -7,7 +7,7 @@ COMMIT = LODESEEK_COMMIT=$$(git describe --always --dirty --abbrev=12 --exclude=
 DATA ?= $(or $(LODESEEK_DATA),../shared/data)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup model build release web demo test lint clients trec scikit crash bombs bench-load bench-search bench-snippet bench-statistics bench-rerank bench-encoder clean
+.PHONY: help setup model build release web demo test lint clients trec scikit crash bombs soak bench-load bench-search bench-snippet bench-statistics bench-rerank bench-encoder clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -50,6 +50,9 @@ crash: release ## kill -9 in the middle of load and index, twenty times each, on
 
 bombs: release ## hostile inputs: refused, how soon, with how much memory
 	@python3 .ci/bombs.py target/release/lodeseek
+
+soak: release ## 64 clients for five minutes (or FOR seconds) on HOME_DIR: what they wait for; errors may be 429 and 503 alone
+	@python3 .ci/soak.py target/release/lodeseek $(HOME_DIR) $(FOR)
 
 bench-load: release ## the whole chain against Oxigraph's own bulk load of the same files, on DATA/lod
 	@$(ENV) $(COMMIT) cargo bench $$LODESEEK_FEATURES --bench load -- $(DATA)/lod/datasets.json

@@ -277,7 +277,7 @@ async fn rows_say_who_answered_where_asked() {
         served("<http://e.example/a> <http://e.example/p> 1 .", client(EgressPolicy::default()), limits());
     let url = endpoint(there).await;
     let (app, folder) =
-        served("<http://e.example/a> a <http://e.example/B> .", client(local(&[url.clone()])), limits());
+        served("<http://e.example/a> a <http://e.example/B> .", client(local(std::slice::from_ref(&url))), limits());
     let site = Site::behind(app, folder);
     let service = format!("{url}?default-graph-uri={DATASET}");
     let query =
