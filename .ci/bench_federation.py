@@ -134,6 +134,7 @@ def main():
     parser.add_argument("--keep", help="a file for every figure, as JSON")
     parser.add_argument("--without", action="append", default=[], help="a way to leave out")
     arguments = parser.parse_args()
+    peers.end_well()
     program = str(pathlib.Path(arguments.program).resolve())
     with tempfile.TemporaryDirectory(prefix="lodeseek-bench-") as folder:
         folder = pathlib.Path(folder)

@@ -35,6 +35,11 @@ class Missing(LookupError):
     """A program that cannot be had here."""
 
 
+def end_well():
+    """Lets servers end with a process that is told to."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+
+
 def done(command, reason, **options):
     made = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
     if made.returncode != 0:

@@ -4,6 +4,8 @@
 //! both ways, and prints what the first answer took (statistics are read or made then) and the median of the others.
 //! Both answers have to be equal, row by row. What takes Oxigraph more than five seconds is asked once.
 
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
 use lodeseek::store::{Access, Answer, QueryRequest, SparqlLimits, Statistics, Store, evaluate, sources};
 use std::path::PathBuf;
 use std::sync::Arc;

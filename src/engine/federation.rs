@@ -19,6 +19,8 @@ pub struct Federation {
     search: Option<SearchService>,
     /// Not kept open by queries that were given up.
     own: Weak<Store>,
+    /// Under which it is reached besides its base.
+    addresses: Vec<String>,
     limits: SparqlLimits,
     endpoints: Option<Arc<SparqlClient>>,
 }
@@ -36,7 +38,7 @@ impl Federation {
     /// Of an opened home: its own endpoint answers within these limits.
     #[must_use]
     pub fn new(store: &Arc<Store>, limits: SparqlLimits) -> Self {
-        Self { search: None, own: Arc::downgrade(store), limits, endpoints: None }
+        Self { search: None, own: Arc::downgrade(store), addresses: Vec::new(), limits, endpoints: None }
     }
 
     /// With the search of an index.
@@ -44,6 +46,13 @@ impl Federation {
     pub fn with_search(mut self, searcher: Arc<Searcher>) -> Self {
         self.search = self.own.upgrade().map(|store| SearchService::new(searcher, store.iris().clone()));
         self
+    }
+
+    /// Reached under other addresses than its base, as `http://127.0.0.1:7878/`: a query that came to one of them names the
+    /// search and the endpoint by it, and so do engines that send their `SERVICE` on.
+    #[must_use]
+    pub fn with_addresses(self, addresses: Vec<String>) -> Self {
+        Self { addresses, ..self }
     }
 
     /// With a client that asks other endpoints, those that its policy lets it ask.
@@ -79,7 +88,17 @@ impl Federation {
     /// The store that a service's name stands for, where it is this one.
     fn own(&self, service: &NamedNode) -> Option<Arc<Store>> {
         let store = self.own.upgrade()?;
-        (service.as_str().strip_prefix(store.iris().base()) == Some("sparql")).then_some(store)
+        let named = service.as_str().strip_prefix(store.iris().base()) == Some("sparql");
+        (named || self.is_part(service, "sparql")).then_some(store)
+    }
+
+    /// The search that a service's name stands for.
+    fn search(&self, service: &NamedNode) -> Option<&SearchService> {
+        self.search.as_ref().filter(|search| search.is_named(service) || self.is_part(service, "search"))
+    }
+
+    fn is_part(&self, service: &NamedNode, part: &str) -> bool {
+        self.addresses.iter().any(|address| service.as_str().strip_prefix(address.as_str()) == Some(part))
     }
 }
 
@@ -89,7 +108,7 @@ impl Services for Federation {
         call: &ServiceCall<'_>,
         rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
     ) -> Result<(), ServiceError> {
-        if let Some(search) = self.search.as_ref().filter(|search| search.is_named(call.service)) {
+        if let Some(search) = self.search(call.service) {
             return search.answer(call, rows);
         }
         match self.own(call.service) {
@@ -107,8 +126,7 @@ impl Services for Federation {
     }
 
     fn needs(&self, service: &NamedNode, pattern: &GraphPattern) -> Vec<Variable> {
-        let searches = self.search.as_ref().is_some_and(|search| search.is_named(service));
-        if searches { SearchService::needs(pattern) } else { Vec::new() }
+        if self.search(service).is_some() { SearchService::needs(pattern) } else { Vec::new() }
     }
 
     fn of_property(&self, property: &NamedNode) -> Option<NamedNode> {

@@ -67,6 +67,9 @@ impl fmt::Debug for SearchService {
 /// What a pattern asks with, constants or variables, in the order of [`ASKING`].
 type Asked<'p> = Vec<(&'static str, &'p TermPattern)>;
 
+/// The values that a search is asked with, in the order of [`Asked`], and the bindings that have them.
+type Searched = (Vec<Term>, Vec<Vec<GroundTerm>>);
+
 impl SearchService {
     /// Over an index and the IRIs of its home.
     #[must_use]
@@ -104,7 +107,7 @@ impl SearchService {
         rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
     ) -> Result<(), ServiceError> {
         let asked = asked(&call.triple_patterns())?;
-        let mut searches: BTreeMap<Vec<String>, (Vec<Term>, Vec<Vec<GroundTerm>>)> = BTreeMap::new();
+        let mut searches: BTreeMap<Vec<String>, Searched> = BTreeMap::new();
         for row in &call.bindings.rows {
             let values = asked.iter().map(|(_, pattern)| value(pattern, &call.bindings.variables, row));
             let values = values.collect::<Result<Vec<Term>, ServiceError>>()?;
