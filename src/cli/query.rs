@@ -3,7 +3,7 @@
 use super::Done;
 use super::egress::EgressArguments;
 use crate::catalog::{DatasetId, Iris};
-use crate::engine::{Federation, Searcher, index_folder};
+use crate::engine::{Federation, Searcher};
 use crate::rdf::RdfSyntax;
 use crate::store::{Access, Answer, Provenance, QueryRequest, Services, SparqlLimits, Store, evaluate};
 use anyhow::Context;
@@ -77,9 +77,11 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     };
     let endpoints = arguments.egress.client();
     let mut federation = Federation::new(&store, limits.clone()).with_endpoints(Arc::clone(&endpoints));
-    if index_folder(home).is_dir() {
-        federation = federation.with_search(Arc::new(Searcher::open(home)?));
-    }
+    // Most queries search for nothing: those that do are told what is wrong with the index.
+    federation = match Searcher::open(home) {
+        Ok(searcher) => federation.with_search(Arc::new(searcher)),
+        Err(error) => federation.without_search(error.to_string()),
+    };
     let services: Arc<dyn Services> = Arc::new(federation);
     let provenance = if arguments.provenance { Provenance::PerService } else { Provenance::None };
     let request = QueryRequest { query, services: Some(services), provenance, ..QueryRequest::default() };

@@ -16,7 +16,8 @@ use std::time::Instant;
 
 /// The services of a home.
 pub struct Federation {
-    search: Option<SearchService>,
+    /// Or why there is none.
+    search: Result<SearchService, String>,
     /// Not kept open by queries that were given up.
     own: Weak<Store>,
     /// Under which it is reached besides its base.
@@ -38,13 +39,16 @@ impl Federation {
     /// Of an opened home: its own endpoint answers within these limits.
     #[must_use]
     pub fn new(store: &Arc<Store>, limits: SparqlLimits) -> Self {
-        Self { search: None, own: Arc::downgrade(store), addresses: Vec::new(), limits, endpoints: None }
+        let none = "there is no index to search; `lodeseek index` makes one".to_owned();
+        Self { search: Err(none), own: Arc::downgrade(store), addresses: Vec::new(), limits, endpoints: None }
     }
 
     /// With the search of an index.
     #[must_use]
     pub fn with_search(mut self, searcher: Arc<Searcher>) -> Self {
-        self.search = self.own.upgrade().map(|store| SearchService::new(searcher, store.iris().clone()));
+        if let Some(store) = self.own.upgrade() {
+            self.search = Ok(SearchService::new(searcher, store.iris().clone()));
+        }
         self
     }
 
@@ -53,6 +57,12 @@ impl Federation {
     #[must_use]
     pub fn with_addresses(self, addresses: Vec<String>) -> Self {
         Self { addresses, ..self }
+    }
+
+    /// Without a search, and why: whoever asks it is told.
+    #[must_use]
+    pub fn without_search(self, reason: impl Into<String>) -> Self {
+        Self { search: Err(reason.into()), ..self }
     }
 
     /// With a client that asks other endpoints, those that its policy lets it ask.
@@ -92,9 +102,9 @@ impl Federation {
         (named || self.is_part(service, "sparql")).then_some(store)
     }
 
-    /// The search that a service's name stands for.
-    fn search(&self, service: &NamedNode) -> Option<&SearchService> {
-        self.search.as_ref().filter(|search| search.is_named(service) || self.is_part(service, "search"))
+    fn is_search(&self, service: &NamedNode) -> bool {
+        let named = self.search.as_ref().is_ok_and(|search| search.is_named(service));
+        named || service.as_str() == search::SERVICE || self.is_part(service, "search")
     }
 
     fn is_part(&self, service: &NamedNode, part: &str) -> bool {
@@ -108,14 +118,12 @@ impl Services for Federation {
         call: &ServiceCall<'_>,
         rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
     ) -> Result<(), ServiceError> {
-        if let Some(search) = self.search(call.service) {
+        if self.is_search(call.service) {
+            let search = self.search.as_ref().map_err(|reason| ServiceError::Failed(reason.clone()))?;
             return search.answer(call, rows);
         }
         match self.own(call.service) {
             Some(store) => ask_own(&store, &self.limits, call, rows),
-            None if call.service.as_str() == search::SERVICE => {
-                Err(ServiceError::Failed("there is no index to search; `lodeseek index` makes one".to_owned()))
-            }
             None => match &self.endpoints {
                 Some(client) => self.ask(client, call, rows),
                 None => {
@@ -126,7 +134,7 @@ impl Services for Federation {
     }
 
     fn needs(&self, service: &NamedNode, pattern: &GraphPattern) -> Vec<Variable> {
-        if self.search(service).is_some() { SearchService::needs(pattern) } else { Vec::new() }
+        if self.search.is_ok() && self.is_search(service) { SearchService::needs(pattern) } else { Vec::new() }
     }
 
     fn of_property(&self, property: &NamedNode) -> Option<NamedNode> {

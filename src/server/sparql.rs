@@ -1,7 +1,7 @@
 //! `/sparql`: the query part of the SPARQL 1.1 Protocol. <https://www.w3.org/TR/sparql11-protocol/>
 //!
 //! A query comes by GET, as a form, as itself, or by the method QUERY (RFC 10008), which is a POST that promises to change
-//! nothing. Without a query the endpoint describes itself.
+//! nothing. Without a query the endpoint describes itself. With `provenance=true` rows say who answered each `SERVICE`.
 //!
 //! *How answers are sent.* The first [`HELD`] bytes are held back: an answer that ends before has its length and, where it
 //! was cut, the header `Lodeseek-Truncated`; what fails before has a status. A larger one is sent as it is computed, and its
@@ -21,7 +21,7 @@ use super::error::ApiError;
 use super::form::{self, Kind};
 use super::transfer::{ChunkWriter, End, Patience, transfer};
 use super::{AppState, description, page};
-use crate::store::{Answer, AnswerStream, Cancellation, Head, QueryRequest, SendError, stream};
+use crate::store::{Answer, AnswerStream, Cancellation, Head, Provenance, QueryRequest, SendError, stream};
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequestParts, RawQuery, State};
 use axum::http::request::Parts;
@@ -271,6 +271,10 @@ fn request(parameters: &[(String, String)]) -> Result<QueryRequest, ApiError> {
         query,
         default_graphs: graphs("default-graph-uri")?,
         named_graphs: graphs("named-graph-uri")?,
+        provenance: match values("provenance").last().map(String::as_str) {
+            Some("true" | "1") => Provenance::PerService,
+            _ => Provenance::None,
+        },
         ..QueryRequest::default()
     })
 }

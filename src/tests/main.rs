@@ -11,6 +11,7 @@ mod architecture;
 mod cli;
 #[cfg(all(unix, feature = "rocksdb"))]
 mod crash;
+mod endpoints;
 #[cfg(feature = "rocksdb")]
 mod evaluate;
 #[cfg(feature = "rocksdb")]
