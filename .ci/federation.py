@@ -150,7 +150,7 @@ def check_sparqlwrapper_search(world):
         client.setReturnFormat(TURTLE if "CONSTRUCT" in file.read_text() else JSON)
         answer = client.queryAndConvert()
         if file.name == "search-datasets.rq":
-            rows = [[row["rank"]["value"], row["title"]["value"], *([row["publisher"]["value"]] if "publisher" in row else [])]
+            rows = [[row["rank"]["value"], row["title"]["value"], *([row["creator"]["value"]] if "creator" in row else [])]
                     for row in answer["results"]["bindings"]]
             expected = [[hit["rank"], hit["title"], *world.described(hit, "dct:publisher/foaf:name")] for hit in world.asked()]
             equal(rows, expected)

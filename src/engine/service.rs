@@ -64,11 +64,14 @@ impl fmt::Debug for SearchService {
     }
 }
 
+/// One thing asked, and the rows of the bindings that ask it.
+struct Search {
+    values: Vec<Term>,
+    bindings: Vec<Vec<GroundTerm>>,
+}
+
 /// What a pattern asks with, constants or variables, in the order of [`ASKING`].
 type Asked<'p> = Vec<(&'static str, &'p TermPattern)>;
-
-/// The values that a search is asked with, in the order of [`Asked`], and the bindings that have them.
-type Searched = (Vec<Term>, Vec<Vec<GroundTerm>>);
 
 impl SearchService {
     /// Over an index and the IRIs of its home.
@@ -107,17 +110,18 @@ impl SearchService {
         rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
     ) -> Result<(), ServiceError> {
         let asked = asked(&call.triple_patterns())?;
-        let mut searches: BTreeMap<Vec<String>, Searched> = BTreeMap::new();
+        let mut searches: BTreeMap<Vec<String>, Search> = BTreeMap::new();
         for row in &call.bindings.rows {
             let values = asked.iter().map(|(_, pattern)| value(pattern, &call.bindings.variables, row));
             let values = values.collect::<Result<Vec<Term>, ServiceError>>()?;
             let key = values.iter().map(ToString::to_string).collect();
-            searches.entry(key).or_insert_with(|| (values, Vec::new())).1.push(row.clone());
+            let search = searches.entry(key).or_insert_with(|| Search { values, bindings: Vec::new() });
+            search.bindings.push(row.clone());
         }
         if searches.len() > MOST_SEARCHES {
             return Err(ServiceError::TooLarge(format!("more than {MOST_SEARCHES} searches at once")));
         }
-        for (values, bindings) in searches.into_values() {
+        for Search { values, bindings } in searches.into_values() {
             if call.cancelled.is_cancelled() || Instant::now() >= call.deadline {
                 break;
             }

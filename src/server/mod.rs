@@ -280,6 +280,12 @@ pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) ->
     let state = AppState::new(searcher, store, options.sparql.clone()).with_snippets(options.snippets.clone());
     let state = state.with_proxies(options.proxies.clone()).with_editor(options.editor.clone());
     let state = state.with_endpoints(Arc::clone(&options.endpoints));
+    let counted = Arc::clone(&state.store);
+    // Queries are answered meanwhile, by evaluation where counts are not there yet.
+    std::thread::spawn(move || match counted.prepare_statistics() {
+        Ok(()) => tracing::debug!("the counts of all graphs are known"),
+        Err(error) => tracing::warn!(%error, "some counts are not known; queries for them are evaluated"),
+    });
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let bound = tokio::net::TcpListener::bind(options.bind).await;

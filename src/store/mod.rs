@@ -297,6 +297,12 @@ impl Store {
         Ok(())
     }
 
+    /// Learns the counts of every graph, by which queries over one pattern are answered. Without it the first such query
+    /// does, and takes the longer.
+    pub fn prepare_statistics(&self) -> Result<(), StoreError> {
+        self.kept.prepare(self)
+    }
+
     /// (id, version) of every dataset that has a pointer.
     fn versions(&self) -> Result<BTreeMap<DatasetId, String>, StoreError> {
         let (catalog, pointer) = (self.iris.catalog(), NamedNodeRef::new_unchecked(lodeseek::GRAPH));

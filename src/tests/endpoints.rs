@@ -191,7 +191,7 @@ async fn nobody_inside_is_asked_for_a_stranger() {
         let reply = site.post("/sparql", "application/sparql-query", &asking(&service)).await;
         // A name that leads inside is told like one that leads nowhere.
         let named = service.to_ascii_lowercase().contains("localhost");
-        assert_eq!(reply.status, if named { 502 } else { 403 }, "{service}: {}", reply.body);
+        assert!(reply.status == 403 || named && reply.status == 502, "{service}: {} {}", reply.status, reply.body);
         assert!(!reply.body.replace(&service, "").contains("127."), "{}", reply.body);
         assert!(started.elapsed() < Duration::from_secs(3), "{service}: {:?}", started.elapsed());
     }

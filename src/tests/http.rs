@@ -559,7 +559,7 @@ async fn sparql_refuses_with_a_reason() {
     let invalid = Request::post("/sparql").header(header::CONTENT_TYPE, QUERY).body(Body::from(vec![b'A', 0xff]));
     assert_eq!(site.send(invalid.expect("a request")).await.status, 400);
     let elsewhere = site.get(&get("SELECT * { SERVICE <http://127.0.0.1:9/sparql> { ?s ?p ?o } }")).await;
-    assert!(elsewhere.status == 400 && elsewhere.body.contains("127.0.0.1"), "{}", elsewhere.body);
+    assert!(elsewhere.status == 403 && elsewhere.body.contains("127.0.0.1"), "{}", elsewhere.body);
     assert_eq!(site.get(&get(COUNT)).await.json()["results"]["bindings"][0]["n"]["value"], "12", "nothing was changed");
 }
 

@@ -188,6 +188,16 @@ impl Kept {
         Ok(Some(metadata))
     }
 
+    /// Learns what there is to know of the graphs of now, so that no query has to wait for it.
+    pub(in crate::store) fn prepare(&self, store: &Store) -> Result<(), StoreError> {
+        let graphs = self.graphs(store)?;
+        for (_, graph) in graphs.contents() {
+            self.content(store, &graphs, graph)?;
+        }
+        self.metadata(store, &graphs, Patience::Count)?;
+        Ok(())
+    }
+
     /// One scan of the graphs of metadata: some microseconds a triple.
     fn count_metadata(&self, store: &Store, graphs: &Graphs) -> Result<Metadata, StoreError> {
         let mut terms = Terms::default();
