@@ -7,7 +7,7 @@ COMMIT = LODESEEK_COMMIT=$$(git describe --always --dirty --abbrev=12 --exclude=
 DATA ?= $(or $(LODESEEK_DATA),../shared/data)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup model build release web demo test lint clients trec scikit crash bombs soak bench-load bench-search bench-snippet bench-statistics bench-rerank bench-encoder clean
+.PHONY: help setup model build release web demo test lint clients federation trec scikit crash bombs soak bench-load bench-search bench-snippet bench-statistics bench-rerank bench-encoder bench-federation clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -38,6 +38,9 @@ lint: ## formatting and clippy
 
 clients: build ## SPARQLWrapper, rdflib and Chromium against a running server
 	@python3 .ci/clients.py target/debug/lodeseek
+
+federation: build ## Comunica, rdflib, SPARQLWrapper, Jena, Virtuoso and Oxigraph ask a running server, and are asked by it
+	@python3 .ci/federation.py target/debug/lodeseek
 
 trec: build ## every value of `evaluate` against pytrec_eval and ir_measures, on random runs and DATA/acordar
 	@python3 .ci/trec.py target/debug/lodeseek $(DATA)
@@ -75,6 +78,9 @@ bench-rerank: ## ranking again, whole queries on HOME_DIR beside Python's ONNX R
 bench-encoder: ## the default model's speed, and its likeness to REFERENCE (benches/encoder.rs says what that is)
 	$(if $(REFERENCE),,$(error REFERENCE is missing: the JSON file of texts and of their vectors by the model's own software, as benches/encoder.rs says; make bench-encoder REFERENCE=FILE))
 	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench encoder -- "$$(python3 .ci/model.py)" $(REFERENCE) model.onnx model_int8.onnx
+
+bench-federation: release ## SERVICE by blocks of bindings beside plain forwarding, one request a binding and Comunica; ROUNDS=5, KEEP=FILE for every figure
+	@python3 .ci/bench_federation.py target/release/lodeseek --rounds $(or $(ROUNDS),5) $(KEEP:%=--keep=%)
 
 clean: ## what the build made (the RocksDB in the cache stays)
 	@cargo clean && rm -rf $(HOME_DIR)

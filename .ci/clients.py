@@ -40,11 +40,11 @@ def install():
 
 
 class Server:
-    def __init__(self, program, home, *options):
-        self.program, self.home, self.options = program, home, options
+    def __init__(self, program, home, *options, port=0):
+        self.program, self.home, self.options, self.port = program, home, options, port
 
     def __enter__(self):
-        self.process = subprocess.Popen([self.program, "--home", self.home, "serve", "--bind", "127.0.0.1:0", *self.options],
+        self.process = subprocess.Popen([self.program, "--home", self.home, "serve", "--bind", f"127.0.0.1:{self.port}", *self.options],
                                         stderr=subprocess.PIPE, text=True)
         for line in self.process.stderr:
             found = re.search(r"http://127\.0\.0\.1:\d+", line)

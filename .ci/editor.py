@@ -34,12 +34,12 @@ def run(command, reason, **options):
     return done.stdout
 
 
-def node():
+def node(least=18):
     """(node, npm's script or program)"""
     found, npm = shutil.which("node"), shutil.which("npm")
     if found and npm:
         version = subprocess.run([found, "--version"], stdout=subprocess.PIPE, text=True).stdout
-        if int((re.match(r"v(\d+)", version) or [0, 0])[1]) >= 18:
+        if int((re.match(r"v(\d+)", version) or [0, 0])[1]) >= least:
             return [found], [npm]
     folder = CACHE / re.sub(r"[^A-Za-z0-9.]+", "-", NODE)
     if not folder.exists():

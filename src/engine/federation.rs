@@ -20,6 +20,8 @@ pub struct Federation {
     search: Result<SearchService, String>,
     /// Not kept open by queries that were given up.
     own: Weak<Store>,
+    /// Under which it is reached besides its base.
+    addresses: Vec<String>,
     limits: SparqlLimits,
     endpoints: Option<Arc<SparqlClient>>,
 }
@@ -38,7 +40,7 @@ impl Federation {
     #[must_use]
     pub fn new(store: &Arc<Store>, limits: SparqlLimits) -> Self {
         let none = "there is no index to search; `lodeseek index` makes one".to_owned();
-        Self { search: Err(none), own: Arc::downgrade(store), limits, endpoints: None }
+        Self { search: Err(none), own: Arc::downgrade(store), addresses: Vec::new(), limits, endpoints: None }
     }
 
     /// With the search of an index.
@@ -48,6 +50,13 @@ impl Federation {
             self.search = Ok(SearchService::new(searcher, store.iris().clone()));
         }
         self
+    }
+
+    /// Reached under other addresses than its base, as `http://127.0.0.1:7878/`: a query that came to one of them names the
+    /// search and the endpoint by it, and so do engines that send their `SERVICE` on.
+    #[must_use]
+    pub fn with_addresses(self, addresses: Vec<String>) -> Self {
+        Self { addresses, ..self }
     }
 
     /// Without a search, and why: whoever asks it is told.
@@ -89,7 +98,17 @@ impl Federation {
     /// The store that a service's name stands for, where it is this one.
     fn own(&self, service: &NamedNode) -> Option<Arc<Store>> {
         let store = self.own.upgrade()?;
-        (service.as_str().strip_prefix(store.iris().base()) == Some("sparql")).then_some(store)
+        let named = service.as_str().strip_prefix(store.iris().base()) == Some("sparql");
+        (named || self.is_part(service, "sparql")).then_some(store)
+    }
+
+    fn is_search(&self, service: &NamedNode) -> bool {
+        let named = self.search.as_ref().is_ok_and(|search| search.is_named(service));
+        named || service.as_str() == search::SERVICE || self.is_part(service, "search")
+    }
+
+    fn is_part(&self, service: &NamedNode, part: &str) -> bool {
+        self.addresses.iter().any(|address| service.as_str().strip_prefix(address.as_str()) == Some(part))
     }
 }
 
@@ -99,12 +118,9 @@ impl Services for Federation {
         call: &ServiceCall<'_>,
         rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
     ) -> Result<(), ServiceError> {
-        match &self.search {
-            Ok(search) if search.is_named(call.service) => return search.answer(call, rows),
-            Err(reason) if call.service.as_str() == search::SERVICE => {
-                return Err(ServiceError::Failed(reason.clone()));
-            }
-            _ => {}
+        if self.is_search(call.service) {
+            let search = self.search.as_ref().map_err(|reason| ServiceError::Failed(reason.clone()))?;
+            return search.answer(call, rows);
         }
         match self.own(call.service) {
             Some(store) => ask_own(&store, &self.limits, call, rows),
@@ -118,8 +134,7 @@ impl Services for Federation {
     }
 
     fn needs(&self, service: &NamedNode, pattern: &GraphPattern) -> Vec<Variable> {
-        let searches = self.search.as_ref().is_ok_and(|search| search.is_named(service));
-        if searches { SearchService::needs(pattern) } else { Vec::new() }
+        if self.search.is_ok() && self.is_search(service) { SearchService::needs(pattern) } else { Vec::new() }
     }
 
     fn of_property(&self, property: &NamedNode) -> Option<NamedNode> {

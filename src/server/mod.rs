@@ -48,6 +48,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::routing::get;
 use error::ApiError;
 use std::io;
+use std::iter;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -111,6 +112,7 @@ pub struct AppState {
     sparql: Arc<SparqlLimits>,
     services: Arc<dyn Services>,
     endpoints: Arc<SparqlClient>,
+    addresses: Vec<String>,
     snippets: Arc<SnippetLimits>,
     facts: Arc<description::Facts>,
     proxies: Arc<Proxies>,
@@ -132,6 +134,7 @@ impl AppState {
             sparql: Arc::new(sparql),
             services: Arc::new(services),
             endpoints,
+            addresses: Vec::new(),
             snippets: Arc::default(),
             facts: Arc::default(),
             proxies: Arc::default(),
@@ -157,9 +160,23 @@ impl AppState {
     /// With endpoints that `SERVICE` may ask.
     #[must_use]
     pub fn with_endpoints(self, client: Arc<SparqlClient>) -> Self {
-        let services = Federation::new(&self.store, SparqlLimits::clone(&self.sparql));
-        let services = services.with_search(Arc::clone(&self.searcher)).with_endpoints(Arc::clone(&client));
-        Self { services: Arc::new(services), endpoints: client, ..self }
+        Self { endpoints: client, ..self }.federated()
+    }
+
+    /// Listening at an address: what it names there is meant where `SERVICE` names it.
+    #[must_use]
+    pub fn at(self, address: SocketAddr) -> Self {
+        let local = address.ip().is_loopback().then(|| format!("http://localhost:{}/", address.port()));
+        let addresses = iter::once(format!("http://{address}/")).chain(local).collect();
+        Self { addresses, ..self }.federated()
+    }
+
+    fn federated(self) -> Self {
+        let services = Federation::new(&self.store, SparqlLimits::clone(&self.sparql))
+            .with_search(Arc::clone(&self.searcher))
+            .with_addresses(self.addresses.clone())
+            .with_endpoints(Arc::clone(&self.endpoints));
+        Self { services: Arc::new(services), ..self }
     }
 
     /// With an editor for queries.
@@ -273,13 +290,14 @@ pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) ->
     runtime.block_on(async {
         let bound = tokio::net::TcpListener::bind(options.bind).await;
         let listener = bound.map_err(|cause| ServeError::Bind { address: options.bind, cause })?;
-        tracing::info!("listening on http://{}", listener.local_addr()?);
+        let address = listener.local_addr()?;
+        tracing::info!("listening on http://{address}");
         let (asked, wait) = tokio::sync::oneshot::channel::<()>();
         let stop = async move {
             stop_signal().await;
             let _ = asked.send(()); // the other side waits as long as the server runs
         };
-        let service = app(state).into_make_service_with_connect_info::<SocketAddr>();
+        let service = app(state.at(address)).into_make_service_with_connect_info::<SocketAddr>();
         let serving = axum::serve(listener, service).with_graceful_shutdown(stop);
         tokio::select! {
             ended = serving.into_future() => ended?,

@@ -18,7 +18,9 @@ fn served() -> &'static Served {
     static SERVED: OnceLock<Served> = OnceLock::new();
     SERVED.get_or_init(|| {
         let home = Home::of(&testdata("catalog.ttl"));
-        let services = Federation::new(&home.store, limits()).with_search(Arc::new(home.searcher()));
+        let services = Federation::new(&home.store, limits())
+            .with_search(Arc::new(home.searcher()))
+            .with_addresses(vec!["http://127.0.0.1:7979/".to_owned()]);
         Served { home, services: Arc::new(services) }
     })
 }
@@ -137,4 +139,24 @@ async fn other_engines_ask_it_by_http() {
         .post("/sparql", "application/sparql-query", "SELECT * { SERVICE <http://other.example/sparql> { ?d a ?c } }")
         .await;
     assert_eq!(reply.status, 403, "{}", reply.body);
+}
+
+/// Comunica sends a `SERVICE` that names the address by which it came on to the endpoint there.
+#[test]
+fn it_is_meant_by_the_address_it_is_reached_at() {
+    let asked = |service: &str| {
+        texts(&format!(
+            "SELECT ?rank ?title {{ SERVICE <{service}> {{ ?d search:text \"nitrogen\" ; search:rank ?rank ; search:title ?title }} }}"
+        ))
+    };
+    let expected = asked("https://w3id.org/lodeseek/search#service");
+    assert!(!expected.is_empty());
+    assert_eq!(asked("http://127.0.0.1:7979/search"), expected);
+    let own =
+        texts("SELECT ?d { SERVICE <http://127.0.0.1:7979/sparql> { ?d a <http://www.w3.org/ns/dcat#Dataset> } }");
+    assert_eq!(own.len(), 12);
+    for stranger in ["http://127.0.0.1:7979/searches", "http://127.0.0.1:7980/search"] {
+        let refused = ask(&format!("SELECT * {{ SERVICE <{stranger}> {{ ?s ?p ?o }} }}"));
+        assert!(matches!(refused, Err(SparqlError::Refused(_))), "{stranger}: {refused:?}");
+    }
 }
