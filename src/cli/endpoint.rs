@@ -101,11 +101,7 @@ impl EndpointArguments {
             let spent = progress.spent;
             bar.set_prefix(format!("{} requests · {} bytes", grouped(spent.requests), grouped(spent.bytes)));
         };
-        let survey = surveyor.run(
-            &graphs,
-            &mut |surveyed| shelf.take(surveyed.dataset, surveyed.graph),
-            &show,
-        );
+        let survey = surveyor.run(&graphs, &mut |surveyed| shelf.take(surveyed.dataset, surveyed.graph), &show);
         bar.finish_and_clear();
         let stored = shelf.store(); // also where the survey broke off
         let survey = survey?;

@@ -2,8 +2,8 @@
 
 use super::asker::{Asker, Unanswered};
 use super::pages::{Pages, Row};
-use super::query::Template;
 use super::queries;
+use super::query::Template;
 use oxrdf::{NamedNode, Term};
 
 /// Rows of one page of a list.

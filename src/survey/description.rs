@@ -2,8 +2,8 @@
 
 use super::asker::{Asker, Unanswered};
 use super::pages::{Pages, Row};
-use super::query::Template;
 use super::queries;
+use super::query::Template;
 use crate::catalog::{DatasetId, Metadata, Text, dcat};
 use crate::rdf::{TripleGraph, TripleGraphBuilder, local_name, words};
 use oxrdf::{NamedNode, NamedOrBlankNode, Term, Triple};
@@ -24,7 +24,8 @@ pub(super) fn of_endpoint(
     id: &DatasetId,
 ) -> Result<Option<Described>, Unanswered> {
     let graphs = std::slice::from_ref(graph);
-    let nodes = asker.fresh(&queries::described().with("graph", graphs).with("self", graphs), NODE)?;
+    let mut nodes = asker.fresh(&queries::described().with("graph", graphs).with("self", graphs), NODE)?;
+    sort(&mut nodes);
     let Some(node) = nodes.iter().find_map(node) else { return Ok(None) };
     let rows = asker.fresh(&description(&node), TRIPLE)?;
     Ok(read(&rows, &node, id))
@@ -37,13 +38,19 @@ pub(super) fn of_graph(
     graph: Option<&NamedNode>,
     id: &DatasetId,
 ) -> Result<Option<Described>, Unanswered> {
-    let nodes = asker.rows(pages, &queries::header().from(graph), NODE)?;
+    let mut nodes = asker.rows(pages, &queries::header().from(graph), NODE)?;
+    sort(&mut nodes);
     let best = nodes.first().map(|row| &row[0]);
     let mut best = nodes.iter().filter(|row| Some(&row[0]) == best);
     let (Some(first), None) = (best.next(), best.next()) else { return Ok(None) };
     let Some(node) = node(first) else { return Ok(None) };
     let rows = asker.rows(pages, &description(&node).from(graph), TRIPLE)?;
     Ok(read(&rows, &node, id))
+}
+
+/// By place, then node: no endpoint need sort so few.
+fn sort(nodes: &mut [Row]) {
+    nodes.sort_by_cached_key(|row| row.iter().map(|term| term.as_ref().map(ToString::to_string)).collect::<Vec<_>>());
 }
 
 fn description(node: &NamedNode) -> Template {
@@ -58,13 +65,17 @@ fn node(row: &Row) -> Option<NamedNode> {
 }
 
 fn read(rows: &[Row], node: &NamedNode, id: &DatasetId) -> Option<Described> {
-    let (identifier, metadata) = dcat::metadata_of(&graph_of(rows.iter().filter_map(triple)), node, id.clone())?;
+    let (identifier, metadata) = dcat::metadata_of(&graph_of(rows.iter().flat_map(triples)), node, id.clone())?;
     Some(Described { metadata, identifier })
 }
 
-/// The triple of a row of subject, property and object; `None` where it is none.
-pub(super) fn triple(row: &Row) -> Option<Triple> {
-    let [Some(subject), Some(Term::NamedNode(predicate)), Some(object)] = &row[..] else { return None };
+/// The triple of a row of subject, property and object, and where a property and value of the object follow, that too.
+pub(super) fn triples(row: &Row) -> impl Iterator<Item = Triple> {
+    [row.get(..3), row.get(2..5)].into_iter().flatten().filter_map(triple)
+}
+
+fn triple(row: &[Option<Term>]) -> Option<Triple> {
+    let [Some(subject), Some(Term::NamedNode(predicate)), Some(object)] = row else { return None };
     let subject: NamedOrBlankNode = match subject {
         Term::NamedNode(node) => node.clone().into(),
         Term::BlankNode(node) => node.clone().into(),

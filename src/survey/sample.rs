@@ -5,10 +5,10 @@
 
 use super::asker::{Asker, Unanswered};
 use super::counts::Partition;
-use super::description::{graph_of, triple};
+use super::description::{graph_of, triples};
 use super::pages::{Pages, Row};
-use super::query::Template;
 use super::queries;
+use super::query::Template;
 use crate::catalog::Extent;
 use crate::rdf::vocab::rdf;
 use crate::rdf::{LABEL_PROPERTIES, TripleGraph};
@@ -17,12 +17,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 
 const TRIPLE: &[&str] = &["s", "p", "o"];
+/// A triple, and one of its object where that is a blank node.
+const TRIPLE_AND_PART: &[&str] = &["s", "p", "o", "q", "v"];
 /// Classes of which entities are asked for, at most.
 const CLASSES: usize = 100;
 /// Triples of one class: at least, at most.
-const TRIPLES_OF_CLASS: (usize, usize) = (20, 500);
-/// Triples that a description is taken to have, to reckon how many entities to ask for.
-const TRIPLES_OF_ENTITY: usize = 10;
+const TRIPLES_OF_CLASS: (usize, usize) = (20, 2000);
+/// Triples that a short description has, to reckon how many entities to ask for.
+const TRIPLES_OF_ENTITY: usize = 4;
 /// Triples of each property that the sample is to have.
 const TRIPLES_OF_PROPERTY: usize = 3;
 /// Terms whose names are asked for at a time, and how often.
@@ -98,7 +100,7 @@ impl Taker<'_, '_> {
             }
             Err(other) => return Err(other),
         };
-        let graph = graph_of(rows.iter().filter_map(triple));
+        let graph = graph_of(rows.iter().flat_map(triples));
         if graph.len() as u64 == count {
             return Ok(Some(Sample { graph, extent: Extent::Whole }));
         }
@@ -111,11 +113,16 @@ impl Taker<'_, '_> {
     }
 
     /// Takes the triples of an answer, as many as there is room for. What fails is left out.
-    fn take(&mut self, template: &Template, what: impl FnOnce() -> String) -> Result<Vec<Row>, Unanswered> {
-        match self.asker.ordered(self.pages, template, TRIPLE) {
+    fn take(
+        &mut self,
+        template: &Template,
+        variables: &[&str],
+        what: impl FnOnce() -> String,
+    ) -> Result<Vec<Row>, Unanswered> {
+        match self.asker.ordered(self.pages, template, variables) {
             Ok((rows, ordered)) => {
                 self.unordered += usize::from(!ordered);
-                for triple in rows.iter().filter_map(triple) {
+                for triple in rows.iter().flat_map(triples) {
                     if self.left() > 0 || self.triples.contains(&triple) {
                         self.triples.insert(triple);
                     }
@@ -130,16 +137,18 @@ impl Taker<'_, '_> {
         }
     }
 
-    /// Half of the sample: entities of the most frequent classes.
+    /// Half of the sample: entities of the most frequent classes. The rarest of them come first, so that what they leave
+    /// of their shares falls to those that have more.
     fn classes(&mut self) -> Result<(), Unanswered> {
         let (least, most) = TRIPLES_OF_CLASS;
         let room = self.known.size / 2;
         let count = self.known.classes.names.len().min(CLASSES).min(room / least).max(1);
-        let share = (room / count).clamp(least, most).min(self.known.size);
-        for class in self.known.classes.names.iter().take(count) {
+        let chosen = self.known.classes.names.iter().take(count).rev();
+        for (class, left) in chosen.zip((1..=count).rev()) {
+            let share = (room.saturating_sub(self.triples.len()) / left).clamp(least, most);
             let entities = queries::entities().from(self.known.graph).with("class", std::slice::from_ref(class));
             let entities = entities.inside((share / TRIPLES_OF_ENTITY).max(2)).page(0, share);
-            self.take(&entities, || format!("entities of {class}"))?;
+            self.take(&entities, TRIPLE_AND_PART, || format!("entities of {class}"))?;
         }
         Ok(())
     }
@@ -158,7 +167,7 @@ impl Taker<'_, '_> {
                 break;
             }
             let uses = queries::uses().from(self.known.graph).with("p", std::slice::from_ref(property));
-            self.take(&uses.page(0, TRIPLES_OF_PROPERTY), || format!("triples of {property}"))?;
+            self.take(&uses.page(0, TRIPLES_OF_PROPERTY), TRIPLE, || format!("triples of {property}"))?;
         }
         Ok(())
     }
@@ -173,7 +182,7 @@ impl Taker<'_, '_> {
             }
             let names = queries::names().from(self.known.graph).with("s", terms);
             let length = (terms.len() * TRIPLES_OF_NAME).min(self.left());
-            self.take(&names.page(0, length), || "names of entities".to_owned())?;
+            self.take(&names.page(0, length), TRIPLE, || "names of entities".to_owned())?;
         }
         Ok(())
     }
@@ -206,7 +215,7 @@ impl Taker<'_, '_> {
         let mut start = 0;
         while self.left() > 0 {
             let page = queries::triples().from(self.known.graph).page(start, PAGE.min(self.left()));
-            let rows = self.take(&page, || "triples".to_owned())?;
+            let rows = self.take(&page, TRIPLE, || "triples".to_owned())?;
             if rows.is_empty() {
                 break;
             }
