@@ -29,7 +29,7 @@ const SHOWN: usize = 3;
 pub(super) struct EndpointArguments {
     /// A SPARQL endpoint instead of files: each of its graphs becomes a dataset whose content stays there, with the
     /// endpoint's counts and a sample. Run again to go on where a run was broken off.
-    #[arg(long, value_name = "IRI")]
+    #[arg(long, value_name = "IRI", value_parser = |iri: &str| NamedNode::new(iri))]
     endpoint: Option<NamedNode>,
     /// Which graphs: `all` that have names, the `default` graph, or IRIs; any number of times.
     #[arg(long, value_name = "all|default|IRI", default_value = "all", requires = "endpoint")]
