@@ -21,7 +21,7 @@ macro_rules! queries {
 
 fn parsed(text: &str) -> Template {
     #[expect(clippy::expect_used, reason = "a file of the sources, parsed by a test")]
-    Template::of(text).expect("a SELECT of queries/")
+    Template::of(text).expect("a query of rows in queries/")
 }
 
 queries! {
