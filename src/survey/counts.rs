@@ -72,7 +72,7 @@ impl Listing {
         match list(asker, pages, &self.named, &["name"], most) {
             Ok(List { rows, whole }) => {
                 note_rest(whole, what, rows.len(), left_out);
-                Ok(Partition { names: rows.iter().filter_map(|row| name(row)).collect(), counts: None })
+                Ok(Partition { names: rows.iter().filter_map(name).collect(), counts: None })
             }
             Err(Unanswered::Failed(error)) => {
                 left_out.push(format!("{what}: {error}"));
@@ -122,7 +122,7 @@ pub(super) fn graphs(asker: &mut Asker<'_>, most: usize) -> Result<(Vec<NamedNod
     while found.len() < most {
         let page = asker.fresh(&queries::graphs().page(found.len(), PAGE), &["graph"])?;
         let length = page.len();
-        found.extend(page.iter().filter_map(|row| name(row)));
+        found.extend(page.iter().filter_map(name));
         if length == 0 || length < PAGE && length % ROUND != 0 {
             return Ok((found, true));
         }
