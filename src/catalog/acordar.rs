@@ -60,7 +60,7 @@ fn dataset(entry: &Value) -> Result<Dataset, String> {
         .into_iter()
         .map(|path| Distribution { location: Location::from_text(&path), media_type: None })
         .collect();
-    Ok(Dataset { metadata, distributions })
+    Ok(Dataset { metadata, distributions, remote: None })
 }
 
 /// The first of the keys that has a value, as text.

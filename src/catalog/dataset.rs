@@ -276,6 +276,62 @@ fn year(date: &str) -> Option<i32> {
     ends.then(|| digits.parse().ok()).flatten()
 }
 
+/// How much of remote content is held here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Extent {
+    /// All of it, when it was asked.
+    Whole,
+    /// Some triples of it.
+    Sample,
+}
+
+/// Content that stays at an endpoint, and what the endpoint counts in it. Counts that it does not give are missing here:
+/// those of the sample are the profile's.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct RemoteContent {
+    /// The SPARQL endpoint.
+    pub endpoint: String,
+    /// The graph there; its default graph where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub graph: Option<String>,
+    /// How much of it is held here.
+    pub extent: Extent,
+    /// All its triples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub triples: Option<u64>,
+    /// Its classes with their entities, the most frequent first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<(String, u64)>,
+    /// Its properties with their triples, the most frequent first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub properties: Vec<(String, u64)>,
+}
+
+impl RemoteContent {
+    /// How the content held here, so many triples, stands to that of the endpoint.
+    #[must_use]
+    pub fn relation(&self, held: u64) -> String {
+        let endpoint = &self.endpoint;
+        let graph = self.graph.as_ref().map(|graph| format!(", graph {graph}")).unwrap_or_default();
+        match (self.extent, self.triples) {
+            (Extent::Whole, _) => format!("all {held} triples at {endpoint}{graph}"),
+            (Extent::Sample, Some(all)) => format!("sample of {held} of {all} triples at {endpoint}{graph}"),
+            (Extent::Sample, None) => {
+                format!("sample of {held} triples at {endpoint}{graph}, which does not tell how many there are")
+            }
+        }
+    }
+
+    /// With the most frequent classes and properties alone.
+    #[must_use]
+    pub fn cut(mut self, length: usize) -> Self {
+        self.classes.truncate(length);
+        self.properties.truncate(length);
+        self
+    }
+}
+
 /// Metadata and where the content lies.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Dataset {
@@ -283,6 +339,8 @@ pub struct Dataset {
     pub metadata: Metadata,
     /// Where its content lies.
     pub distributions: Vec<Distribution>,
+    /// Content that stays where it is, of which a part is held here.
+    pub remote: Option<RemoteContent>,
 }
 
 #[cfg(test)]

@@ -1,7 +1,10 @@
 //! DCAT: datasets out of a description in RDF, and datasets into the catalogue graph.
 //! <https://www.w3.org/TR/vocab-dcat-3/>
 
-use super::{Agent, Catalog, Dataset, DatasetId, Distribution, Iris, Location, Metadata, Scheme, Text, Theme, Work};
+use super::{
+    Agent, Catalog, Dataset, DatasetId, Distribution, Extent, Iris, Location, Metadata, RemoteContent, Scheme, Text,
+    Theme, Work,
+};
 use crate::rdf::intake::{Intake, Outcome};
 use crate::rdf::vocab::{dc11, dcat, dcterms, foaf, lodeseek, owl, rdf, rdfs, sd, skos, vcard, void};
 use crate::rdf::{LiteralKind, TermId, TermRef, TripleGraph, TripleGraphBuilder, local_name, words};
@@ -83,7 +86,17 @@ fn dump_as_dataset(graph: &TripleGraph, name: &str) -> Option<Dataset> {
         metadata.titles.push(Text::plain(words(stem)));
     }
     let distributions = vec![Distribution { location: Location::File(name.to_owned()), media_type: None }];
-    Some(Dataset { metadata, distributions })
+    Some(Dataset { metadata, distributions, remote: None })
+}
+
+/// What a graph says of a node: its metadata, and the id that its `dct:identifier` makes, if it is one short word.
+///
+/// `None` where the graph says nothing of it.
+#[must_use]
+pub fn metadata_of(graph: &TripleGraph, node: &NamedNode, id: DatasetId) -> Option<(Option<DatasetId>, Metadata)> {
+    let node = graph.iri(node.as_str()).filter(|node| !graph.subject_triples(*node).is_empty())?;
+    let reader = Reader { graph, node };
+    Some((reader.identifier(), reader.metadata(id)))
 }
 
 /// One node's description.
@@ -144,18 +157,20 @@ impl<'g> Reader<'g> {
         agents
     }
 
+    fn identifier(&self) -> Option<DatasetId> {
+        let text = self.value(&[dcterms::IDENTIFIER])?;
+        let name = if text.contains("://") { local_name(&text).to_owned() } else { text };
+        DatasetId::new(name).ok()
+    }
+
     /// `dct:identifier` where it is one short word, else the IRI's last part, else the title.
     fn id(&self) -> Option<DatasetId> {
-        let identifier = self.value(&[dcterms::IDENTIFIER]).and_then(|text| {
-            let name = if text.contains("://") { local_name(&text).to_owned() } else { text };
-            DatasetId::new(name).ok()
-        });
         let from_iri = || match self.graph.term(self.node) {
             TermRef::Iri(iri) => DatasetId::from_text(local_name(iri)),
             _ => None,
         };
         let from_title = || DatasetId::from_text(&self.texts(&[dcterms::TITLE]).first()?.value);
-        identifier.or_else(from_iri).or_else(from_title)
+        self.identifier().or_else(from_iri).or_else(from_title)
     }
 
     fn metadata(&self, id: DatasetId) -> Metadata {
@@ -235,7 +250,34 @@ impl<'g> Reader<'g> {
                 distributions.push(Distribution { location, media_type: None });
             }
         }
-        Some(Dataset { metadata, distributions })
+        Some(Dataset { metadata, distributions, remote: None })
+    }
+
+    /// The content that this is a sample, or a copy, of.
+    fn remote(&self) -> Option<RemoteContent> {
+        let whole = self.parts(lodeseek::SAMPLE_OF).next()?;
+        let classes: Vec<&str> = self.objects(rdf::TYPE).map(|class| self.graph.term(class).text()).collect();
+        let sampled = classes.contains(&lodeseek::SAMPLED_CONTENT);
+        Some(RemoteContent {
+            endpoint: whole.value(&[void::SPARQL_ENDPOINT])?,
+            graph: whole.value(&[sd::NAME]),
+            extent: if sampled { Extent::Sample } else { Extent::Whole },
+            triples: whole.number(void::TRIPLES),
+            classes: whole.partition(void::CLASS_PARTITION, void::CLASS, void::ENTITIES),
+            properties: whole.partition(void::PROPERTY_PARTITION, void::PROPERTY, void::TRIPLES),
+        })
+    }
+
+    fn number(&self, property: &str) -> Option<u64> {
+        self.value(&[property])?.parse().ok()
+    }
+
+    /// (class or property, count) of every part, the most frequent first.
+    fn partition(&self, parts: &str, name: &str, count: &str) -> Vec<(String, u64)> {
+        let part = |part: Reader<'_>| Some((part.value(&[name])?, part.number(count)?));
+        let mut found: Vec<(String, u64)> = self.parts(parts).filter_map(part).collect();
+        found.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        found
     }
 
     fn distribution(&self) -> Option<Distribution> {
@@ -316,6 +358,9 @@ pub fn to_triples(dataset: &Dataset, iris: &Iris) -> Vec<Triple> {
             out.add(&part, dcat::MEDIA_TYPE, iri_or_literal(if known { &iri } else { media_type }));
         }
     }
+    if let Some(remote) = &dataset.remote {
+        out.remote(remote, &node, iris.part(&metadata.id, "remote"));
+    }
     out.triples
 }
 
@@ -326,6 +371,7 @@ pub fn from_triples(graph: &TripleGraph, dataset: &NamedNode) -> Option<Dataset>
     let reader = Reader { graph, node };
     let mut read = reader.dataset()?;
     read.metadata.source = reader.value(&[dcterms::SOURCE]);
+    read.remote = reader.remote();
     Some(read)
 }
 
@@ -362,6 +408,35 @@ impl Writer {
             self.iri(&concept, rdf::TYPE, skos::CONCEPT);
             self.add(&concept, skos::PREF_LABEL, Literal::from(theme.label.as_str()));
             self.iri(&concept, skos::IN_SCHEME, scheme_iri(theme.scheme));
+        }
+    }
+
+    /// The content elsewhere as a dataset of its own, with the counts of the endpoint: those of the dataset itself are of
+    /// what is held here.
+    fn remote(&mut self, remote: &RemoteContent, node: &NamedNode, whole: NamedNode) {
+        if remote.extent == Extent::Sample {
+            self.iri(node, rdf::TYPE, lodeseek::SAMPLED_CONTENT);
+        }
+        self.iri(node, lodeseek::SAMPLE_OF, whole.as_str());
+        self.iri(&whole, rdf::TYPE, void::DATASET);
+        for subject in [node, &whole] {
+            self.add(subject, void::SPARQL_ENDPOINT, iri_or_literal(&remote.endpoint));
+        }
+        if let Some(graph) = &remote.graph {
+            self.add(&whole, sd::NAME, iri_or_literal(graph));
+        }
+        if let Some(triples) = remote.triples {
+            self.add(&whole, void::TRIPLES, Literal::from(triples));
+        }
+        let classes = (void::CLASS_PARTITION, void::CLASS, void::ENTITIES);
+        let properties = (void::PROPERTY_PARTITION, void::PROPERTY, void::TRIPLES);
+        for ((part_of, name, count), counts) in [(classes, &remote.classes), (properties, &remote.properties)] {
+            for (place, (term, number)) in counts.iter().enumerate() {
+                let part = NamedNode::new_unchecked(format!("{}-{}-{}", whole.as_str(), local_name(name), place + 1));
+                self.iri(&whole, part_of, part.as_str());
+                self.add(&part, name, iri_or_literal(term));
+                self.add(&part, count, Literal::from(*number));
+            }
         }
     }
 
@@ -473,6 +548,14 @@ mod tests {
                 Distribution { location: Location::File("a/b.ttl".into()), media_type: Some("text/turtle".into()) },
                 Distribution { location: Location::Remote("http://e.org/a.nt".into()), media_type: None },
             ],
+            remote: Some(RemoteContent {
+                endpoint: "http://e.org/sparql".into(),
+                graph: Some("http://e.org/graph".into()),
+                extent: Extent::Sample,
+                triples: Some(1000),
+                classes: vec![("http://e.org/B".into(), 5), ("http://e.org/A".into(), 4)],
+                properties: vec![("http://e.org/p".into(), 900)],
+            }),
         };
         let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
         let graph = graph_of(&to_triples(&dataset, &iris));

@@ -11,7 +11,8 @@ mod iris;
 pub mod papers_with_code;
 
 pub use dataset::{
-    Agent, Dataset, DatasetId, Distribution, InvalidDatasetId, Location, Metadata, Scheme, Text, Theme, Work, preferred,
+    Agent, Dataset, DatasetId, Distribution, Extent, InvalidDatasetId, Location, Metadata, RemoteContent, Scheme, Text,
+    Theme, Work, preferred,
 };
 pub use iris::{InvalidBase, Iris};
 

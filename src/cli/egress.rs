@@ -40,6 +40,13 @@ impl EgressArguments {
         }
     }
 
+    /// A client that may also ask one endpoint that another argument names.
+    pub(super) fn client_of(&self, endpoint: IriPrefix, options: ClientOptions) -> SparqlClient {
+        let mut policy = self.policy();
+        policy.listed.push(endpoint);
+        SparqlClient::new(Arc::new(Egress::new(policy)), options)
+    }
+
     pub(super) fn client(&self) -> Arc<SparqlClient> {
         Arc::new(SparqlClient::new(Arc::new(Egress::new(self.policy())), ClientOptions::default()))
     }

@@ -1,6 +1,7 @@
-//! `lodeseek load`: catalogues and dumps into the store.
+//! `lodeseek load`: catalogues and dumps into the store; with `--endpoint`, samples of what an endpoint holds.
 
 use super::Done;
+use super::endpoint::EndpointArguments;
 use super::terminal::{bar, cut, grouped, memory_note, rate};
 use crate::catalog::Catalog;
 use crate::rdf::intake::Outcome;
@@ -16,8 +17,10 @@ use std::time::Instant;
 pub(super) struct Arguments {
     /// A catalogue (ACORDAR's or Papers with Code's datasets.json, DataFinder's collection.jsonl, plain or in gzip, bzip2,
     /// xz or zstd; or DCAT in any RDF syntax), or an RDF dump.
-    #[arg(required = true, value_name = "SOURCE")]
+    #[arg(required_unless_present = "endpoint", conflicts_with = "endpoint", value_name = "SOURCE")]
     sources: Vec<PathBuf>,
+    #[command(flatten)]
+    endpoint: EndpointArguments,
     /// Write what became of every dataset and file, as JSON.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
@@ -33,6 +36,10 @@ pub(super) struct Arguments {
 const SHOWN: usize = 3;
 
 pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
+    if arguments.endpoint.is_named() {
+        let Arguments { report, base, id_prefix, .. } = arguments;
+        return arguments.endpoint.load(home, base.as_deref(), id_prefix, report.as_deref());
+    }
     // Every source is read before anything is written: a mistyped name must not stop a load half-way.
     let mut catalogs = Vec::new();
     let mut sources_of_ids = BTreeMap::new();

@@ -1,11 +1,13 @@
 //! The command line: arguments here, a file for each command beside.
 //!
 //! Results go to stdout, everything else to stderr. Exit codes: 0 done (for `search`: something was found), 1 nothing
-//! found (for `load`: a dataset was kept as it was, since a file of it cannot be read now; for `reproduce`: a score is not
+//! found (for `load`: a dataset was kept as it was, since a file of it cannot be read now, or a graph of an endpoint was not
+//! surveyed to its end; for `reproduce`: a score is not
 //! the one expected), 2 an error.
 
 mod egress;
 mod encoder;
+mod endpoint;
 mod evaluate;
 mod evaluate_snippets;
 mod filter;

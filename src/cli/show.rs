@@ -79,6 +79,7 @@ fn write_card(out: &mut impl Write, card: &Card) -> io::Result<()> {
         ("modified", metadata.modified.as_deref().map(safe).unwrap_or_default()),
         ("source", metadata.source.as_deref().or(metadata.landing_page.as_deref()).map(safe).unwrap_or_default()),
         ("files", cut(&places.join(", "), 300)),
+        ("content", card.remote.as_ref().map(|remote| safe(&remote.relation(profile.triples))).unwrap_or_default()),
     ] {
         if !value.is_empty() {
             writeln!(out, "  {name:<10} {value}")?;

@@ -1,6 +1,6 @@
 //! What is shown of a dataset, kept with its document in the index: a search needs nothing else.
 
-use crate::catalog::{Distribution, Metadata};
+use crate::catalog::{Distribution, Metadata, RemoteContent};
 use crate::profile::Summary;
 use crate::snippet::{LabelledTerm, LabelledTriple};
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,9 @@ pub struct Card {
     /// Where its content lies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub distributions: Vec<Distribution>,
+    /// Where its content stays, if no more than a part of it is held here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remote: Option<RemoteContent>,
     /// The version of its content.
     pub version: String,
     /// Its numbers, the longest lists cut.

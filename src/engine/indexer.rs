@@ -189,7 +189,8 @@ impl<'s> Indexer<'s> {
         let places: Vec<&str> = entry.dataset.distributions.iter().map(|d| d.location.as_str()).collect();
         let IndexOptions { snippet_method, snippet_budget, .. } = self.options;
         let snippet = format!("{snippet_method} {} {:?} {CARD_LANGUAGES:?}", snippet_budget.0, self.options.work(0));
-        let told = format!("{metadata}{places:?}{snippet}");
+        let remote = entry.dataset.remote.as_ref().map(serde_json::to_string).transpose()?.unwrap_or_default();
+        let told = format!("{metadata}{places:?}{remote}{snippet}");
         Ok(writer.version(&entry.version, &told))
     }
 
@@ -278,6 +279,7 @@ impl<'s> Indexer<'s> {
             let card = Card {
                 metadata: metadata.clone(),
                 distributions: entry.dataset.distributions.clone(),
+                remote: entry.dataset.remote.clone().map(|remote| remote.cut(CARD_LIST)),
                 version: entry.version.clone(),
                 profile: profile.summary(&graph, CARD_LIST),
                 snippet_method: extractor.name().to_owned(),

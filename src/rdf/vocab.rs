@@ -229,6 +229,8 @@ vocabulary! {
         DATASET_NAMES_GRAPH = "DatasetNamesGraph",
         MARKED_TRUNCATION = "MarkedTruncation",
         BLANK_NODE = "blankNode",
+        SAMPLED_CONTENT = "SampledContent",
+        SAMPLE_OF = "sampleOf",
     }
 }
 vocabulary! {

@@ -2,7 +2,7 @@
 
 use super::endpoint::Visit;
 use super::error::RemoteError;
-use super::source::{Meter, Origin};
+use super::source::{Meter, NodeIds, Origin};
 use oxrdf::{BlankNode, Term, Variable};
 use sha2::{Digest, Sha256};
 use sparesults::{
@@ -42,7 +42,9 @@ impl Answer {
             _ => return Err(origin.unreadable("neither JSON nor XML")),
         };
         origin.json = format == QueryResultsFormat::Json;
-        Ok(Self { origin, format, source: Box::new(Cursor::new(first).chain(meter)) })
+        let whole = Cursor::new(first).chain(meter);
+        let source: Source = if origin.json { Box::new(NodeIds::new(whole)) } else { Box::new(whole) };
+        Ok(Self { origin, format, source })
     }
 
     pub(super) fn boolean(self) -> Result<bool, RemoteError> {

@@ -75,6 +75,45 @@ impl Origin {
     }
 }
 
+/// What Virtuoso puts before the name of a blank node in JSON, where `://` makes it no name. Inside a text its quotes would
+/// be escaped, so that it stands for nothing else.
+const NODE_ID: &[u8] = b"\"bnode\", \"value\": \"nodeID://";
+/// The bytes of it that no name may have.
+const NO_NAME: usize = 3;
+
+/// Makes Virtuoso's blank nodes readable, byte for byte: `nodeID://b1` becomes `nodeID___b1`.
+pub(super) struct NodeIds<R> {
+    reader: R,
+    /// Bytes of [`NODE_ID`] that were read last.
+    matched: usize,
+}
+
+impl<R> NodeIds<R> {
+    pub(super) fn new(reader: R) -> Self {
+        Self { reader, matched: 0 }
+    }
+
+    fn rename(&mut self, byte: &mut u8) {
+        if *byte != NODE_ID[self.matched] {
+            self.matched = usize::from(*byte == NODE_ID[0]); // a quote begins it anew
+            return;
+        }
+        self.matched += 1;
+        if self.matched > NODE_ID.len() - NO_NAME {
+            *byte = b'_';
+        }
+        self.matched %= NODE_ID.len();
+    }
+}
+
+impl<R: Read> Read for NodeIds<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.reader.read(buffer)?;
+        buffer[..length].iter_mut().for_each(|byte| self.rename(byte));
+        Ok(length)
+    }
+}
+
 /// Counts what is read and keeps both its ends.
 pub(super) struct Meter<R> {
     reader: R,
@@ -94,5 +133,39 @@ impl<R: Read> Read for Meter<R> {
         self.bytes.fetch_add(length as u64, Ordering::Relaxed);
         self.ends.lock().unwrap_or_else(PoisonError::into_inner).add(&buffer[..length]);
         Ok(length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One byte at a time, so that everything is cut everywhere.
+    struct Slow<'s>(&'s [u8]);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.0.take(1).read(buffer).inspect(|length| self.0 = &self.0[*length..])
+        }
+    }
+
+    #[test]
+    fn blank_nodes_of_virtuoso_are_renamed_and_nothing_else() {
+        for (text, expected) in [
+            (
+                r#"{"s": { "type": "bnode", "value": "nodeID://b1" }}"#,
+                r#"{"s": { "type": "bnode", "value": "nodeID___b1" }}"#,
+            ),
+            (r#"{"type": "uri", "value": "nodeID://b1"}"#, r#"{"type": "uri", "value": "nodeID://b1"}"#),
+            (r#""\"bnode\", \"value\": \"nodeID://b1""#, r#""\"bnode\", \"value\": \"nodeID://b1""#),
+            (
+                r#"""bnode", "value": "nodeID://"bnode", "value": "nodeID://"#,
+                r#"""bnode", "value": "nodeID___"bnode", "value": "nodeID___"#,
+            ),
+        ] {
+            let mut read = String::new();
+            NodeIds::new(Slow(text.as_bytes())).read_to_string(&mut read).expect("in memory");
+            assert_eq!(read, expected);
+        }
     }
 }

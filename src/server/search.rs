@@ -153,6 +153,9 @@ fn one(hit: &Hit) -> Value {
     if let Some(popularity) = hit.popularity {
         value["popularity"] = json!(popularity);
     }
+    if let Some(remote) = &hit.card.remote {
+        value["remote"] = json!(remote.clone().cut(0)); // where the content is, and how much of it there is
+    }
     describe(&mut value, metadata);
     if !hit.dense.is_empty() {
         value["dense"] = json!(hit.dense);

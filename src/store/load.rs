@@ -173,10 +173,23 @@ impl<'s> Loader<'s> {
             scope.spawn(move || parse_all(datasets, &folder, store, limits, &sender));
             run.receive(receiver)
         })?;
-        let total = run.progress;
-        run.report.cleared_graphs =
-            self.store.clear_unnamed(&|_, _| on_progress(LoadProgress { phase: Phase::Clearing, ..total }))?;
-        Ok(run.report)
+        run.finish()
+    }
+
+    /// Loads datasets whose content was had elsewhere, with that content.
+    pub fn load_graphs(
+        &self,
+        datasets: Vec<(Dataset, TripleGraph)>,
+        on_progress: &dyn Fn(LoadProgress),
+    ) -> Result<LoadReport, StoreError> {
+        let mut run = Run::new(self, &[], Path::new(""), Vec::new(), on_progress);
+        run.progress.datasets_total = datasets.len();
+        for (dataset, graph) in datasets {
+            let read = graph.len() as u64;
+            run.take(parsed(dataset, graph, Vec::new(), read, self.store)?, 0)?;
+        }
+        run.write()?;
+        run.finish()
     }
 }
 
@@ -214,17 +227,27 @@ impl<'r> Run<'r> {
     fn receive(&mut self, parsed: Receiver<Result<(Parsed, u64), StoreError>>) -> Result<(), StoreError> {
         for parsed in parsed {
             let (parsed, bytes) = parsed?;
-            self.progress.datasets += 1;
-            self.progress.bytes += bytes;
-            self.progress.triples += parsed.report.triples;
-            self.waiting_triples += parsed.graph.len();
-            self.waiting.push(parsed);
-            (self.on_progress)(self.progress);
-            if self.waiting_triples >= self.loader.options.batch_triples {
-                self.write()?;
-            }
+            self.take(parsed, bytes)?;
         }
         self.write()
+    }
+
+    /// Takes a dataset, and writes those waiting if they are enough.
+    fn take(&mut self, parsed: Parsed, bytes: u64) -> Result<(), StoreError> {
+        self.progress.datasets += 1;
+        self.progress.bytes += bytes;
+        self.progress.triples += parsed.report.triples;
+        self.waiting_triples += parsed.graph.len();
+        self.waiting.push(parsed);
+        (self.on_progress)(self.progress);
+        if self.waiting_triples >= self.loader.options.batch_triples { self.write() } else { Ok(()) }
+    }
+
+    fn finish(mut self) -> Result<LoadReport, StoreError> {
+        let (total, on_progress) = (self.progress, self.on_progress);
+        self.report.cleared_graphs =
+            self.loader.store.clear_unnamed(&|_, _| on_progress(LoadProgress { phase: Phase::Clearing, ..total }))?;
+        Ok(self.report)
     }
 
     /// Writes and commits what is waiting.
@@ -388,17 +411,28 @@ fn parse(dataset: Dataset, folder: &Path, store: &Store, limits: &Limits) -> Res
             Err(reason) => files.push(FileReport::refused(name, reason)),
         }
     }
-    let graph = builder.finish();
+    let read = files.iter().map(|file| file.triples).sum();
+    parsed(dataset, builder.finish(), files, read, store)
+}
+
+/// Keeps the graph's file and counts.
+fn parsed(
+    dataset: Dataset,
+    graph: TripleGraph,
+    files: Vec<FileReport>,
+    read: u64,
+    store: &Store,
+) -> Result<Parsed, StoreError> {
     let version = graph_file::write(&store.home, &graph)?;
     Counts::keep(&store.home, &version, &graph)?;
     let report = DatasetReport {
+        id: dataset.metadata.id.clone(),
         title: dataset.metadata.title().to_owned(),
         outcome: DatasetOutcome::Loaded,
         triples: graph.len() as u64,
-        read: files.iter().map(|file| file.triples).sum(),
+        read,
         skipped: files.iter().map(|file| file.skipped).sum(),
         files,
-        id,
     };
     Ok(Parsed { dataset, graph, version, report })
 }

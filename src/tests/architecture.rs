@@ -17,6 +17,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("neighbors", &[]),
     ("tagger", &["catalog"]),
     ("remote", &["egress", "rdf"]),
+    ("survey", &["catalog", "remote", "rdf"]),
     ("store", &["catalog", "rdf"]),
     ("profile", &["store", "rdf"]),
     ("graph", &[]),
@@ -44,6 +45,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
             "ranking",
             "tagger",
             "remote",
+            "survey",
             "store",
             "profile",
             "graph",
@@ -77,8 +79,8 @@ const ROOMS_OF_DEPENDENCIES: &[(&[&str], &[&str])] = &[
     (&["aho_corasick"], &["tagger"]),
     (&["petgraph"], &["graph"]),
     (&["oxigraph", "lz4_flex"], &["store"]),
-    // The store evaluates; a service of the engine reads the pattern it is asked with.
-    (&["spargebra"], &["store", "engine"]),
+    // The store evaluates; a service of the engine reads the pattern it is asked with; a survey fills in what it asks.
+    (&["spargebra"], &["store", "engine", "survey"]),
     (&["toml"], &["store", "reproduce"]),
     (&["tantivy", "unicode_segmentation", "whatlang"], &["index"]),
     (&["crc32fast"], &["index/vectors"]),

@@ -28,5 +28,6 @@ mod search_service;
 #[cfg(feature = "rocksdb")]
 mod reproduce;
 mod stream;
+mod survey;
 mod testdata;
 mod vocabulary;

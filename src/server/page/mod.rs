@@ -11,7 +11,7 @@ use super::filter::{Pairs, filter, parameters as filter_parameters};
 use super::negotiation::languages;
 use super::search::{check_query, check_snippet, turn};
 use super::{AppState, editor};
-use crate::catalog::{DatasetId, Metadata, Scheme, Work};
+use crate::catalog::{DatasetId, Extent, Metadata, Scheme, Work};
 use crate::engine::{Card, FieldMatch, Filter, Hit, SearchRequest, SearchResponse, SnippetKind};
 use crate::rdf::{local_name, words};
 use crate::snippet::{LabelledTerm, LabelledTriple, TermKind, draw};
@@ -145,6 +145,8 @@ struct DatasetPage {
     descriptions: Vec<String>,
     /// Whether triples were loaded for it.
     has_content: bool,
+    /// How those triples stand to content that is elsewhere.
+    relation: String,
     names: Vec<String>,
     works: Vec<WorkView>,
     facts: Vec<(&'static str, String, bool)>,
@@ -338,7 +340,7 @@ fn hit_view(state: &AppState, response: &SearchResponse, hit: &Hit, request: &Se
     let mut facts: Vec<String> = metadata.creators.iter().take(1).map(|agent| agent.name.clone()).collect();
     facts.extend(metadata.first_year().map(|year| year.to_string()));
     // Some catalogues tell of datasets that are no RDF.
-    facts.extend((hit.card.profile.triples > 0).then(|| format!("{} triples", hit.card.profile.triples)));
+    facts.extend((hit.card.profile.triples > 0).then(|| size(&hit.card)));
     facts.extend(metadata.license.as_deref().map(facets::label));
     let mut themes = themes(metadata);
     let more_themes = themes.len().saturating_sub(THEMES);
@@ -467,6 +469,16 @@ pub(super) async fn dataset(state: &AppState, id: DatasetId, languages: Vec<Stri
     }
 }
 
+/// How large a dataset is: where a sample is held, all of it.
+fn size(card: &Card) -> String {
+    let held = card.profile.triples;
+    match card.remote.as_ref().map(|remote| (remote.extent, remote.triples)) {
+        Some((Extent::Sample, Some(all))) => format!("{all} triples, a sample of {held} here"),
+        Some((Extent::Sample, None)) => format!("a sample of {held} triples"),
+        _ => format!("{held} triples"),
+    }
+}
+
 fn dataset_page(card: &Card, iri: &str, languages: &[String]) -> DatasetPage {
     let (metadata, profile) = (&card.metadata, &card.profile);
     let mut facts: Vec<(&'static str, String, bool)> = Vec::new();
@@ -487,6 +499,7 @@ fn dataset_page(card: &Card, iri: &str, languages: &[String]) -> DatasetPage {
     fact("Homepage", metadata.landing_page.clone());
     fact("Source", metadata.source.clone());
     fact("Dataset IRI", Some(iri.to_owned()));
+    fact("Endpoint", card.remote.as_ref().map(|remote| remote.endpoint.clone()));
     let snippet = card.snippet_in(languages);
     let examples = examples(card, &oxrdf::NamedNode::new_unchecked(iri));
     let plain = |text: &str| vec![Piece { text: text.to_owned(), matched: false }];
@@ -495,6 +508,7 @@ fn dataset_page(card: &Card, iri: &str, languages: &[String]) -> DatasetPage {
         href: href(&metadata.id),
         title: metadata.title().to_owned(),
         has_content: profile.triples > 0,
+        relation: card.remote.as_ref().map(|remote| remote.relation(profile.triples)).unwrap_or_default(),
         names: metadata.alternatives.iter().map(|text| text.value.clone()).collect(),
         works: metadata.introduced_by.iter().map(|work| work_view(work, iri)).collect(),
         descriptions: metadata.descriptions.iter().map(|text| text.value.clone()).collect(),

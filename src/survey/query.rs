@@ -1,0 +1,139 @@
+//! The queries of `queries/remote-*.rq`, and how they are filled in: always in the parsed algebra, never in the text.
+//!
+//! A query says what may be filled in by `VALUES ?name { UNDEF }`; the graph it is asked of becomes its `FROM`, so that one
+//! query serves named graphs and the default graph of any engine.
+
+use oxrdf::{NamedNode, Variable};
+use spargebra::algebra::{GraphPattern, QueryDataset};
+use spargebra::term::GroundTerm;
+use spargebra::{Query, SparqlParser};
+use std::fmt;
+
+/// A query to be filled in.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Template {
+    pattern: GraphPattern,
+    graph: Option<NamedNode>,
+}
+
+impl Template {
+    /// Of a text from `queries/`; `None` for what is no `SELECT`.
+    pub(super) fn of(text: &str) -> Option<Self> {
+        match SparqlParser::new().parse_query(text).ok()? {
+            Query::Select { pattern, .. } => Some(Self { pattern, graph: None }),
+            _ => None,
+        }
+    }
+
+    /// Asked of a named graph instead of the default graph.
+    pub(super) fn from(self, graph: Option<&NamedNode>) -> Self {
+        Self { graph: graph.cloned(), ..self }
+    }
+
+    /// With these terms where `VALUES` of the variable left them open.
+    pub(super) fn with(mut self, name: &str, terms: &[NamedNode]) -> Self {
+        let name = Variable::new_unchecked(name);
+        visit(&mut self.pattern, &mut |pattern| {
+            if let GraphPattern::Values { variables, bindings } = pattern
+                && *variables == [name.clone()]
+            {
+                *bindings = terms.iter().map(|term| vec![Some(GroundTerm::NamedNode(term.clone()))]).collect();
+            }
+        });
+        self
+    }
+
+    /// The rows from `start` on, at most `length`.
+    pub(super) fn page(mut self, start: usize, length: usize) -> Self {
+        if let GraphPattern::Slice { start: from, length: most, .. } = &mut self.pattern {
+            (*from, *most) = (start, Some(length));
+        }
+        self
+    }
+
+    /// At most so many rows of the query inside.
+    pub(super) fn inside(mut self, length: usize) -> Self {
+        if let GraphPattern::Slice { inner, .. } = &mut self.pattern {
+            visit(inner, &mut |pattern| {
+                if let GraphPattern::Slice { length: most, .. } = pattern {
+                    *most = Some(length);
+                }
+            });
+        }
+        self
+    }
+
+    /// Without any order: for endpoints that cannot sort so much.
+    pub(super) fn unordered(mut self) -> Self {
+        visit(&mut self.pattern, &mut |pattern| {
+            if let GraphPattern::OrderBy { inner, .. } = pattern {
+                *pattern = std::mem::take(inner);
+            }
+        });
+        self
+    }
+}
+
+impl fmt::Display for Template {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let dataset = self.graph.clone().map(|graph| QueryDataset { default: vec![graph], named: None });
+        Query::Select { dataset, pattern: self.pattern.clone(), base_iri: None }.fmt(formatter)
+    }
+}
+
+/// Visits a pattern and all inside it that the queries use, the outer one first.
+fn visit(pattern: &mut GraphPattern, change: &mut impl FnMut(&mut GraphPattern)) {
+    change(pattern);
+    match pattern {
+        GraphPattern::Join { left, right }
+        | GraphPattern::Union { left, right }
+        | GraphPattern::Minus { left, right }
+        | GraphPattern::LeftJoin { left, right, .. } => {
+            visit(left, change);
+            visit(right, change);
+        }
+        GraphPattern::Filter { inner, .. }
+        | GraphPattern::Graph { inner, .. }
+        | GraphPattern::Extend { inner, .. }
+        | GraphPattern::OrderBy { inner, .. }
+        | GraphPattern::Project { inner, .. }
+        | GraphPattern::Distinct { inner }
+        | GraphPattern::Reduced { inner }
+        | GraphPattern::Slice { inner, .. }
+        | GraphPattern::Group { inner, .. }
+        | GraphPattern::Service { inner, .. } => visit(inner, change),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::queries;
+    use super::*;
+
+    fn node(iri: &str) -> NamedNode {
+        NamedNode::new(iri).expect("an IRI")
+    }
+
+    #[test]
+    fn what_is_filled_in_is_in_the_query() {
+        let graph = node("http://e.org/graph");
+        let class = [node("http://e.org/A%3E%20b")];
+        let query = queries::entities().from(Some(&graph)).with("class", &class).page(3, 77).inside(9);
+        let text = query.to_string();
+        for part in ["FROM <http://e.org/graph>", "<http://e.org/A%3E%20b>", "OFFSET 3", "LIMIT 77", "LIMIT 9"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(!text.contains("UNDEF"), "{text}");
+        assert!(text.contains("ORDER BY") && !query.unordered().to_string().contains("ORDER BY"), "{text}");
+    }
+
+    #[test]
+    fn every_query_can_be_parsed_again() {
+        for (name, template) in queries::all() {
+            let text = template.from(Some(&node("http://e.org/g"))).page(10, 20).to_string();
+            let again = Template::of(&text);
+            assert!(again.is_some(), "{name}: {text}");
+        }
+    }
+}
