@@ -11,8 +11,10 @@ use oxrdf::{NamedNode, Variable};
 use spargebra::algebra::GraphPattern;
 use std::fmt;
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// The services of a home.
 pub struct Federation {
@@ -23,8 +25,13 @@ pub struct Federation {
     /// Under which it is reached besides its base.
     addresses: Vec<String>,
     limits: SparqlLimits,
+    /// Calls of this store by itself under way: they take places of queries, and must leave some to others.
+    own_calls: AtomicUsize,
     endpoints: Option<Arc<SparqlClient>>,
 }
+
+/// Calls of this store by itself at one time.
+const OWN_CALLS: usize = 2;
 
 /// A block of fewer bindings that an endpoint fails at is not too large for it: the fault lies elsewhere.
 const SMALL: usize = 100;
@@ -40,7 +47,14 @@ impl Federation {
     #[must_use]
     pub fn new(store: &Arc<Store>, limits: SparqlLimits) -> Self {
         let none = "there is no index to search; `lodeseek index` makes one".to_owned();
-        Self { search: Err(none), own: Arc::downgrade(store), addresses: Vec::new(), limits, endpoints: None }
+        Self {
+            search: Err(none),
+            own: Arc::downgrade(store),
+            addresses: Vec::new(),
+            limits,
+            own_calls: AtomicUsize::new(0),
+            endpoints: None,
+        }
     }
 
     /// With the search of an index.
@@ -85,7 +99,7 @@ impl Federation {
             ..CallOptions::default()
         };
         let failed = |error: RemoteError| failure(&error, call.bindings.rows.len());
-        let query = call.query().to_string();
+        let query = call.text();
         for row in client.select(call.service.as_ref(), &query, &options).map_err(failed)? {
             let row = row.map_err(failed)?;
             if rows(call.variables.iter().map(|variable| row.get(variable).cloned()).collect()).is_break() {
@@ -93,6 +107,25 @@ impl Federation {
             }
         }
         Ok(())
+    }
+
+    /// Asks the store that asks, as soon as not too many do.
+    fn ask_own(
+        &self,
+        store: &Arc<Store>,
+        call: &ServiceCall<'_>,
+        rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
+    ) -> Result<(), ServiceError> {
+        let enter = |calls: usize| (calls < OWN_CALLS).then_some(calls + 1);
+        while self.own_calls.fetch_update(Ordering::AcqRel, Ordering::Acquire, enter).is_err() {
+            if call.cancelled.is_cancelled() || Instant::now() >= call.deadline {
+                return Err(ServiceError::Failed(format!("{} is kept busy by itself", call.service)));
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        let answered = ask_own(store, &self.limits, call, rows);
+        self.own_calls.fetch_sub(1, Ordering::AcqRel);
+        answered
     }
 
     /// The store that a service's name stands for, where it is this one.
@@ -123,7 +156,7 @@ impl Services for Federation {
             return search.answer(call, rows);
         }
         match self.own(call.service) {
-            Some(store) => ask_own(&store, &self.limits, call, rows),
+            Some(store) => self.ask_own(&store, call, rows),
             None => match &self.endpoints {
                 Some(client) => self.ask(client, call, rows),
                 None => {
@@ -162,7 +195,7 @@ fn ask_own(
 ) -> Result<(), ServiceError> {
     let deadline = call.deadline.saturating_duration_since(Instant::now());
     let limits = SparqlLimits { deadline, rows: limits.service_rows, query_bytes: usize::MAX, ..limits.clone() };
-    let request = QueryRequest { query: call.query().to_string(), ..QueryRequest::default() };
+    let request = QueryRequest { query: call.text(), ..QueryRequest::default() };
     let answer = evaluate(store, &request, &limits).map_err(|error| match error {
         SparqlError::Refused(reason) => ServiceError::Refused(reason),
         SparqlError::TooLarge(reason) => ServiceError::TooLarge(reason),

@@ -193,7 +193,7 @@ fn asked<'p>(patterns: &[&'p TriplePattern]) -> Result<Asked<'p>, ServiceError> 
     for pattern in patterns {
         let Some(property) = asks(pattern) else { continue };
         if *subject.get_or_insert(&pattern.subject) != &pattern.subject {
-            return Err(ServiceError::Failed(
+            return Err(ServiceError::Wrong(
                 "two searches in one SERVICE: what is asked has one subject; put each search into a SERVICE of its own"
                     .to_owned(),
             ));
@@ -202,14 +202,14 @@ fn asked<'p>(patterns: &[&'p TriplePattern]) -> Result<Asked<'p>, ServiceError> 
             ![search::TASK, search::MODALITY, search::LANGUAGE, search::KEYWORD, search::CREATOR, search::LICENSE]
                 .contains(&property);
         if once && asked.iter().any(|(known, value)| *known == property && *value != &pattern.object) {
-            return Err(ServiceError::Failed(format!("more than one value of <{property}>")));
+            return Err(ServiceError::Wrong(format!("more than one value of <{property}>")));
         }
         if !asked.contains(&(property, &pattern.object)) {
             asked.push((property, &pattern.object));
         }
     }
     if !asked.iter().any(|(property, _)| *property == search::TEXT) {
-        return Err(ServiceError::Failed(format!("a search needs words: ?dataset <{}> \"words\"", search::TEXT)));
+        return Err(ServiceError::Wrong(format!("a search needs words: ?dataset <{}> \"words\"", search::TEXT)));
     }
     Ok(asked)
 }
@@ -223,10 +223,10 @@ fn value(pattern: &TermPattern, variables: &[Variable], row: &[GroundTerm]) -> R
             let place = variables.iter().position(|known| known == variable);
             let value = place.map(|place| row[place].clone().into());
             value.ok_or_else(|| {
-                ServiceError::Failed(format!("nothing outside of the SERVICE binds {variable}, which the search needs"))
+                ServiceError::Wrong(format!("nothing outside of the SERVICE binds {variable}, which the search needs"))
             })
         }
-        TermPattern::BlankNode(_) => Err(ServiceError::Failed("a blank node is nothing to search for".to_owned())),
+        TermPattern::BlankNode(_) => Err(ServiceError::Wrong("a blank node is nothing to search for".to_owned())),
     }
 }
 
@@ -235,7 +235,7 @@ fn request(asked: &[(&str, Term)]) -> Result<SearchRequest, ServiceError> {
     let mut filter = Filter::default();
     for (property, value) in asked {
         let Term::Literal(literal) = value else {
-            return Err(ServiceError::Failed(format!("{value} is no value of <{property}>: a literal is wanted")));
+            return Err(ServiceError::Wrong(format!("{value} is no value of <{property}>: a literal is wanted")));
         };
         let text = literal.value();
         match *property {
@@ -257,7 +257,7 @@ fn request(asked: &[(&str, Term)]) -> Result<SearchRequest, ServiceError> {
 }
 
 fn parsed<T: FromStr<Err: fmt::Display>>(property: &str, text: &str) -> Result<T, ServiceError> {
-    text.parse().map_err(|error| ServiceError::Failed(format!("{text:?} is no value of <{property}>: {error}")))
+    text.parse().map_err(|error| ServiceError::Wrong(format!("{text:?} is no value of <{property}>: {error}")))
 }
 
 fn checked(request: SearchRequest) -> Result<SearchRequest, ServiceError> {
@@ -277,7 +277,7 @@ fn checked(request: SearchRequest) -> Result<SearchRequest, ServiceError> {
     } else {
         return Ok(request);
     };
-    Err(ServiceError::Failed(wrong))
+    Err(ServiceError::Wrong(wrong))
 }
 
 /// What is said of a hit itself.

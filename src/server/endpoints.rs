@@ -16,7 +16,8 @@ fn one(endpoint: &EndpointStatistics) -> Value {
         endpoint.failures.iter().map(|(kind, count)| (kind.name().to_owned(), json!(count))).collect();
     let answered = endpoint.calls.max(1) as f64;
     json!({
-        "endpoint": endpoint.endpoint.as_str(),
+        // What stands behind a question mark may be a key that others are not to see.
+        "endpoint": endpoint.endpoint.as_str().split(['?', '#']).next(),
         "calls": endpoint.calls,
         "requests": endpoint.requests,
         "failures": failures,
@@ -24,7 +25,6 @@ fn one(endpoint: &EndpointStatistics) -> Value {
         "bytes": endpoint.bytes,
         "meanSeconds": endpoint.total_time.as_secs_f64() / answered,
         "maxSeconds": endpoint.max_time.as_secs_f64(),
-        "lastError": endpoint.last_error.as_ref().map(|(_, reason)| reason),
         "lastErrorSecondsAgo": endpoint.last_error.as_ref().map(|(when, _)| when.elapsed().as_secs()),
         "lastSuccessSecondsAgo": endpoint.last_success.map(|when| when.elapsed().as_secs()),
     })

@@ -92,6 +92,13 @@ fn a_pattern_may_hold_whatever_sparql_has() {
         "SELECT ?rank { { SELECT ?d { ?d search:text 'nitrogen' } LIMIT 1 } ?d search:text 'nitrogen' ; search:rank ?rank }",
     );
     assert_eq!(one.len(), 1, "{one:?}");
+    let title = |subject: &str| {
+        let pattern = format!("{subject} search:text 'nitrogen' ; <http://purl.org/dc/terms/title> ?t");
+        let mut found = texts(&format!("SELECT ?t {{ {pattern} }}"));
+        found.sort();
+        found
+    };
+    assert_eq!(title("[]"), title("?d"), "a blank node is the same on both sides");
     let words = texts("SELECT ?w ?d { BIND(CONCAT('gink', 'go') AS ?w) ?d search:text ?w }");
     assert!(!words.is_empty() && words.iter().all(|row| row[0] == "ginkgo"), "{words:?}");
 }
@@ -112,7 +119,7 @@ fn what_cannot_be_searched_for_is_an_error() {
     ] {
         let query = format!("PREFIX search: <https://w3id.org/lodeseek/search#> SELECT * {{ {pattern} }}");
         let error = ask(&query).expect_err(pattern);
-        assert!(matches!(&error, SparqlError::Service(text) if text.contains(reason)), "{pattern}: {error}");
+        assert!(matches!(&error, SparqlError::Unsupported(text) if text.contains(reason)), "{pattern}: {error}");
     }
 }
 

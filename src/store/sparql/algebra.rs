@@ -300,3 +300,40 @@ pub(super) fn is_portable(expression: &Expression) -> bool {
     };
     own && operands(expression).into_iter().all(is_portable)
 }
+
+/// Blank nodes of a pattern become variables of their own: they mean the same, and may be in two groups.
+pub(super) fn name_blank_nodes(pattern: &mut GraphPattern) {
+    let name = |term: &mut TermPattern| {
+        if let TermPattern::BlankNode(node) = term {
+            *term = Variable::new_unchecked(format!("_blank_{}", node.as_str().replace(['-', '.'], "_"))).into();
+        }
+    };
+    match pattern {
+        GraphPattern::Bgp { patterns } => {
+            for triple in patterns {
+                name(&mut triple.subject);
+                name(&mut triple.object);
+            }
+        }
+        GraphPattern::Path { subject, object, .. } => {
+            name(subject);
+            name(object);
+        }
+        _ => {}
+    }
+    each_inside(pattern, &mut name_blank_nodes);
+}
+
+/// How many `SERVICE` are in a pattern, those inside of others included.
+pub(super) fn services(pattern: &GraphPattern) -> usize {
+    let own = usize::from(matches!(pattern, GraphPattern::Service { .. }));
+    let looked_at: usize = expressions(pattern).into_iter().map(services_of).sum();
+    own + looked_at + children(pattern).into_iter().map(services).sum::<usize>()
+}
+
+fn services_of(expression: &Expression) -> usize {
+    match expression {
+        Expression::Exists(pattern) => services(pattern),
+        other => operands(other).into_iter().map(services_of).sum(),
+    }
+}

@@ -1,6 +1,7 @@
 //! What a query may cost, and what of it can be told before it runs.
 
 use super::SparqlError;
+use super::algebra::services;
 use spargebra::Query;
 use spargebra::algebra::{GraphPattern, PropertyPathExpression};
 use std::time::Duration;
@@ -221,6 +222,7 @@ impl Iterator for Code<'_> {
 pub(super) struct Cost {
     combinations: u64,
     patterns: usize,
+    services: usize,
 }
 
 impl Cost {
@@ -231,7 +233,7 @@ impl Cost {
             | Query::Describe { pattern, .. }
             | Query::Ask { pattern, .. } => pattern,
         };
-        let mut cost = Self { combinations: 1, patterns: 0 };
+        let mut cost = Self { combinations: 1, patterns: 0, services: services(pattern) };
         cost.add(pattern);
         cost
     }
@@ -239,6 +241,9 @@ impl Cost {
     pub(super) fn check(&self, limits: &SparqlLimits) -> Result<(), SparqlError> {
         if self.combinations > limits.combinations {
             return Err(SparqlError::TooLarge(format!("its VALUES combine to more than {} rows", limits.combinations)));
+        }
+        if self.services > limits.services {
+            return Err(SparqlError::TooLarge(format!("it has more than {} SERVICE", limits.services)));
         }
         if self.patterns > limits.patterns {
             return Err(SparqlError::TooLarge(format!("it has more than {} triple patterns", limits.patterns)));

@@ -173,6 +173,7 @@ impl From<ServiceError> for SparqlError {
     fn from(error: ServiceError) -> Self {
         match error {
             ServiceError::Refused(reason) => Self::Refused(reason),
+            ServiceError::Wrong(reason) => Self::Unsupported(reason),
             ServiceError::TooLarge(reason) | ServiceError::Failed(reason) => Self::Service(reason),
         }
     }

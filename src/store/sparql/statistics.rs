@@ -214,9 +214,8 @@ impl Count {
                 Expression::Variable(variable) if !distinct => {
                     one.has(variable).then_some(Self { column: Some(Column::Triples) })
                 }
-                Expression::Variable(variable) if keys.contains(variable) || !one.has(variable) => {
-                    Some(Self { column: None })
-                }
+                // Of a variable that is bound to a constant nothing is counted where nothing matches: left to evaluation.
+                Expression::Variable(variable) if keys.contains(variable) => Some(Self { column: None }),
                 Expression::Variable(variable) if one_row => sum(one.different(variable)?),
                 _ => None,
             },

@@ -16,8 +16,8 @@ use spargebra::algebra::GraphPattern;
 use spargebra::term::GroundTerm;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -166,6 +166,11 @@ impl Feed {
             if ended {
                 return None;
             }
+            // Rows that are there already are combined without a look at the store, which is where a query is stopped.
+            if feed.is_cancelled() {
+                ended = true;
+                return Some(Err(QueryEvaluationError::Cancelled));
+            }
             if let Some(row) = batch.next() {
                 return Some(Ok(QuerySolution::from((Arc::clone(&feed.variables), row))));
             }
@@ -186,7 +191,8 @@ impl Feed {
 
     /// Fills a feed, until it is full or nobody reads it any more.
     pub(super) fn fill(self: &Arc<Self>, job: &Job) {
-        let asker = Asker { feed: self, job, size: AtomicUsize::new(FIRST) };
+        let _finished = Finish(self);
+        let asker = Asker { feed: self, job, size: AtomicUsize::new(FIRST), failed: AtomicBool::new(false) };
         match &job.context {
             Some(context) => {
                 if let Err(error) = asker.ask_for(context) {
@@ -195,7 +201,27 @@ impl Feed {
             }
             None => asker.ask_for_all(),
         }
-        self.finish();
+    }
+}
+
+/// Tells readers where a thread of the feed breaks off.
+struct Alarm<'f>(&'f Feed);
+
+impl Drop for Alarm<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.fail(ServiceError::Failed("asking broke off".to_owned()));
+        }
+    }
+}
+
+/// Ends a feed however its thread ends.
+struct Finish<'f>(&'f Feed);
+
+impl Drop for Finish<'_> {
+    fn drop(&mut self) {
+        drop(Alarm(self.0));
+        self.0.finish();
     }
 }
 
@@ -210,6 +236,8 @@ struct Asker<'f> {
     job: &'f Job,
     /// Rows of the next block.
     size: AtomicUsize,
+    /// Whether a silent service failed.
+    failed: AtomicBool,
 }
 
 impl Asker<'_> {
@@ -239,7 +267,7 @@ impl Asker<'_> {
         let QueryResults::Solutions(solutions) = results else { return Ok(()) };
         let (sender, receiver) = sync_channel(0);
         let receiver = Mutex::new(receiver);
-        thread::scope(|scope| {
+        let mut unasked = thread::scope(|scope| {
             let mut blocks = Blocks {
                 asker: self,
                 context,
@@ -249,6 +277,7 @@ impl Asker<'_> {
                 workers: 0,
                 sent: 0,
                 open: BTreeMap::new(),
+                unasked: Vec::new(),
             };
             for solution in solutions {
                 if self.feed.is_over() {
@@ -257,8 +286,12 @@ impl Asker<'_> {
                 blocks.add(&solution.map_err(failed)?);
             }
             blocks.flush();
-            Ok(())
-        })
+            Ok(std::mem::take(&mut blocks.unasked))
+        })?;
+        if self.failed.load(Ordering::Relaxed) {
+            let _ = self.feed.push(&mut unasked, self.job.most_rows);
+        }
+        Ok(())
     }
 
     /// Asks for a block; in halves where it is too large at once.
@@ -279,6 +312,7 @@ impl Asker<'_> {
             }
             // SILENT: as if the service had answered with one solution that binds nothing.
             Err(_) if self.job.silent => {
+                self.failed.store(true, Ordering::Relaxed);
                 let _ = self.feed.push(&mut self.nothing(block), self.job.most_rows);
             }
             Err(error) => self.feed.fail(error),
@@ -347,17 +381,23 @@ struct Blocks<'s, 'e, 'f> {
     workers: usize,
     sent: usize,
     open: BTreeMap<NamedNode, (Vec<Vec<GroundTerm>>, usize)>,
+    /// Rows of a silent service for solutions that it was not asked for, should it fail.
+    unasked: Vec<ServiceRow>,
 }
 
 impl Blocks<'_, '_, '_> {
-    /// Adds a solution of the context. One with a blank node joins nothing.
+    /// Adds a solution of the context. One with a blank node joins nothing, unless a silent service fails.
     fn add(&mut self, solution: &QuerySolution) {
         let job = self.asker.job;
         let service = match &job.target {
             Target::Constant(service) => service.clone(),
             Target::Each(variable) => match solution.get(variable) {
                 Some(Term::NamedNode(service)) => service.clone(),
-                Some(_) | None if job.silent => return,
+                // No service at all is one that fails.
+                _ if job.silent => {
+                    let _ = self.asker.feed.push(&mut vec![self.as_it_is(solution)], job.most_rows);
+                    return;
+                }
                 other => {
                     let what = other.map_or_else(|| "nothing".to_owned(), ToString::to_string);
                     return self
@@ -368,7 +408,12 @@ impl Blocks<'_, '_, '_> {
             },
         };
         let keys = self.context.keys.iter().map(|key| GroundTerm::try_from(solution.get(key)?.clone()).ok());
-        let Some(row) = keys.collect::<Option<Vec<GroundTerm>>>() else { return };
+        let Some(row) = keys.collect::<Option<Vec<GroundTerm>>>() else {
+            if job.silent {
+                self.unasked.push(self.as_it_is(solution));
+            }
+            return;
+        };
         let bytes: usize = row.iter().map(|term| term.to_string().len()).sum();
         let (rows, size) = self.open.entry(service.clone()).or_default();
         rows.push(row);
@@ -377,6 +422,15 @@ impl Blocks<'_, '_, '_> {
             let (rows, _) = self.open.remove(&service).unwrap_or_default();
             self.send(service, rows);
         }
+    }
+
+    /// The row that joins a solution of the context with nothing more.
+    fn as_it_is(&self, solution: &QuerySolution) -> ServiceRow {
+        let told = |variable: &Variable| {
+            let is_target = matches!(&self.asker.job.target, Target::Each(target) if target == variable);
+            (is_target || self.context.keys.contains(variable)).then(|| solution.get(variable).cloned()).flatten()
+        };
+        self.asker.feed.variables.iter().map(told).collect()
     }
 
     fn flush(&mut self) {
@@ -398,13 +452,21 @@ impl Blocks<'_, '_, '_> {
             let (asker, receiver) = (self.asker, self.receiver);
             self.scope.spawn(move || work(asker, receiver));
         }
-        if let Some(sender) = &self.sender {
-            let _ = sender.send(block); // workers outlive the sender
+        // Not by waiting alone: workers may have come to an end, all of them.
+        let mut waiting = Some(block);
+        while let (Some(sender), Some(block)) = (&self.sender, waiting.take()) {
+            if let Err(TrySendError::Full(block)) = sender.try_send(block)
+                && !self.asker.feed.is_over()
+            {
+                waiting = Some(block);
+                thread::sleep(Duration::from_millis(1));
+            }
         }
     }
 }
 
 fn work(asker: &Asker<'_>, receiver: &Mutex<Receiver<Block>>) {
+    let _alarm = Alarm(asker.feed);
     loop {
         let block = receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(block) = block else { return };

@@ -16,6 +16,7 @@
 
 mod feed;
 mod plan;
+mod print;
 mod solve;
 
 pub(super) use feed::Feed;
@@ -69,18 +70,34 @@ pub struct ServiceCall<'c> {
 }
 
 impl ServiceCall<'_> {
-    /// The call as a `SELECT`, its bindings as `VALUES`.
-    #[must_use]
-    pub fn query(&self) -> Query {
-        let inner = if self.bindings.variables.is_empty() {
-            self.pattern.clone()
-        } else {
+    /// What is asked, its bindings as `VALUES`. Under filters, so that they stand beside the pattern they restrict: every
+    /// solution of the pattern binds their variables.
+    fn restricted(&self) -> GraphPattern {
+        let mut pattern = self.pattern.clone();
+        if !self.bindings.variables.is_empty() {
             let rows = self.bindings.rows.iter().map(|row| row.iter().cloned().map(Some).collect()).collect();
             let values = GraphPattern::Values { variables: self.bindings.variables.clone(), bindings: rows };
-            GraphPattern::Join { left: Box::new(values), right: Box::new(self.pattern.clone()) }
-        };
-        let pattern = GraphPattern::Project { inner: Box::new(inner), variables: self.variables.to_vec() };
+            let mut place = &mut pattern;
+            while let GraphPattern::Filter { inner, .. } = place {
+                place = inner;
+            }
+            let inner = std::mem::replace(place, GraphPattern::Bgp { patterns: Vec::new() });
+            *place = GraphPattern::Join { left: Box::new(values), right: Box::new(inner) };
+        }
+        pattern
+    }
+
+    /// The call as a `SELECT`.
+    #[must_use]
+    pub fn query(&self) -> Query {
+        let pattern = GraphPattern::Project { inner: Box::new(self.restricted()), variables: self.variables.to_vec() };
         Query::Select { dataset: None, pattern, base_iri: None }
+    }
+
+    /// The call as the text of a `SELECT`, as it goes to others.
+    #[must_use]
+    pub fn text(&self) -> String {
+        print::select(self.variables, &self.restricted())
     }
 }
 
@@ -91,6 +108,9 @@ pub enum ServiceError {
     /// It may not be asked at all.
     #[error("{0}")]
     Refused(String),
+    /// It is asked for what cannot be: the fault is the query's.
+    #[error("{0}")]
+    Wrong(String),
     /// It was asked for too much at once; a smaller block may pass.
     #[error("{0}")]
     TooLarge(String),

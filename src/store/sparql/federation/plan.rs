@@ -1,7 +1,8 @@
 //! Which bindings each `SERVICE` of a query is asked for, and what stands in its place.
 
 use super::super::algebra::{
-    Variables, certain, constants, each_child, each_exists, each_inside, has_service, in_scope, is_portable, read_by,
+    Variables, certain, constants, each_child, each_exists, each_inside, has_service, in_scope, is_portable,
+    name_blank_nodes, read_by, services as count_services,
 };
 use super::super::{Provenance, QueryRequest, Scene, SparqlError, SparqlLimits};
 use super::feed::{Context, Feed, Job, Target};
@@ -63,7 +64,13 @@ pub(in super::super) fn resolve(
     | Query::Construct { pattern, .. }
     | Query::Describe { pattern, .. }
     | Query::Ask { pattern, .. }) = query;
-    properties_to_services(pattern, services.as_ref());
+    if has_property(pattern, services.as_ref()) {
+        name_blank_nodes(pattern); // they may stand on both sides of what is parted now
+        properties_to_services(pattern, services.as_ref());
+    }
+    if count_services(pattern) > limits.services {
+        return Err(SparqlError::TooLarge(format!("it has more than {} SERVICE", limits.services)));
+    }
     let over = CancellationToken::new();
     let (provenance, most_rows) = (request.provenance, limits.service_rows);
     let mut plan = Plan { scene, over, services, jobs: Vec::new(), most_rows, provenance };
@@ -72,11 +79,22 @@ pub(in super::super) fn resolve(
         if provenance == Provenance::PerService {
             project_provenance(pattern);
         }
-        if plan.jobs.len() > limits.services {
-            return Err(SparqlError::TooLarge(format!("it has more than {} SERVICE", limits.services)));
-        }
     }
     plan.start()
+}
+
+/// Whether a service gives a property of the pattern its values.
+fn has_property(pattern: &mut GraphPattern, services: &dyn Services) -> bool {
+    let mut found = match pattern {
+        GraphPattern::Service { .. } => return false,
+        GraphPattern::Bgp { patterns } => patterns.iter().any(|triple| match &triple.predicate {
+            NamedNodePattern::NamedNode(property) => services.of_property(property).is_some(),
+            NamedNodePattern::Variable(_) => false,
+        }),
+        _ => false,
+    };
+    each_inside(pattern, &mut |inner| found |= has_property(inner, services));
+    found
 }
 
 /// Triples whose property a service gives its values, outside of any `SERVICE`, are put into one.

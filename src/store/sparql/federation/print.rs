@@ -1,0 +1,214 @@
+//! A pattern of the algebra as text that means the same pattern again.
+//!
+//! *Why not `Display` of spargebra?* It leaves out braces and brackets: `(a - (b - c))` comes out as `a - b - c`, and a
+//! filter inside one operand of a join as one of the whole. Here every operand that is no plain pattern stands in braces and
+//! every operation in brackets, and blank nodes become variables, since their labels must not be in two groups.
+
+use super::super::algebra::name_blank_nodes;
+use oxrdf::Variable;
+use spargebra::algebra::{AggregateExpression, AggregateFunction, Expression, GraphPattern, OrderExpression};
+use spargebra::term::{GroundTerm, Literal};
+use std::fmt::Write;
+
+/// A `SELECT` of some variables of a pattern; of all where there are none.
+pub(super) fn select(variables: &[Variable], pattern: &GraphPattern) -> String {
+    let mut pattern = pattern.clone();
+    name_blank_nodes(&mut pattern);
+    format!("SELECT {} WHERE {{ {} }}", listed(variables), group(&pattern))
+}
+
+fn listed(variables: &[Variable]) -> String {
+    match variables {
+        [] => "*".to_owned(),
+        some => some.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "),
+    }
+}
+
+/// What stands between the braces of a group.
+fn group(pattern: &GraphPattern) -> String {
+    match pattern {
+        GraphPattern::Bgp { patterns } => patterns.iter().map(|triple| format!("{triple} . ")).collect(),
+        GraphPattern::Path { subject, path, object } => format!("{subject} {path} {object} ."),
+        GraphPattern::Values { variables, bindings } => values(variables, bindings),
+        GraphPattern::Join { left, right } => format!("{} {}", operand(left), operand(right)),
+        GraphPattern::Union { left, right } => format!("{} UNION {}", braced(left), braced(right)),
+        GraphPattern::Minus { left, right } => format!("{} MINUS {}", braced(left), braced(right)),
+        GraphPattern::LeftJoin { left, right, expression } => {
+            let condition = expression.as_ref().map(|e| format!(" FILTER({})", print(e))).unwrap_or_default();
+            format!("{} OPTIONAL {{ {}{condition} }}", braced(left), closed(right))
+        }
+        GraphPattern::Filter { expr, inner } => format!("{} FILTER({})", operand(inner), print(expr)),
+        GraphPattern::Extend { inner, variable, expression } => {
+            format!("{} BIND({} AS {variable})", braced(inner), print(expression))
+        }
+        GraphPattern::Graph { name, inner } => format!("GRAPH {name} {}", braced(inner)),
+        GraphPattern::Service { name, inner, silent } => {
+            format!("SERVICE {}{name} {}", if *silent { "SILENT " } else { "" }, braced(inner))
+        }
+        other => format!("{{ {} }}", sub_select(other)),
+    }
+}
+
+fn braced(pattern: &GraphPattern) -> String {
+    format!("{{ {} }}", group(pattern))
+}
+
+/// Patterns that a join takes as they are; others in braces.
+fn operand(pattern: &GraphPattern) -> String {
+    match pattern {
+        GraphPattern::Bgp { .. } | GraphPattern::Path { .. } | GraphPattern::Values { .. } => group(pattern),
+        GraphPattern::Join { left, right } => format!("{} {}", operand(left), operand(right)),
+        other => braced(other),
+    }
+}
+
+/// A pattern whose own filters stay its own: at the top of an `OPTIONAL` they would become the condition of the join.
+fn closed(pattern: &GraphPattern) -> String {
+    if !matches!(pattern, GraphPattern::Filter { .. }) {
+        return braced(pattern);
+    }
+    let mut variables = Vec::new();
+    pattern.on_in_scope_variable(|variable| {
+        if !variables.contains(variable) {
+            variables.push(variable.clone());
+        }
+    });
+    format!("{{ SELECT {} WHERE {{ {} }} }}", listed(&variables), group(pattern))
+}
+
+fn values(variables: &[Variable], bindings: &[Vec<Option<GroundTerm>>]) -> String {
+    let mut text = format!("VALUES ({}) {{", variables.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "));
+    for row in bindings {
+        text.push_str(" (");
+        for value in row {
+            let _ = match value {
+                Some(value) => write!(text, " {value}"),
+                None => write!(text, " UNDEF"),
+            }; // a String takes everything
+        }
+        text.push_str(" )");
+    }
+    text + " }"
+}
+
+/// Projection, order, duplicates and cuts, each where it is there; and groups.
+fn sub_select(pattern: &GraphPattern) -> String {
+    let (mut rest, mut tail, mut duplicates) = (pattern, String::new(), "");
+    if let GraphPattern::Slice { inner, start, length } = rest {
+        tail = length.map(|length| format!(" LIMIT {length}")).unwrap_or_default() + &format!(" OFFSET {start}");
+        rest = inner;
+    }
+    match rest {
+        GraphPattern::Distinct { inner } => (duplicates, rest) = ("DISTINCT ", inner),
+        GraphPattern::Reduced { inner } => (duplicates, rest) = ("REDUCED ", inner),
+        _ => {}
+    }
+    let mut columns = "*".to_owned();
+    if let GraphPattern::Project { inner, variables } = rest {
+        (columns, rest) = (listed(variables), inner);
+    }
+    if let GraphPattern::OrderBy { inner, expression } = rest {
+        tail = format!(" ORDER BY {}{tail}", expression.iter().map(ordered).collect::<Vec<_>>().join(" "));
+        rest = inner;
+    }
+    match rest {
+        GraphPattern::Group { inner, variables, aggregates } if columns == "*" => {
+            let mut columns: Vec<String> = variables.iter().map(ToString::to_string).collect();
+            columns.extend(aggregates.iter().map(|(variable, call)| format!("({} AS {variable})", aggregate(call))));
+            let by = if variables.is_empty() { String::new() } else { format!(" GROUP BY {}", listed(variables)) };
+            format!("SELECT {duplicates}{} WHERE {{ {} }}{by}{tail}", columns.join(" "), group(inner))
+        }
+        _ => format!("SELECT {duplicates}{columns} WHERE {{ {} }}{tail}", group(rest)),
+    }
+}
+
+fn ordered(order: &OrderExpression) -> String {
+    match order {
+        OrderExpression::Asc(expression) => format!("ASC({})", print(expression)),
+        OrderExpression::Desc(expression) => format!("DESC({})", print(expression)),
+    }
+}
+
+fn aggregate(call: &AggregateExpression) -> String {
+    let distinct = |distinct: &bool| if *distinct { "DISTINCT " } else { "" };
+    match call {
+        AggregateExpression::CountSolutions { distinct: d } => format!("COUNT({}*)", distinct(d)),
+        AggregateExpression::FunctionCall { name, expr, distinct: d } => match name {
+            AggregateFunction::GroupConcat { separator: Some(separator) } => {
+                let separator = Literal::new_simple_literal(separator);
+                format!("GROUP_CONCAT({}{}; SEPARATOR = {separator})", distinct(d), print(expr))
+            }
+            AggregateFunction::GroupConcat { separator: None } => {
+                format!("GROUP_CONCAT({}{})", distinct(d), print(expr))
+            }
+            name => format!("{name}({}{})", distinct(d), print(expr)),
+        },
+    }
+}
+
+fn print(expression: &Expression) -> String {
+    let binary = |a: &Expression, operator: &str, b: &Expression| format!("({} {operator} {})", print(a), print(b));
+    let list = |list: &[Expression]| list.iter().map(print).collect::<Vec<_>>().join(", ");
+    match expression {
+        Expression::NamedNode(node) => node.to_string(),
+        Expression::Literal(literal) => literal.to_string(),
+        Expression::Variable(variable) => variable.to_string(),
+        Expression::Or(a, b) => binary(a, "||", b),
+        Expression::And(a, b) => binary(a, "&&", b),
+        Expression::Equal(a, b) => binary(a, "=", b),
+        Expression::Greater(a, b) => binary(a, ">", b),
+        Expression::GreaterOrEqual(a, b) => binary(a, ">=", b),
+        Expression::Less(a, b) => binary(a, "<", b),
+        Expression::LessOrEqual(a, b) => binary(a, "<=", b),
+        Expression::Add(a, b) => binary(a, "+", b),
+        Expression::Subtract(a, b) => binary(a, "-", b),
+        Expression::Multiply(a, b) => binary(a, "*", b),
+        Expression::Divide(a, b) => binary(a, "/", b),
+        Expression::SameTerm(a, b) => format!("sameTerm({}, {})", print(a), print(b)),
+        Expression::In(a, values) => format!("({} IN ({}))", print(a), list(values)),
+        Expression::Not(a) => format!("(! {})", print(a)),
+        Expression::UnaryPlus(a) => format!("(+ {})", print(a)),
+        Expression::UnaryMinus(a) => format!("(- {})", print(a)),
+        Expression::Exists(pattern) => format!("EXISTS {}", braced(pattern)),
+        Expression::Bound(variable) => format!("BOUND({variable})"),
+        Expression::If(a, b, c) => format!("IF({}, {}, {})", print(a), print(b), print(c)),
+        Expression::Coalesce(values) => format!("COALESCE({})", list(values)),
+        Expression::FunctionCall(function, values) => format!("{function}({})", list(values)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use spargebra::{Query, SparqlParser};
+
+    fn parsed(text: &str) -> GraphPattern {
+        match SparqlParser::new().parse_query(text).unwrap_or_else(|error| panic!("{error}: {text}")) {
+            Query::Select { pattern: GraphPattern::Project { inner, .. }, .. } => *inner,
+            other => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn what_is_printed_is_read_as_the_same_pattern() {
+        for text in [
+            "?s ?p ?o FILTER((?a - (2 - 1)) * 2 = 18 && !(?b || ?c))",
+            "{ ?s ?p ?o FILTER(!BOUND(?k)) } OPTIONAL { ?s <a:b> ?k }",
+            "{ OPTIONAL { ?s ?p ?o } } { ?x ?y ?z }",
+            "{ ?s ?p ?o MINUS { ?s <a:b> 1 } } UNION { GRAPH ?g { ?a <a:c>/<a:d>* ?b } }",
+            "?s ?p ?o OPTIONAL { ?s <a:b> ?k FILTER(?k > ?o) }",
+            "?s ?p ?o BIND(IF(?o = 1, -(?o), COALESCE(?x, \"a\\n\\\"\")) AS ?y) VALUES (?a ?b) { (1 UNDEF) (<a:b> \"x\"@en) }",
+            "{ SELECT DISTINCT ?s WHERE { ?s ?p ?o } ORDER BY DESC(?o) LIMIT 3 OFFSET 1 } ?s <a:b> ?c",
+            "{ SELECT ?s (COUNT(DISTINCT ?o) AS ?n) WHERE { ?s ?p ?o } GROUP BY ?s HAVING(COUNT(*) > 1) }",
+            "?s ?p ?o FILTER(?o IN (1, 2) && EXISTS { ?o ?q ?r FILTER(REGEX(STR(?r), \"x\", \"i\")) })",
+            "SERVICE SILENT <a:service> { ?s ?p ?o }",
+        ] {
+            let pattern = parsed(&format!("SELECT * {{ {text} }}"));
+            let again = select(&[], &pattern);
+            let mut twice = parsed(&again);
+            // Printing adds nothing but braces: what is read prints the same.
+            name_blank_nodes(&mut twice);
+            assert_eq!(select(&[], &twice), again, "{text}");
+        }
+    }
+}
