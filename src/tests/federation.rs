@@ -245,6 +245,9 @@ fn asked() -> impl Strategy<Value = String> {
         1 => (triple(), triple()).prop_map(|(a, b)| format!("{a} OPTIONAL {{ {b} }}")),
         1 => (triple(), triple()).prop_map(|(a, b)| format!("{{ {a} }} UNION {{ {b} }}")),
         1 => (triple(), variable()).prop_map(|(a, v)| format!("{{ SELECT {v} {{ {a} }} }}")),
+        1 => (triple(), variable(), variable()).prop_map(|(a, v, w)| {
+            format!("{{ SELECT {v} (COUNT(DISTINCT {w}) AS ?n) {{ {a} }} GROUP BY {v} HAVING(COUNT(*) > 1) }}")
+        }),
         // What a careless printer of queries gets wrong.
         1 => (triple(), triple()).prop_map(|(a, b)| format!("OPTIONAL {{ {a} }} {b}")),
         1 => (triple(), triple()).prop_map(|(a, b)| format!("{a} MINUS {{ {b} }}")),

@@ -199,7 +199,6 @@ mod tests {
             "?s ?p ?o OPTIONAL { ?s <a:b> ?k FILTER(?k > ?o) }",
             "?s ?p ?o BIND(IF(?o = 1, -(?o), COALESCE(?x, \"a\\n\\\"\")) AS ?y) VALUES (?a ?b) { (1 UNDEF) (<a:b> \"x\"@en) }",
             "{ SELECT DISTINCT ?s WHERE { ?s ?p ?o } ORDER BY DESC(?o) LIMIT 3 OFFSET 1 } ?s <a:b> ?c",
-            "{ SELECT ?s (COUNT(DISTINCT ?o) AS ?n) WHERE { ?s ?p ?o } GROUP BY ?s HAVING(COUNT(*) > 1) }",
             "?s ?p ?o FILTER(?o IN (1, 2) && EXISTS { ?o ?q ?r FILTER(REGEX(STR(?r), \"x\", \"i\")) })",
             "SERVICE SILENT <a:service> { ?s ?p ?o }",
         ] {
