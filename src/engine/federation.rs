@@ -33,6 +33,15 @@ pub struct Federation {
 /// Calls of this store by itself at one time.
 const OWN_CALLS: usize = 2;
 
+/// One of them, however it ends.
+struct OwnCall<'f>(&'f AtomicUsize);
+
+impl Drop for OwnCall<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
 /// A block of fewer bindings that an endpoint fails at is not too large for it: the fault lies elsewhere.
 const SMALL: usize = 100;
 
@@ -123,9 +132,8 @@ impl Federation {
             }
             thread::sleep(Duration::from_millis(5));
         }
-        let answered = ask_own(store, &self.limits, call, rows);
-        self.own_calls.fetch_sub(1, Ordering::AcqRel);
-        answered
+        let _call = OwnCall(&self.own_calls);
+        ask_own(store, &self.limits, call, rows)
     }
 
     /// The store that a service's name stands for, where it is this one.

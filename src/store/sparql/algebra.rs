@@ -1,6 +1,7 @@
 //! What can be read off a pattern of SPARQL's algebra.
 
 use oxrdf::Variable;
+use spargebra::Query;
 use spargebra::algebra::{
     AggregateExpression, Expression, Function, GraphPattern, OrderExpression, PropertyPathExpression,
 };
@@ -113,17 +114,36 @@ fn argument(aggregate: &AggregateExpression) -> Option<&Expression> {
 
 /// Whether a `SERVICE` is somewhere in a pattern.
 pub(super) fn has_service(pattern: &GraphPattern) -> bool {
-    matches!(pattern, GraphPattern::Service { .. })
-        || children(pattern).into_iter().any(has_service)
-        || expressions(pattern).into_iter().any(asks_service)
+    services(pattern) > 0
 }
 
-/// Whether an `EXISTS` of an expression holds a `SERVICE`.
-fn asks_service(expression: &Expression) -> bool {
+/// How many `SERVICE` are in a pattern, those inside of others included.
+pub(super) fn services(pattern: &GraphPattern) -> usize {
+    let own = usize::from(matches!(pattern, GraphPattern::Service { .. }));
+    own + inside(pattern).into_iter().map(services).sum::<usize>()
+}
+
+/// The patterns directly inside a pattern, those that its expressions look at among them.
+pub(super) fn inside(pattern: &GraphPattern) -> Vec<&GraphPattern> {
+    let mut inside = children(pattern);
+    expressions(pattern).into_iter().for_each(|expression| looked_at(expression, &mut inside));
+    inside
+}
+
+fn looked_at<'p>(expression: &'p Expression, into: &mut Vec<&'p GraphPattern>) {
     match expression {
-        Expression::Exists(pattern) => has_service(pattern),
-        other => operands(other).into_iter().any(asks_service),
+        Expression::Exists(pattern) => into.push(pattern),
+        other => operands(other).into_iter().for_each(|operand| looked_at(operand, into)),
     }
+}
+
+/// The pattern of a query.
+pub(super) fn pattern_of(query: &Query) -> &GraphPattern {
+    let (Query::Select { pattern, .. }
+    | Query::Construct { pattern, .. }
+    | Query::Describe { pattern, .. }
+    | Query::Ask { pattern, .. }) = query;
+    pattern
 }
 
 /// The variables of an expression, or `None` where it looks at patterns: what those bind is not told by names.
@@ -144,7 +164,7 @@ pub(super) fn read_by(expression: &Expression) -> Option<Variables> {
 }
 
 /// The expressions directly inside an expression.
-fn operands(expression: &Expression) -> Vec<&Expression> {
+pub(super) fn operands(expression: &Expression) -> Vec<&Expression> {
     match expression {
         Expression::Or(a, b)
         | Expression::And(a, b)
@@ -322,18 +342,4 @@ pub(super) fn name_blank_nodes(pattern: &mut GraphPattern) {
         _ => {}
     }
     each_inside(pattern, &mut name_blank_nodes);
-}
-
-/// How many `SERVICE` are in a pattern, those inside of others included.
-pub(super) fn services(pattern: &GraphPattern) -> usize {
-    let own = usize::from(matches!(pattern, GraphPattern::Service { .. }));
-    let looked_at: usize = expressions(pattern).into_iter().map(services_of).sum();
-    own + looked_at + children(pattern).into_iter().map(services).sum::<usize>()
-}
-
-fn services_of(expression: &Expression) -> usize {
-    match expression {
-        Expression::Exists(pattern) => services(pattern),
-        other => operands(other).into_iter().map(services_of).sum(),
-    }
 }

@@ -1,7 +1,7 @@
 //! What a query may cost, and what of it can be told before it runs.
 
 use super::SparqlError;
-use super::algebra::services;
+use super::algebra::{inside, pattern_of, services};
 use spargebra::Query;
 use spargebra::algebra::{GraphPattern, PropertyPathExpression};
 use std::time::Duration;
@@ -227,12 +227,7 @@ pub(super) struct Cost {
 
 impl Cost {
     pub(super) fn of(query: &Query) -> Self {
-        let pattern = match query {
-            Query::Select { pattern, .. }
-            | Query::Construct { pattern, .. }
-            | Query::Describe { pattern, .. }
-            | Query::Ask { pattern, .. } => pattern,
-        };
+        let pattern = pattern_of(query);
         let mut cost = Self { combinations: 1, patterns: 0, services: services(pattern) };
         cost.add(pattern);
         cost
@@ -258,23 +253,8 @@ impl Cost {
             }
             GraphPattern::Bgp { patterns } => self.patterns += patterns.len(),
             GraphPattern::Path { path, .. } => self.patterns += steps(path),
-            GraphPattern::Join { left, right }
-            | GraphPattern::Union { left, right }
-            | GraphPattern::Minus { left, right }
-            | GraphPattern::LeftJoin { left, right, .. } => {
-                self.add(left);
-                self.add(right);
-            }
-            GraphPattern::Graph { inner, .. }
-            | GraphPattern::Filter { inner, .. }
-            | GraphPattern::Extend { inner, .. }
-            | GraphPattern::OrderBy { inner, .. }
-            | GraphPattern::Group { inner, .. }
-            | GraphPattern::Project { inner, .. }
-            | GraphPattern::Distinct { inner }
-            | GraphPattern::Reduced { inner }
-            | GraphPattern::Slice { inner, .. } => self.add(inner),
-            _ => {}
+            GraphPattern::Service { .. } => {} // it costs others
+            other => inside(other).into_iter().for_each(|inner| self.add(inner)),
         }
     }
 }

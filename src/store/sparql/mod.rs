@@ -278,13 +278,12 @@ fn answer(
     | Query::Describe { dataset: from, .. }
     | Query::Ask { dataset: from, .. }) = &query;
     let (default, named) = graphs.visible(request, from.clone());
-    let seen = (default.clone(), named.clone());
     let (store, default, named) = (Arc::clone(store), default.into(), named.into());
     let scene = Scene { store, default, named, token, deadline, feeds: Vec::new() };
     let federated = federation::resolve(&mut query, scene, request, limits)?;
     let scene = &federated.scene;
     // After `SERVICE` is resolved: what others are asked is not counted here.
-    statistics::answer_first(&scene.store, &graphs, &mut query, (&seen.0, &seen.1), limits)
+    statistics::answer_first(&scene.store, &graphs, &mut query, (&scene.default, &scene.named), limits)
         .map_err(|error| failed(&error))?;
     let results = scene.prepare(query).on_store(&scene.store.oxigraph).execute()?;
     Ok(sink.take(results)?)

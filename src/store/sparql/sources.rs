@@ -5,6 +5,7 @@
 //! dataset's content, whether or not it stands in `GRAPH`; one in `GRAPH <dataset>` against that dataset alone. The metadata
 //! is no source: every query has it.
 
+use super::algebra::{children, pattern_of};
 use super::kept::{Known, Terms};
 use super::limits::{Cost, SparqlLimits, check_size};
 use super::{SparqlError, Store};
@@ -99,14 +100,6 @@ impl Asked<'_> {
     }
 }
 
-fn pattern_of(query: &Query) -> &GraphPattern {
-    let (Query::Select { pattern, .. }
-    | Query::Construct { pattern, .. }
-    | Query::Describe { pattern, .. }
-    | Query::Ask { pattern, .. }) = query;
-    pattern
-}
-
 fn patterns(query: &Query) -> Vec<Asked<'_>> {
     let mut found = Vec::new();
     collect(pattern_of(query), None, &mut found);
@@ -122,23 +115,8 @@ fn collect<'q>(pattern: &'q GraphPattern, graph: Option<&'q NamedNode>, found: &
             found.push(Asked { graph, what: What::Path { subject, path, object } });
         }
         GraphPattern::Graph { name: NamedNodePattern::NamedNode(name), inner } => collect(inner, Some(name), found),
-        GraphPattern::Join { left, right }
-        | GraphPattern::Union { left, right }
-        | GraphPattern::Minus { left, right }
-        | GraphPattern::LeftJoin { left, right, .. } => {
-            collect(left, graph, found);
-            collect(right, graph, found);
-        }
-        GraphPattern::Graph { inner, .. }
-        | GraphPattern::Filter { inner, .. }
-        | GraphPattern::Extend { inner, .. }
-        | GraphPattern::OrderBy { inner, .. }
-        | GraphPattern::Group { inner, .. }
-        | GraphPattern::Project { inner, .. }
-        | GraphPattern::Distinct { inner }
-        | GraphPattern::Reduced { inner }
-        | GraphPattern::Slice { inner, .. } => collect(inner, graph, found),
-        _ => {}
+        GraphPattern::Service { .. } => {} // others answer it
+        other => children(other).into_iter().for_each(|inner| collect(inner, graph, found)),
     }
 }
 
@@ -190,18 +168,9 @@ impl Candidate<'_> {
                 name == self.graph && self.may_answer(inner)
             }
             // What is optional or taken away is not required.
-            GraphPattern::LeftJoin { left: inner, .. }
-            | GraphPattern::Minus { left: inner, .. }
-            | GraphPattern::Graph { inner, .. }
-            | GraphPattern::Filter { inner, .. }
-            | GraphPattern::Extend { inner, .. }
-            | GraphPattern::OrderBy { inner, .. }
-            | GraphPattern::Group { inner, .. }
-            | GraphPattern::Project { inner, .. }
-            | GraphPattern::Distinct { inner }
-            | GraphPattern::Reduced { inner }
-            | GraphPattern::Slice { inner, .. } => self.may_answer(inner),
-            _ => true,
+            GraphPattern::LeftJoin { left, .. } | GraphPattern::Minus { left, .. } => self.may_answer(left),
+            GraphPattern::Service { .. } => true,
+            other => children(other).into_iter().all(|inner| self.may_answer(inner)),
         }
     }
 

@@ -20,6 +20,7 @@
 mod pattern;
 mod table;
 
+use super::algebra::each_child;
 use super::graphs::Graphs;
 use super::limits::{SparqlLimits, Statistics};
 use crate::rdf::vocab::lodeseek;
@@ -84,25 +85,16 @@ impl Scope<'_> {
             *pattern = answer;
             return Ok(());
         }
-        match pattern {
-            GraphPattern::Join { left, right }
-            | GraphPattern::Union { left, right }
-            | GraphPattern::Minus { left, right }
-            | GraphPattern::LeftJoin { left, right, .. } => {
-                self.rewrite(left)?;
-                self.rewrite(right)
-            }
-            GraphPattern::Filter { inner, .. }
-            | GraphPattern::Extend { inner, .. }
-            | GraphPattern::OrderBy { inner, .. }
-            | GraphPattern::Group { inner, .. }
-            | GraphPattern::Project { inner, .. }
-            | GraphPattern::Distinct { inner }
-            | GraphPattern::Reduced { inner }
-            | GraphPattern::Slice { inner, .. } => self.rewrite(inner),
-            // The active graph is another inside `GRAPH`; the others hold no groups.
-            _ => Ok(()),
+        // The active graph is another inside `GRAPH`, and `SERVICE` is answered by others.
+        let mut done = Ok(());
+        if !matches!(pattern, GraphPattern::Graph { .. } | GraphPattern::Service { .. }) {
+            each_child(pattern, &mut |inner| {
+                if done.is_ok() {
+                    done = self.rewrite(inner);
+                }
+            });
         }
+        done
     }
 
     /// `SELECT DISTINCT` of what a table holds: the pattern becomes the table.

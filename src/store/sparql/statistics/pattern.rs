@@ -5,6 +5,7 @@ use super::table::{Column, Row};
 use crate::rdf::vocab::rdf;
 use crate::store::StoreError;
 use crate::store::counts::Uses;
+use crate::store::sparql::algebra::operands;
 use crate::store::sparql::kept::{Known, Patience, Terms};
 use oxrdf::{NamedNode, Variable};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -244,34 +245,12 @@ fn used_by(expression: &Expression, used: &mut BTreeSet<Variable>) -> Option<()>
         Expression::Variable(variable) | Expression::Bound(variable) => {
             used.insert(variable.clone());
         }
-        Expression::Or(a, b)
-        | Expression::And(a, b)
-        | Expression::Equal(a, b)
-        | Expression::SameTerm(a, b)
-        | Expression::Greater(a, b)
-        | Expression::GreaterOrEqual(a, b)
-        | Expression::Less(a, b)
-        | Expression::LessOrEqual(a, b)
-        | Expression::Add(a, b)
-        | Expression::Subtract(a, b)
-        | Expression::Multiply(a, b)
-        | Expression::Divide(a, b) => {
-            used_by(a, used)?;
-            used_by(b, used)?;
-        }
-        Expression::Not(a) | Expression::UnaryPlus(a) | Expression::UnaryMinus(a) => used_by(a, used)?,
-        Expression::If(a, b, c) => [a, b, c].into_iter().try_for_each(|part| used_by(part, used))?,
-        Expression::In(a, list) => {
-            used_by(a, used)?;
-            list.iter().try_for_each(|part| used_by(part, used))?;
-        }
-        Expression::Coalesce(list) => list.iter().try_for_each(|part| used_by(part, used))?,
         Expression::FunctionCall(
             Function::Rand | Function::Uuid | Function::StrUuid | Function::BNode | Function::Custom(_),
             _,
         )
         | Expression::Exists(_) => return None,
-        Expression::FunctionCall(_, list) => list.iter().try_for_each(|part| used_by(part, used))?,
+        other => operands(other).into_iter().try_for_each(|part| used_by(part, used))?,
     }
     Some(())
 }
