@@ -56,6 +56,7 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         rows: arguments.sparql_rows,
         answer_megabytes: arguments.sparql_megabytes,
         concurrent: arguments.sparql_queries,
+        concurrent_long: arguments.sparql_queries.div_ceil(2),
         concurrent_of_client: arguments.sparql_queries_of_client.unwrap_or(arguments.sparql_queries.div_ceil(2)),
         ..SparqlLimits::default()
     };

@@ -229,6 +229,7 @@ vocabulary! {
         DATASET_NAMES_GRAPH = "DatasetNamesGraph",
         MARKED_TRUNCATION = "MarkedTruncation",
         BLANK_NODE = "blankNode",
+        IS_AWAITED = "isAwaited",
         SAMPLED_CONTENT = "SampledContent",
         SAMPLE_OF = "sampleOf",
     }

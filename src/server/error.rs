@@ -63,9 +63,11 @@ impl From<SparqlError> for ApiError {
     fn from(error: SparqlError) -> Self {
         let status = match error {
             SparqlError::Syntax(_) | SparqlError::TooLarge(_) | SparqlError::Unsupported(_) => StatusCode::BAD_REQUEST,
-            SparqlError::Deadline(_) | SparqlError::Memory(_) | SparqlError::Busy(_) | SparqlError::Cancelled => {
-                StatusCode::SERVICE_UNAVAILABLE
-            }
+            SparqlError::Deadline(_)
+            | SparqlError::Memory(_)
+            | SparqlError::Busy(_)
+            | SparqlError::Crowded(_)
+            | SparqlError::Cancelled => StatusCode::SERVICE_UNAVAILABLE,
             SparqlError::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
             SparqlError::Refused(_) => StatusCode::FORBIDDEN,
             SparqlError::Service(_) => StatusCode::BAD_GATEWAY,

@@ -581,7 +581,7 @@ async fn sparql_answers_are_bounded() {
     let given_up = hasty.get(&format!("/sparql?{}", encoded(&[("query", slow)]))).await;
     assert_eq!((given_up.status.as_u16(), given_up.header("retry-after")), (503, "5"));
 
-    let busy = Site::of(&testdata("catalog.ttl"), SparqlLimits { concurrent: 0, ..limits() });
+    let busy = Site::of(&testdata("catalog.ttl"), SparqlLimits { concurrent: 0, waiting: 0, ..limits() });
     assert_eq!(busy.get(&format!("/sparql?{query}")).await.status, 503);
 }
 

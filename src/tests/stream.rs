@@ -48,10 +48,20 @@ fn product() -> String {
     format!("SELECT * {{ GRAPH <{GRAPH}> {{ ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }} }}")
 }
 
-/// As many, counted: nothing to send before the end. Joined so that the evaluation goes on reading the store, and with it
-/// on looking whether it is cancelled; Oxigraph multiplies what is not joined in memory.
-fn count() -> String {
-    format!("SELECT (COUNT(*) AS ?n) {{ GRAPH <{GRAPH}> {{ ?a ?p ?b . ?c ?p ?d . ?e ?p ?f }} }}")
+/// As many, counted: nothing to send before the end. The first reads the store for every row; of the others Oxigraph
+/// multiplies the rows in memory.
+fn counts() -> Vec<String> {
+    let counted = |pattern: &str| format!("SELECT (COUNT(*) AS ?n) {{ GRAPH <{GRAPH}> {{ {pattern} }} }}");
+    vec![
+        counted("?a ?p ?b . ?c ?p ?d . ?e ?p ?f"),
+        counted("?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l"),
+        counted("?a ?p ?b . ?c ?q ?d OPTIONAL { ?e ?r ?f . ?f2 ?r ?g } OPTIONAL { ?h ?s ?i }"),
+        counted(
+            "{ SELECT ?p { ?a ?p ?b } } { SELECT ?p { ?c ?p ?d } } { SELECT ?p { ?e ?p ?f } } { SELECT ?p { ?g ?p ?h } }",
+        ),
+        counted("?a ?b ?c { ?d ?e ?f } UNION { ?f ?e ?d } { ?g ?h ?i } UNION { ?i ?h ?g } MINUS { ?a ?h ?d }"),
+        counted("?x ?y ?z FILTER NOT EXISTS { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i FILTER(?c = ?i && ?a != ?g) }"),
+    ]
 }
 
 fn path(query: &str, format: &str) -> String {
@@ -60,6 +70,24 @@ fn path(query: &str, format: &str) -> String {
 
 fn get(query: &str, format: &str) -> Request<Body> {
     Request::get(path(query, format)).body(Body::empty()).expect("a request")
+}
+
+#[tokio::test]
+async fn what_nothing_could_stop_is_refused() {
+    let site = site(limits());
+    let unions = "{ } UNION { } ".repeat(40);
+    let doublings: String = (0..40).map(|n| format!("BIND(CONCAT(?x{n}, ?x{n}) AS ?x{}) ", n + 1)).collect();
+    for query in [
+        format!("SELECT (COUNT(*) AS ?n) {{ {unions} }}"),
+        format!("SELECT (STRLEN(?x40) AS ?n) {{ ?s ?p ?x0 {doublings} }}"),
+    ] {
+        let (status, text) = {
+            let response = site.begin(get(&query, "json")).await;
+            (response.status(), read(response).await.expect("a body").0)
+        };
+        assert_eq!(status, 400, "{text}");
+        assert!(text.contains("refused"), "{text}");
+    }
 }
 
 /// The whole body, if it is whole, and its trailers.
@@ -154,7 +182,7 @@ async fn what_is_cut_while_it_is_sent_says_so_or_breaks_off() {
 #[tokio::test]
 async fn a_deadline_breaks_the_transfer_off() {
     let deadline = Duration::from_millis(1500);
-    let site = site(SparqlLimits { deadline, rows: usize::MAX, concurrent: 1, ..limits() });
+    let site = site(SparqlLimits { deadline, rows: usize::MAX, concurrent: 1, waiting: 0, ..limits() });
     for format in ["json", "xml", "csv"] {
         let response = site.begin(get(&product(), format)).await;
         assert_eq!(response.status(), 200, "{format}");
@@ -186,13 +214,13 @@ async fn soon(site: &Site, time: Duration) -> bool {
 #[tokio::test]
 async fn who_leaves_is_waited_for_no_longer() {
     let deadline = Duration::from_secs(600);
-    let site = site(SparqlLimits { deadline, rows: usize::MAX, concurrent: 1, ..limits() });
+    let site = site(SparqlLimits { deadline, rows: usize::MAX, concurrent: 1, waiting: 0, ..limits() });
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
     let service = site.app().into_make_service_with_connect_info::<SocketAddr>();
     let serving = tokio::spawn(async move { axum::serve(listener, service).await });
     // Before the answer has begun, and in the middle of it.
-    for (query, begins) in [(count(), false), (product(), true)] {
+    for (query, begins) in counts().into_iter().map(|count| (count, false)).chain([(product(), true)]) {
         let mut client = TcpStream::connect(address).await.expect("a connection");
         let request = format!("GET {} HTTP/1.1\r\nHost: localhost\r\n\r\n", path(&query, "csv"));
         client.write_all(request.as_bytes()).await.expect("sent");

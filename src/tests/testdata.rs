@@ -504,7 +504,7 @@ fn queries_are_bounded() {
     assert!(matches!(evaluate(&deep, &limits()), Err(SparqlError::TooLarge(_))));
     let small = SparqlLimits { query_bytes: 10, ..limits() };
     assert!(matches!(evaluate("SELECT * { ?s ?p ?o }", &small), Err(SparqlError::TooLarge(_))));
-    let none = SparqlLimits { concurrent: 0, ..limits() };
+    let none = SparqlLimits { concurrent: 0, waiting: 0, ..limits() };
     assert!(matches!(evaluate("ASK {}", &none), Err(SparqlError::Busy(_))));
 
     let elsewhere = evaluate("SELECT * { SERVICE <http://127.0.0.1:9/sparql> { ?s ?p ?o } }", &limits());

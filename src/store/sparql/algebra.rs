@@ -89,7 +89,7 @@ pub(super) fn children(pattern: &GraphPattern) -> Vec<&GraphPattern> {
 }
 
 /// The expressions of a pattern's own level.
-fn expressions(pattern: &GraphPattern) -> Vec<&Expression> {
+pub(super) fn expressions(pattern: &GraphPattern) -> Vec<&Expression> {
     match pattern {
         GraphPattern::Filter { expr, .. } => vec![expr],
         GraphPattern::Extend { expression, .. } => vec![expression],

@@ -2,6 +2,7 @@
 
 use super::SparqlError;
 use super::algebra::{inside, pattern_of, services};
+use super::growth::growth_of;
 use spargebra::Query;
 use spargebra::algebra::{GraphPattern, PropertyPathExpression};
 use std::time::Duration;
@@ -19,10 +20,21 @@ pub struct SparqlLimits {
     pub concurrent: usize,
     /// Of these, queries of one client. Default 4.
     pub concurrent_of_client: usize,
+    /// Time a query waits for a place where all are taken. Default 5 s.
+    pub patience: Duration,
+    /// Queries that wait for a place at one time. Default 64.
+    pub waiting: usize,
+    /// Time after which a query is one that takes long. Default 500 ms.
+    pub quick: Duration,
+    /// Of the queries at one time, those that take long, while others wait. Default 4.
+    pub concurrent_long: usize,
     /// Megabytes by which the process may grow while a query is answered. Default 1,024.
     pub memory_megabytes: u64,
-    /// Combinations of the rows of all `VALUES` of a query. Default 1,000,000.
+    /// Combinations of the rows that stand in a query: those of `VALUES`, and one for each part of a `UNION`. Default
+    /// 1,000,000.
     pub combinations: u64,
+    /// How many times longer than what it is made of a text may be. Default 1,000.
+    pub growth: u64,
     /// Triple patterns and steps of paths. Default 200: the optimizer takes seconds for more.
     pub patterns: usize,
     /// Bytes of a query. Default 64 KiB.
@@ -59,8 +71,13 @@ impl Default for SparqlLimits {
             answer_megabytes: 1024,
             concurrent: 8,
             concurrent_of_client: 4,
+            patience: Duration::from_secs(5),
+            waiting: 64,
+            quick: Duration::from_millis(500),
+            concurrent_long: 4,
             memory_megabytes: 1024,
             combinations: 1_000_000,
+            growth: 1_000,
             patterns: 200,
             query_bytes: 64 << 10,
             nesting: 150,
@@ -223,39 +240,57 @@ pub(super) struct Cost {
     combinations: u64,
     patterns: usize,
     services: usize,
+    growth: f64,
 }
 
 impl Cost {
     pub(super) fn of(query: &Query) -> Self {
         let pattern = pattern_of(query);
-        let mut cost = Self { combinations: 1, patterns: 0, services: services(pattern) };
-        cost.add(pattern);
-        cost
+        Self {
+            combinations: rows(pattern),
+            patterns: patterns(pattern),
+            services: services(pattern),
+            growth: growth_of(pattern),
+        }
     }
 
     pub(super) fn check(&self, limits: &SparqlLimits) -> Result<(), SparqlError> {
+        let too_large = |reason: String| Err(SparqlError::TooLarge(reason));
         if self.combinations > limits.combinations {
-            return Err(SparqlError::TooLarge(format!("its VALUES combine to more than {} rows", limits.combinations)));
+            return too_large(format!("its VALUES and UNION combine to more than {} rows", limits.combinations));
         }
         if self.services > limits.services {
-            return Err(SparqlError::TooLarge(format!("it has more than {} SERVICE", limits.services)));
+            return too_large(format!("it has more than {} SERVICE", limits.services));
         }
         if self.patterns > limits.patterns {
-            return Err(SparqlError::TooLarge(format!("it has more than {} triple patterns", limits.patterns)));
+            return too_large(format!("it has more than {} triple patterns", limits.patterns));
+        }
+        if self.growth > limits.growth as f64 {
+            return too_large(format!(
+                "it makes texts more than {} times as long as what they are made of",
+                limits.growth
+            ));
         }
         Ok(())
     }
+}
 
-    fn add(&mut self, pattern: &GraphPattern) {
-        match pattern {
-            GraphPattern::Values { bindings, .. } => {
-                self.combinations = self.combinations.saturating_mul(bindings.len().max(1) as u64);
-            }
-            GraphPattern::Bgp { patterns } => self.patterns += patterns.len(),
-            GraphPattern::Path { path, .. } => self.patterns += steps(path),
-            GraphPattern::Service { .. } => {} // it costs others
-            other => inside(other).into_iter().for_each(|inner| self.add(inner)),
-        }
+/// The rows that a pattern gives where each triple pattern, path and service gives one.
+fn rows(pattern: &GraphPattern) -> u64 {
+    match pattern {
+        GraphPattern::Values { bindings, .. } => bindings.len().max(1) as u64,
+        GraphPattern::Union { left, right } => rows(left).saturating_add(rows(right)),
+        GraphPattern::Service { .. } => 1, // it costs others
+        other => inside(other).into_iter().map(rows).fold(1, u64::saturating_mul),
+    }
+}
+
+fn patterns(pattern: &GraphPattern) -> usize {
+    match pattern {
+        GraphPattern::Bgp { patterns } => patterns.len(),
+        GraphPattern::Path { path, .. } => steps(path),
+        GraphPattern::Service { .. } => 0,
+        other => inside(other).into_iter().map(patterns).sum(),
     }
 }
 

@@ -7,13 +7,16 @@
 //! *Statistics answer first.* Counts and listings that are counted already are read off ([`SparqlLimits::statistics`]);
 //! what remains of the query is evaluated.
 //!
-//! *Why a thread for each query?* Oxigraph looks at its cancellation token only when it reads the store, so a query that
-//! computes without reading cannot be stopped. At the deadline the answer is given up at once, the token is set, and the
-//! thread is left to end; until it does it holds one of the [`SparqlLimits::concurrent`] places.
+//! *Why a thread for each query?* Oxigraph looks at its cancellation token only when it reads the store. At the deadline
+//! the answer is given up at once, the token is set, and the thread is left to end: filters see to it that it soon does
+//! (`guard`), and until then it holds one of the [`SparqlLimits::concurrent`] places. What neither reads nor passes a filter
+//! is bounded before it runs: rows that stand in the query, and the length of the text it makes.
 
 mod algebra;
 mod federation;
 mod graphs;
+mod growth;
+mod guard;
 mod kept;
 mod limits;
 mod places;
@@ -149,6 +152,9 @@ pub enum SparqlError {
     /// Too many queries at once.
     #[error("{0} queries are being answered; try again in a moment")]
     Busy(usize),
+    /// Others wait, and as many queries that take long as may be are being answered.
+    #[error("given up for others that wait: {0} queries that take long are being answered; try again later")]
+    Crowded(usize),
     /// Too many queries of one client at once.
     #[error("{0} queries of yours are being answered; wait for one of them to end")]
     TooMany(usize),
@@ -244,9 +250,10 @@ struct Scene {
 }
 
 impl Scene {
-    fn prepare(&self, query: Query) -> PreparedSparqlQuery {
+    fn prepare(&self, mut query: Query) -> PreparedSparqlQuery {
+        guard::guard(&mut query);
         let plain = SparqlEvaluator::new().with_cancellation_token(self.token.clone());
-        let mut evaluator = statistics::with_functions(plain);
+        let mut evaluator = guard::with_function(statistics::with_functions(plain), self.token.clone());
         for (name, feed) in &self.feeds {
             evaluator = evaluator.with_service_handler(name.clone(), Reader(Arc::clone(feed)));
         }

@@ -193,23 +193,22 @@ fn resident_megabytes() -> Option<u64> {
 
 /// What bounds an answer from outside its evaluation.
 struct Watch {
+    place: Arc<Place>,
     started: Instant,
-    deadline: Duration,
-    memory_megabytes: u64,
+    limits: SparqlLimits,
     /// What the process held at the start.
     before: Option<u64>,
     looked: Instant,
 }
 
 impl Watch {
-    fn new(limits: &SparqlLimits) -> Self {
+    fn new(limits: &SparqlLimits, place: Arc<Place>) -> Self {
         let now = Instant::now();
-        let (deadline, memory_megabytes) = (limits.deadline, limits.memory_megabytes);
-        Self { started: now, deadline, memory_megabytes, before: resident_megabytes(), looked: now }
+        Self { place, started: now, limits: limits.clone(), before: resident_megabytes(), looked: now }
     }
 
     fn time_left(&self) -> Duration {
-        self.deadline.saturating_sub(self.started.elapsed())
+        self.limits.deadline.saturating_sub(self.started.elapsed())
     }
 
     fn check(&mut self, cancellation: &Cancellation) -> Result<(), SparqlError> {
@@ -217,14 +216,17 @@ impl Watch {
             return Err(SparqlError::Cancelled);
         }
         if self.time_left().is_zero() {
-            return Err(SparqlError::Deadline(self.deadline));
+            return Err(SparqlError::Deadline(self.limits.deadline));
         }
         if self.looked.elapsed() < WATCH {
             return Ok(());
         }
         self.looked = Instant::now();
         let grown = resident_megabytes().zip(self.before).map_or(0, |(now, before)| now.saturating_sub(before));
-        if grown > self.memory_megabytes { Err(SparqlError::Memory(self.memory_megabytes)) } else { Ok(()) }
+        if grown > self.limits.memory_megabytes {
+            return Err(SparqlError::Memory(self.limits.memory_megabytes));
+        }
+        if self.started.elapsed() < self.limits.quick { Ok(()) } else { self.place.stay(&self.limits) }
     }
 }
 
@@ -250,7 +252,6 @@ pub struct AnswerStream {
     ended: Option<bool>,
     watch: Watch,
     cancellation: Cancellation,
-    _place: Arc<Place>,
 }
 
 impl Drop for AnswerStream {
@@ -272,9 +273,8 @@ impl AnswerStream {
             receiver,
             held: VecDeque::new(),
             ended: None,
-            watch: Watch::new(limits),
+            watch: Watch::new(limits, place),
             cancellation: cancellation.clone(),
-            _place: place,
         };
         if let Part::Head(head) = stream.receive(&mut || ())? {
             stream.head = head;
