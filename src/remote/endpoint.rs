@@ -1,4 +1,5 @@
-//! What is known of one endpoint: how many calls run, when the next may begin, and how the former ones went.
+//! What is known of one endpoint: how the former calls went; and of its host: how many calls run, and when the next may
+//! begin.
 
 use super::error::{FailureKind, RemoteError};
 use super::wait::{Patience, SPELL};
@@ -75,46 +76,22 @@ struct Gate {
     next: Instant,
 }
 
+/// A server, however many endpoints it has: it is one machine that answers them all.
 #[derive(Debug)]
-pub(super) struct Endpoint {
+pub(super) struct Host {
+    /// Name and port, as IRIs have them.
+    name: String,
     gate: Mutex<Gate>,
     left: Condvar,
-    statistics: Mutex<EndpointStatistics>,
-    /// It takes queries by GET alone.
-    by_get: AtomicBool,
-    /// When it was last asked for, counted in calls of the client.
-    pub(super) last_use: AtomicU64,
 }
 
-impl Endpoint {
-    pub(super) fn new(endpoint: NamedNode) -> Self {
-        Self {
-            gate: Mutex::new(Gate { inside: 0, next: Instant::now() }),
-            left: Condvar::new(),
-            statistics: Mutex::new(EndpointStatistics::new(endpoint)),
-            by_get: AtomicBool::new(false),
-            last_use: AtomicU64::new(0),
-        }
-    }
-
-    pub(super) fn snapshot(&self) -> EndpointStatistics {
-        self.statistics().clone()
-    }
-
-    pub(super) fn takes_get_alone(&self) -> bool {
-        self.by_get.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn refuses_post(&self) {
-        self.by_get.store(true, Ordering::Relaxed);
+impl Host {
+    fn new(name: String) -> Self {
+        Self { name, gate: Mutex::new(Gate { inside: 0, next: Instant::now() }), left: Condvar::new() }
     }
 
     fn gate(&self) -> MutexGuard<'_, Gate> {
         self.gate.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn statistics(&self) -> MutexGuard<'_, EndpointStatistics> {
-        self.statistics.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits for a place among the `concurrent` ones.
@@ -137,9 +114,56 @@ impl Endpoint {
     }
 }
 
-/// One of the places that calls to an endpoint have.
+/// The host of an endpoint: its IRI's user, name and port; the IRI itself where it has none.
+fn host_of(endpoint: &NamedNode) -> String {
+    let iri = oxiri::IriRef::parse(endpoint.as_str()).ok();
+    let authority = iri.as_ref().and_then(|iri| iri.authority()).unwrap_or(endpoint.as_str());
+    authority.to_ascii_lowercase()
+}
+
 #[derive(Debug)]
-struct Place(Arc<Endpoint>);
+pub(super) struct Endpoint {
+    host: Arc<Host>,
+    statistics: Mutex<EndpointStatistics>,
+    /// It takes queries by GET alone.
+    by_get: AtomicBool,
+    /// When it was last asked for, counted in calls of the client.
+    pub(super) last_use: AtomicU64,
+}
+
+impl Endpoint {
+    /// An endpoint that is new among those `known`, with whose host it may be one.
+    pub(super) fn new<'e>(endpoint: NamedNode, mut known: impl Iterator<Item = &'e Arc<Self>>) -> Self {
+        let name = host_of(&endpoint);
+        let host = known.find(|known| known.host.name == name).map(|known| Arc::clone(&known.host));
+        Self {
+            host: host.unwrap_or_else(|| Arc::new(Host::new(name))),
+            statistics: Mutex::new(EndpointStatistics::new(endpoint)),
+            by_get: AtomicBool::new(false),
+            last_use: AtomicU64::new(0),
+        }
+    }
+
+    pub(super) fn snapshot(&self) -> EndpointStatistics {
+        self.statistics().clone()
+    }
+
+    pub(super) fn takes_get_alone(&self) -> bool {
+        self.by_get.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn refuses_post(&self) {
+        self.by_get.store(true, Ordering::Relaxed);
+    }
+
+    fn statistics(&self) -> MutexGuard<'_, EndpointStatistics> {
+        self.statistics.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One of the places that calls to a host have.
+#[derive(Debug)]
+struct Place(Arc<Host>);
 
 impl Drop for Place {
     fn drop(&mut self) {
@@ -164,7 +188,7 @@ pub(super) struct Visit {
 impl Visit {
     /// Waits for a place.
     pub(super) fn begin(endpoint: Arc<Endpoint>, concurrent: usize, patience: &Patience) -> Result<Self, RemoteError> {
-        match endpoint.enter(concurrent, patience) {
+        match endpoint.host.enter(concurrent, patience) {
             Ok(place) => Ok(Self::new(endpoint, Some(place))),
             Err(EgressFault::TimedOut) => {
                 let crowded = RemoteError::Crowded { endpoint: patience.iri.clone() };
@@ -181,7 +205,7 @@ impl Visit {
 
     /// Waits until the endpoint may be sent a request.
     pub(super) fn pace(&mut self, pause: Duration, patience: &Patience) -> Result<(), RemoteError> {
-        let turn = self.endpoint.reserve(pause);
+        let turn = self.endpoint.host.reserve(pause);
         patience.wait_until(turn).map_err(|fault| patience.error(fault))?;
         self.requests += 1;
         Ok(())

@@ -9,7 +9,7 @@
 //! Every call has a deadline, and limits of rows and bytes beyond which it fails: an answer is whole or an error. All
 //! requests obey the policy of the [`Egress`].
 //!
-//! *Politeness.* No endpoint gets more than [`ClientOptions::concurrent`] calls at one time, and none within
+//! *Politeness.* No host gets more than [`ClientOptions::concurrent`] calls at one time, and none within
 //! [`ClientOptions::pause`] after another. A call lasts until its rows are read or dropped: who opens calls to an
 //! endpoint while holding the rows of others should drain those first, or may wait in vain ([`RemoteError::Crowded`]).
 //!
@@ -56,9 +56,9 @@ const ENDPOINTS: usize = 4096;
 /// How the client treats endpoints.
 #[derive(Clone, Debug)]
 pub struct ClientOptions {
-    /// Calls to one endpoint at one time. Default 4.
+    /// Calls to one host at one time, over all its endpoints. Default 4.
     pub concurrent: usize,
-    /// Time between the beginnings of two requests to one endpoint. Default none.
+    /// Time between the beginnings of two requests to one host. Default none.
     pub pause: Duration,
     /// How long to wait before each further attempt, where the endpoint does not say. Default 250 ms, 1 s and 4 s.
     pub back_off: Vec<Duration>,
@@ -220,9 +220,14 @@ impl SparqlClient {
         if !endpoints.contains_key(&iri) && endpoints.len() >= ENDPOINTS {
             forget_one(&mut endpoints);
         }
-        let endpoint = endpoints.entry(iri.clone()).or_insert_with(|| Arc::new(Endpoint::new(iri)));
+        let known = endpoints.get(&iri).cloned();
+        let endpoint = known.unwrap_or_else(|| {
+            let new = Arc::new(Endpoint::new(iri.clone(), endpoints.values()));
+            endpoints.insert(iri, Arc::clone(&new));
+            new
+        });
         endpoint.last_use.store(self.calls.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
-        Arc::clone(endpoint)
+        endpoint
     }
 }
 

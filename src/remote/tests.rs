@@ -361,6 +361,20 @@ fn an_endpoint_is_not_overrun() {
 }
 
 #[test]
+fn endpoints_of_one_host_share_its_places() {
+    let server = Server::constant(json(JSON));
+    let client = client(&server, ClientOptions { concurrent: 1, ..hasty() });
+    let other = NamedNode::new(server.iri("/other/sparql")).expect("an IRI");
+    let held = client.select(endpoint(&server).as_ref(), QUERY, &CallOptions::default()).expect("rows");
+    let brief = CallOptions { time: Duration::from_millis(100), ..CallOptions::default() };
+    let crowded = client.ask(other.as_ref(), "ASK {}", &brief).expect_err("no place");
+    assert_eq!(crowded.kind(), FailureKind::Crowded);
+    drop(held);
+    assert!(client.select(other.as_ref(), QUERY, &CallOptions::default()).is_ok());
+    assert_eq!(client.snapshot().len(), 2, "each has statistics of its own");
+}
+
+#[test]
 fn rows_held_back_keep_their_place() {
     let server = Server::constant(json(JSON));
     let client = client(&server, ClientOptions { concurrent: 1, ..hasty() });
@@ -476,7 +490,7 @@ fn endpoints_are_forgotten_when_there_are_too_many() {
     let mut endpoints = FxHashMap::default();
     for number in 0..3 {
         let iri = NamedNode::new_unchecked(format!("http://e.org/{number}"));
-        let endpoint = Endpoint::new(iri.clone());
+        let endpoint = Endpoint::new(iri.clone(), endpoints.values());
         endpoint.last_use.store(number, Ordering::Relaxed);
         endpoints.insert(iri, Arc::new(endpoint));
     }

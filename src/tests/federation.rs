@@ -318,7 +318,7 @@ fn rows(answer: &Answer) -> usize {
 
 #[test]
 fn bindings_go_in_blocks_that_grow() {
-    let (home, services) = counting(1000, 1200);
+    let (home, services) = counting(1000, 3000);
     let services = Arc::new(services);
     let query = format!("{PREFIX} SELECT * {{ ?n :a ?a SERVICE <{ONE}> {{ ?n :b ?b }} }}");
     let answer = ask(&home, &services, &query).expect("an answer");
@@ -326,9 +326,23 @@ fn bindings_go_in_blocks_that_grow() {
     let mut calls = services.calls();
     assert_eq!(calls[0], 100, "{calls:?}");
     assert!(calls.len() <= 10, "{calls:?}");
-    calls.sort_unstable();
+    // On a slow machine there may be enough blocks for the trial whether the service has few rows.
+    let trials = calls.iter().filter(|&&rows| rows == 1).count();
+    calls.retain(|&rows| rows > 1);
     assert_eq!(calls.iter().sum::<usize>(), 1000);
-    assert_eq!(services.rows.load(Ordering::Relaxed), 1000, "only what joins is sent");
+    assert!(trials <= 1);
+    assert_eq!(services.rows.load(Ordering::Relaxed), 1000 + trials * 2001, "only what joins is sent");
+}
+
+#[test]
+fn few_rows_are_asked_for_as_a_whole() {
+    let few: String = (0..30_000).step_by(100).map(|n| format!(":n{n} :b \"{n}\" . :n{n} :b \"again\" .\n")).collect();
+    let services = Stores::of([(ONE, format!("@prefix : <http://e.example/> .\n{few}").as_str())]);
+    let (home, services) = (home(&numbers(0, 20_000, "a")), Arc::new(services));
+    let query = format!("{PREFIX} SELECT * {{ ?n :a ?a SERVICE <{ONE}> {{ ?n :b ?b FILTER(?b != \"0\") }} }}");
+    assert_eq!(rows(&ask(&home, &services, &query).expect("an answer")), 399, "each row once");
+    let calls = services.calls();
+    assert_eq!((calls.len(), calls.last()), (5, Some(&1)), "{calls:?}");
 }
 
 #[test]

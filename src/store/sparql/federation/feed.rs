@@ -6,11 +6,16 @@
 //! *How large is a block?* The first has [`FIRST`] rows and goes alone. One answered within [`BRISK`] doubles the next, up
 //! to [`MOST`]; one that takes longer than [`SLOW`] halves it; one that the service finds too large is asked again in
 //! halves. From the second block on up to [`AT_ONCE`] are under way.
+//!
+//! *Few rows and many bindings.* After [`WHOLE_AFTER`] blocks the service is asked once for whatever it has, up to
+//! [`MOST`] rows: where that is all, no further block is needed, however many bindings there are.
 
 use super::super::Scene;
+use super::super::algebra::children;
 use super::{Bindings, ServiceCall, ServiceError, ServiceRow, Services};
 use oxigraph::sparql::{CancellationToken, QueryEvaluationError, QueryResults, QuerySolution, QuerySolutionIter};
 use oxrdf::{NamedNode, Term, Variable};
+use rustc_hash::FxHashSet;
 use spargebra::Query;
 use spargebra::algebra::GraphPattern;
 use spargebra::term::GroundTerm;
@@ -30,6 +35,7 @@ const MOST_BYTES: usize = 256 << 10;
 const BRISK: Duration = Duration::from_millis(500);
 const SLOW: Duration = Duration::from_secs(5);
 const AT_ONCE: usize = 3;
+const WHOLE_AFTER: usize = 4;
 const AHEAD: usize = 5000;
 /// How often one who waits looks whether the query was given up.
 const WATCH: Duration = Duration::from_millis(20);
@@ -277,10 +283,12 @@ impl Asker<'_> {
                 workers: 0,
                 sent: 0,
                 open: BTreeMap::new(),
+                asked: self.may_give_all().then(FxHashSet::default),
+                is_whole: false,
                 unasked: Vec::new(),
             };
             for solution in solutions {
-                if self.feed.is_over() {
+                if blocks.is_whole || self.feed.is_over() {
                     break;
                 }
                 blocks.add(&solution.map_err(failed)?);
@@ -337,6 +345,7 @@ impl Asker<'_> {
             pattern: &job.pattern,
             variables: &job.variables,
             bindings: &block.bindings,
+            most: None,
             deadline: job.scene.deadline,
             cancelled: &job.scene.token,
         };
@@ -356,6 +365,51 @@ impl Asker<'_> {
         Ok(())
     }
 
+    /// Whether it is worth the trial to ask for all rows: they are soon there where there are few, and are of use however
+    /// many bindings there are.
+    fn may_give_all(&self) -> bool {
+        let job = self.job;
+        let Target::Constant(service) = &job.target else { return false };
+        !job.silent && job.services.needs(service, &job.pattern).is_empty() && is_simple(&job.pattern)
+    }
+
+    /// Asks for all rows and hands on those of bindings that were not asked for. Whether these are all: a failure, or too
+    /// many rows, leave everything as it was.
+    fn ask_for_whole(&self, service: &NamedNode, keys: &[Variable], asked: &FxHashSet<Vec<GroundTerm>>) -> bool {
+        let job = self.job;
+        let call = ServiceCall {
+            service,
+            pattern: &job.pattern,
+            variables: &job.variables,
+            bindings: &Bindings::unrestricted(),
+            most: Some(MOST + 1),
+            deadline: job.scene.deadline,
+            cancelled: &job.scene.token,
+        };
+        let mut rows: Vec<ServiceRow> = Vec::new();
+        let called = job.services.call(&call, &mut |row| {
+            rows.push(row);
+            if rows.len() > MOST { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        if called.is_err() || rows.len() > MOST {
+            return false;
+        }
+        let places: Vec<Option<usize>> =
+            keys.iter().map(|key| job.variables.iter().position(|variable| variable == key)).collect();
+        let was_asked_for = |row: &ServiceRow| {
+            let key = places.iter().map(|place| GroundTerm::try_from(row.get((*place)?)?.clone()?).ok());
+            key.collect::<Option<Vec<_>>>().is_some_and(|key| asked.contains(&key))
+        };
+        let endpoint: Term = service.clone().into();
+        let mut new: Vec<ServiceRow> = rows.into_iter().filter(|row| !was_asked_for(row)).collect();
+        for row in &mut new {
+            row.resize(job.variables.len(), None);
+            row.resize(self.feed.variables.len(), Some(endpoint.clone()));
+        }
+        let _ = self.feed.push(&mut new, job.most_rows);
+        true
+    }
+
     /// The rows of a block as they are where the service adds nothing.
     fn nothing(&self, block: &Block) -> Vec<ServiceRow> {
         let name: Term = block.service.clone().into();
@@ -371,6 +425,12 @@ impl Asker<'_> {
     }
 }
 
+/// Whether the first rows of a pattern are there before all of them are computed.
+fn is_simple(pattern: &GraphPattern) -> bool {
+    matches!(pattern, GraphPattern::Bgp { .. } | GraphPattern::Join { .. } | GraphPattern::Filter { .. })
+        && children(pattern).into_iter().all(is_simple)
+}
+
 /// Bindings on their way into blocks.
 struct Blocks<'s, 'e, 'f> {
     asker: &'e Asker<'f>,
@@ -381,6 +441,10 @@ struct Blocks<'s, 'e, 'f> {
     workers: usize,
     sent: usize,
     open: BTreeMap<NamedNode, (Vec<Vec<GroundTerm>>, usize)>,
+    /// What was asked for, as long as all rows may still be asked for.
+    asked: Option<FxHashSet<Vec<GroundTerm>>>,
+    /// Whether all rows were asked for and came.
+    is_whole: bool,
     /// Rows of a silent service for solutions that it was not asked for, should it fail.
     unasked: Vec<ServiceRow>,
 }
@@ -442,6 +506,19 @@ impl Blocks<'_, '_, '_> {
 
     /// The first block is asked for here, so that its time tells the size of the next; the others go to workers.
     fn send(&mut self, service: NamedNode, rows: Vec<Vec<GroundTerm>>) {
+        if self.is_whole {
+            return;
+        }
+        if self.sent == WHOLE_AFTER
+            && let Some(asked) = self.asked.take()
+            && self.asker.ask_for_whole(&service, &self.context.keys, &asked)
+        {
+            self.is_whole = true;
+            return;
+        }
+        if let Some(asked) = &mut self.asked {
+            asked.extend(rows.iter().cloned());
+        }
         let block = Block { service, bindings: Bindings { variables: self.context.keys.clone(), rows } };
         self.sent += 1;
         if self.sent == 1 && matches!(self.asker.job.target, Target::Constant(_)) {

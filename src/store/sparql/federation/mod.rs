@@ -63,6 +63,8 @@ pub struct ServiceCall<'c> {
     pub variables: &'c [Variable],
     /// Rows that join none of these may be left out.
     pub bindings: &'c Bindings,
+    /// Rows of which any so many will do, where not all are wanted.
+    pub most: Option<usize>,
     /// When the answer is no longer wanted.
     pub deadline: Instant,
     /// Set once nobody waits any more.
@@ -70,7 +72,7 @@ pub struct ServiceCall<'c> {
 }
 
 impl ServiceCall<'_> {
-    /// What is asked, its bindings as `VALUES`. Under filters, so that they stand beside the pattern they restrict: every
+    /// What is asked, its bindings as `VALUES`, and as many rows as are wanted. Under filters, so that they stand beside the pattern they restrict: every
     /// solution of the pattern binds their variables.
     fn restricted(&self) -> GraphPattern {
         let mut pattern = self.pattern.clone();
@@ -83,6 +85,11 @@ impl ServiceCall<'_> {
             }
             let inner = std::mem::replace(place, GraphPattern::Bgp { patterns: Vec::new() });
             *place = GraphPattern::Join { left: Box::new(values), right: Box::new(inner) };
+        }
+        if self.most.is_some() {
+            let inner =
+                Box::new(GraphPattern::Project { inner: Box::new(pattern), variables: self.variables.to_vec() });
+            pattern = GraphPattern::Slice { inner, start: 0, length: self.most };
         }
         pattern
     }
