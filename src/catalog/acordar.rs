@@ -58,9 +58,9 @@ fn dataset(entry: &Value) -> Result<Dataset, String> {
     };
     let distributions = list(entry, &["download", "dump", "dumps"], '\n')
         .into_iter()
-        .map(|path| Distribution { location: Location::from_text(&path), media_type: None })
+        .map(|path| Distribution::at(Location::from_text(&path)))
         .collect();
-    Ok(Dataset { metadata, distributions, remote: None })
+    Ok(Dataset { distributions, ..Dataset::new(metadata) })
 }
 
 /// The first of the keys that has a value, as text.

@@ -5,16 +5,20 @@
 //! catalogue graph.
 
 pub mod acordar;
+mod closure;
 mod dataset;
 pub mod dcat;
 mod iris;
 pub mod papers_with_code;
+mod statement;
+mod typed;
 
 pub use dataset::{
     Agent, Dataset, DatasetId, Distribution, Extent, InvalidDatasetId, Location, Metadata, RemoteContent, Scheme, Text,
     Theme, Work, preferred,
 };
 pub use iris::{InvalidBase, Iris};
+pub use statement::{Node, Statement, Value};
 
 use crate::rdf::intake::{self, Limits};
 use std::fs::File;
@@ -30,6 +34,21 @@ pub struct Catalog {
     pub datasets: Vec<Dataset>,
     /// Entries that could not be read, and why.
     pub problems: Vec<String>,
+    /// What else it describes.
+    pub beside: Beside,
+}
+
+/// Nodes of a catalogue that are no datasets. What they say of a dataset is carried with it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Beside {
+    /// Catalogues.
+    pub catalogs: usize,
+    /// Records of entries.
+    pub records: usize,
+    /// Series that datasets belong to.
+    pub series: usize,
+    /// Data services.
+    pub services: usize,
 }
 
 /// A catalogue that cannot be read at all.
