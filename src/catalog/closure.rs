@@ -83,6 +83,13 @@ impl<'g> Index<'g> {
         index
     }
 
+    /// For the header of a dump: the content that it leads to is no description.
+    pub(super) fn header_alone(graph: &'g TripleGraph, entry: TermId) -> Self {
+        let headers = FxHashMap::from_iter([(entry, header(graph, entry))]);
+        let entries = headers[&entry].iter().map(|triple| triple.object).chain([entry]).collect();
+        Self { graph, entries, links: FxHashMap::default(), headers }
+    }
+
     /// Without anything that leads to the one entry.
     pub(super) fn alone(graph: &'g TripleGraph, entry: TermId) -> Self {
         let entries = FxHashSet::from_iter([entry]);

@@ -4,13 +4,13 @@
 use super::closure::{Carrier, Closure, Index, Named};
 use super::typed::scheme_iri;
 use super::{
-    Agent, Beside, Catalog, Dataset, DatasetId, Distribution, Extent, Iris, Location, Metadata, Node, RemoteContent,
-    Scheme, Statement, Text, Theme, Work, typed,
+    Agent, Beside, Catalog, Dataset, DatasetId, Distribution, Extent, Form, Iris, Location, Metadata, Node,
+    RemoteContent, Scheme, Statement, Text, Theme, Work, schema_org, typed,
 };
-use crate::rdf::intake::{Intake, Outcome};
-use crate::rdf::vocab::{dc11, dcat, dcterms, foaf, lodeseek, owl, rdf, rdfs, sd, skos, vcard, void};
-use crate::rdf::{LiteralKind, TermId, TermRef, TripleGraph, TripleGraphBuilder, local_name, words};
-use oxrdf::{NamedNode, Triple};
+use crate::rdf::intake::{FileReport, Intake, Outcome};
+use crate::rdf::vocab::{dc11, dcat, dcterms, foaf, lodeseek, owl, rdf, rdfs, schema, sd, skos, vcard, void};
+use crate::rdf::{LiteralKind, TermId, TermRef, Triple, TripleGraph, TripleGraphBuilder, local_name, words};
+use oxrdf::{NamedNode, Triple as OxTriple};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::io;
 use std::path::Path;
@@ -18,27 +18,86 @@ use std::path::Path;
 /// Stands for the catalogue's folder while IRIs are resolved; what leaves it leaves the folder.
 const FOLDER: &str = "file:///catalog-folder/";
 
-/// Reads a catalogue in any RDF syntax; a file without any `dcat:Dataset` is a dump, a catalogue of one.
+/// Reads a catalogue in any RDF syntax, in the terms of DCAT, of VoID or of schema.org; a file that describes no dataset
+/// is a dump, a catalogue of one.
 pub fn read(path: &Path) -> io::Result<Catalog> {
-    let name = path.file_name().map_or_else(|| "catalog".into(), |name| name.to_string_lossy().into_owned());
+    let name = file_name(path);
     let mut builder = TripleGraphBuilder::new();
-    let base = format!("{FOLDER}{}", name.replace([' ', '#', '?', '%'], "_"));
-    let reports = Intake::default().read_file(path, &name, &base, &mut builder);
-    let graph = builder.finish();
+    let reports = Intake::default().read_file(path, &name, &base(&name), &mut builder);
+    from_file(&builder.finish(), &reports, path, &name)
+}
+
+/// Reads documents that were found in one file: what is embedded in a page.
+pub(super) fn read_texts(path: &Path, texts: &[&str]) -> io::Result<Catalog> {
+    let name = file_name(path);
+    let mut builder = TripleGraphBuilder::new();
+    let intake = Intake::default().announced_as("application/ld+json");
+    let mut reports = Vec::new();
+    for (place, text) in texts.iter().enumerate() {
+        let piece = format!("{name}#{}", place + 1);
+        reports.extend(intake.read(text.as_bytes(), &piece, &base(&name), &mut builder));
+    }
+    from_file(&builder.finish(), &reports, path, &name)
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().map_or_else(|| "catalog".into(), |name| name.to_string_lossy().into_owned())
+}
+
+fn base(name: &str) -> String {
+    format!("{FOLDER}{}", name.replace([' ', '#', '?', '%'], "_"))
+}
+
+fn from_file(graph: &TripleGraph, reports: &[FileReport], path: &Path, name: &str) -> io::Result<Catalog> {
     let unread = reports.iter().find(|r| matches!(r.outcome, Outcome::Unreadable | Outcome::Refused));
     if let Some(report) = unread.filter(|_| graph.is_empty()) {
         let reason = report.problems.first().map(ToString::to_string).unwrap_or_default();
         return Err(io::Error::other(reason));
     }
-    let mut catalog = from_graph(&graph);
-    let is_catalog = !catalog.datasets.is_empty() || of_class(&graph, dcat::CATALOG).next().is_some();
-    if is_catalog {
+    let mut catalog = described(graph).unwrap_or_else(|| dump_as_catalog(graph, name));
+    // Whoever loads a dump is told of its problems then.
+    if catalog.form != Form::Dump {
         let problems = reports.iter().flat_map(|r| &r.problems);
         catalog.problems.extend(problems.map(|problem| format!("{}: {problem}", path.display())));
-    } else {
-        catalog.datasets.extend(dump_as_dataset(&graph, &name));
     }
     Ok(catalog)
+}
+
+/// The datasets that a graph describes in one of the vocabularies for it.
+///
+/// A dump may have a header in VoID or schema.org: it is a description only if most of what it says is one.
+fn described(graph: &TripleGraph) -> Option<Catalog> {
+    let catalog = from_graph(graph);
+    if !catalog.datasets.is_empty() || !catalog.problems.is_empty() || catalog.beside != Beside::default() {
+        return Some(catalog);
+    }
+    let datasets = schema_org::datasets(graph);
+    if is_description(graph, &datasets) {
+        return Some(Catalog { form: Form::SchemaOrg, ..from_graph(&schema_org::to_dcat(graph)) });
+    }
+    let datasets = void_datasets(graph);
+    is_description(graph, &datasets).then(|| Catalog { form: Form::Void, ..of_entries(graph, datasets) })
+}
+
+/// VoID's datasets that are not only parts of others.
+fn void_datasets(graph: &TripleGraph) -> Vec<TermId> {
+    let parts = [void::SUBSET, void::CLASS_PARTITION, void::PROPERTY_PARTITION, void::OBJECTS_TARGET];
+    let parts: Vec<TermId> = parts.iter().filter_map(|property| graph.iri(property)).collect();
+    let is_part = |triple: &&Triple| parts.contains(&triple.predicate);
+    let parts: FxHashSet<TermId> = graph.triples().iter().filter(is_part).map(|triple| triple.object).collect();
+    of_class(graph, void::DATASET).filter(|node| !parts.contains(node)).collect()
+}
+
+/// Whether at least half of a graph is said of some nodes, and of nodes that these lead to.
+fn is_description(graph: &TripleGraph, nodes: &[TermId]) -> bool {
+    let mut seen: FxHashSet<TermId> = nodes.iter().copied().collect();
+    let (mut waiting, mut statements) = (nodes.to_vec(), 0);
+    while let Some(node) = waiting.pop() {
+        let triples = graph.subject_triples(node);
+        statements += triples.len();
+        waiting.extend(triples.iter().map(|t| t.object).filter(|&node| !graph.is_literal(node) && seen.insert(node)));
+    }
+    statements > 0 && 2 * statements >= graph.len()
 }
 
 /// The datasets a graph describes.
@@ -100,19 +159,31 @@ pub(super) fn of_class<'g>(graph: &'g TripleGraph, class: &str) -> impl Iterator
 }
 
 /// A dump without a catalogue: named after its file, described by its own header where it has one.
+fn dump_as_catalog(graph: &TripleGraph, name: &str) -> Catalog {
+    let datasets = dump_as_dataset(graph, name).into_iter().collect();
+    Catalog { datasets, form: Form::Dump, ..Catalog::default() }
+}
+
 fn dump_as_dataset(graph: &TripleGraph, name: &str) -> Option<Dataset> {
     let stem = name.split('.').find(|part| !part.is_empty())?;
     let id = DatasetId::from_text(stem)?;
-    let header = of_class(graph, owl::ONTOLOGY).next().or_else(|| of_class(graph, void::DATASET).next());
-    let mut metadata = match header {
-        Some(node) => Reader { graph, node, home: None }.metadata(id),
-        None => Metadata::new(id),
+    let header = [owl::ONTOLOGY, void::DATASET, skos::CONCEPT_SCHEME, schema::DATASET];
+    let header = header.iter().find_map(|class| of_class(graph, class).next());
+    let mut dataset = match header {
+        Some(node) => Reader { graph, node, home: None }.dataset(id, &Index::header_alone(graph, node)).0,
+        None => Dataset::new(Metadata::new(id)),
     };
-    if metadata.titles.is_empty() {
-        metadata.titles.push(Text::plain(words(stem)));
+    if dataset.metadata.titles.is_empty() {
+        dataset.metadata.titles.push(Text::plain(words(stem)));
     }
-    let distributions = vec![Distribution::at(Location::File(name.to_owned()))];
-    Some(Dataset { distributions, ..Dataset::new(metadata) })
+    // The content is this file, wherever the header says that it lies: the other places are carried as said.
+    dataset.further.extend(dataset.distributions.iter().map(|distribution| {
+        Statement::new(Node::Dataset, void::DATA_DUMP, typed::iri_or_literal(distribution.location.as_str()))
+    }));
+    let is_of_distribution = |node: &Node| matches!(node, Node::Part(name) if name.starts_with("distribution-"));
+    dataset.further.retain(|statement| !is_of_distribution(&statement.subject));
+    dataset.distributions = vec![Distribution::at(Location::File(name.to_owned()))];
+    Some(dataset)
 }
 
 /// What a graph says of a node: its metadata, and the id that its `dct:identifier` makes, if it is one short word.
@@ -404,7 +475,7 @@ fn location(text: &str) -> Location {
 /// Every node that is not of the web at large has an IRI under the dataset's own, so that the description can be found
 /// and replaced as one.
 #[must_use]
-pub fn to_triples(dataset: &Dataset, iris: &Iris) -> Vec<Triple> {
+pub fn to_triples(dataset: &Dataset, iris: &Iris) -> Vec<OxTriple> {
     let id = &dataset.metadata.id;
     let mut described = FxHashSet::default();
     for statement in &dataset.further {
@@ -419,7 +490,7 @@ pub fn to_triples(dataset: &Dataset, iris: &Iris) -> Vec<Triple> {
         Node::Dataset | Node::Part(_) => true,
     };
     let (catalog, node) = (iris.catalog(), iris.dataset(id));
-    let member = Triple::new(catalog, NamedNode::new_unchecked(dcat::HAS_DATASET), node);
+    let member = OxTriple::new(catalog, NamedNode::new_unchecked(dcat::HAS_DATASET), node);
     let statements = typed.iter().chain(&dataset.further).filter(is_allowed);
     std::iter::once(member).chain(statements.map(|statement| statement.to_triple(id, iris))).collect()
 }
@@ -435,9 +506,9 @@ pub fn from_triples(graph: &TripleGraph, dataset: &NamedNode) -> Option<Dataset>
 
 /// The graph that holds a dataset's present content, as the catalogue graph states it.
 #[must_use]
-pub fn content_graph(dataset: &NamedNode, graph: &NamedNode, part: NamedNode) -> Vec<Triple> {
+pub fn content_graph(dataset: &NamedNode, graph: &NamedNode, part: NamedNode) -> Vec<OxTriple> {
     let triple = |subject: &NamedNode, predicate: &str, object: &NamedNode| {
-        Triple::new(subject.clone(), NamedNode::new_unchecked(predicate), object.clone())
+        OxTriple::new(subject.clone(), NamedNode::new_unchecked(predicate), object.clone())
     };
     vec![
         triple(dataset, lodeseek::GRAPH, graph),
@@ -451,7 +522,7 @@ pub fn content_graph(dataset: &NamedNode, graph: &NamedNode, part: NamedNode) ->
 mod tests {
     use super::*;
 
-    fn graph_of(triples: &[Triple]) -> TripleGraph {
+    fn graph_of(triples: &[OxTriple]) -> TripleGraph {
         let mut builder = TripleGraphBuilder::new();
         for triple in triples {
             builder.insert(triple.as_ref());

@@ -78,3 +78,152 @@ fn real_catalogues_hold_what_was_counted_in_them() {
     let files = fs::read_dir(&folder).expect("a folder").count() - 1; // without MANIFEST.json
     assert_eq!(rows, files, "every file has its row");
 }
+
+/// (sample, form, ids, how many entries cannot be read)
+const SAMPLES: &[(&str, &str, &[&str], usize)] = &[
+    ("ckan.json", "ckan", &["river-levels"], 2),
+    ("data.json", "data.json", &["parking"], 1),
+    ("lod-cloud.json", "lod-cloud", &["bird-names"], 0),
+    ("page.html", "schema.org", &["tides"], 0),
+    ("croissant.jsonld", "schema.org", &["Leaf-photos"], 1),
+    ("void.ttl", "void", &["hills"], 0),
+    ("registry.jsonld", "registry", &["mo"], 0),
+    ("dcat.ttl", "dcat", &["elms", "oaks"], 0),
+];
+
+/// The triples of a catalogue, a line each, in order.
+fn description(catalog: &Catalog) -> BTreeSet<String> {
+    catalog.datasets.iter().flat_map(|dataset| lines(&dcat::to_triples(dataset, &iris()))).collect()
+}
+
+#[test]
+fn every_dialect_is_told_as_dcat() {
+    let mut wrong = Vec::new();
+    for (name, form, ids, problems) in SAMPLES {
+        let catalog = read(&testdata("catalogs").join(name));
+        let mut read: Vec<&str> = catalog.datasets.iter().map(|dataset| dataset.metadata.id.as_str()).collect();
+        read.sort_unstable();
+        assert_eq!((catalog.form.name(), &read[..]), (*form, *ids), "{name}: {:#?}", catalog.problems);
+        assert_eq!(catalog.problems.len(), *problems, "{name}: {:#?}", catalog.problems);
+        catalog.datasets.iter().for_each(|dataset| round_trip(dataset, name));
+        // No description has a blank node, so isomorphic graphs are equal sets of lines.
+        let golden = testdata("catalogs").join(format!("{name}.nt"));
+        let golden = fs::read_to_string(&golden).unwrap_or_default();
+        let (golden, actual): (BTreeSet<String>, _) =
+            (golden.lines().map(|line| line.trim_end_matches(" .").to_owned()).collect(), description(&catalog));
+        if golden != actual {
+            let place = std::env::temp_dir().join(format!("lodeseek-{name}.nt"));
+            let text: String = actual.iter().map(|line| format!("{line} .\n")).collect();
+            fs::write(&place, text).expect("written");
+            let (lost, new): (Vec<_>, Vec<_>) =
+                (golden.difference(&actual).collect(), actual.difference(&golden).collect());
+            wrong.push(format!("{name}: lost {lost:#?}, new {new:#?}; all in {}", place.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn problems_name_file_entry_and_reason() {
+    let catalog = read(&testdata("catalogs/ckan.json"));
+    assert!(
+        catalog.problems[0].ends_with("ckan.json: entry 2 (77): the portal has deleted it"),
+        "{:?}",
+        catalog.problems
+    );
+    assert!(catalog.problems[1].ends_with("ckan.json: entry 3: no object"), "{:?}", catalog.problems);
+}
+
+#[test]
+fn what_else_a_catalogue_describes_is_counted() {
+    let beside = read(&testdata("catalogs/dcat.ttl")).beside;
+    assert_eq!((beside.catalogs, beside.records, beside.series, beside.services), (1, 1, 1, 1));
+}
+
+#[test]
+fn parts_are_named_by_what_they_say() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("c.nt");
+    let kind = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://www.w3.org/ns/dcat#Dataset>";
+    let place = |label: &str, url: &str| {
+        format!(
+            "<http://e.org/d> <http://www.w3.org/ns/dcat#distribution> _:{label} .
+             _:{label} <http://www.w3.org/ns/dcat#downloadURL> <http://e.org/{url}> .
+             _:{label} <http://spdx.org/rdf/terms#checksum> _:{label}c .
+             _:{label}c <http://spdx.org/rdf/terms#checksumValue> \"{url}\" .\n"
+        )
+    };
+    let written = |pieces: &[String]| {
+        fs::write(&path, format!("<http://e.org/d> {kind} .\n{}", pieces.concat())).expect("written");
+        description(&read(&path))
+    };
+    let one = written(&[place("x", "1"), place("y", "2"), place("z", "3")]);
+    let other = written(&[place("b", "3"), place("c", "2"), place("a", "1")]);
+    assert_eq!(one, other, "neither labels nor order matter");
+    assert_ne!(one, written(&[place("x", "1"), place("y", "2"), place("z", "4")]));
+}
+
+#[test]
+fn a_description_has_bounds() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("deep.ttl");
+    let nested = format!("{}1{}", "[ <http://e.org/p> ".repeat(30), " ]".repeat(30));
+    let dataset = "<http://e.org/d> a <http://www.w3.org/ns/dcat#Dataset> ; <http://purl.org/dc/terms/relation>";
+    fs::write(&path, format!("{dataset} {nested} .")).expect("written");
+    let catalog = read(&path);
+    assert_eq!(catalog.problems.len(), 1, "{:?}", catalog.problems);
+    assert!(catalog.problems[0].contains("too far off"), "{:?}", catalog.problems);
+    round_trip(&catalog.datasets[0], "deep.ttl");
+}
+
+#[test]
+fn two_datasets_of_one_publisher_are_stored_replaced_and_found_unchanged() {
+    use lodeseek::store::DatasetOutcome;
+    let home = super::support::Home::new();
+    let path = testdata("catalogs/dcat.ttl");
+    let outcomes = |report: lodeseek::store::LoadReport| -> Vec<DatasetOutcome> {
+        report.datasets.iter().map(|dataset| dataset.outcome).collect()
+    };
+    assert_eq!(outcomes(home.load(&path)), [DatasetOutcome::MetadataOnly; 2]);
+    assert_eq!(outcomes(home.load(&path)), [DatasetOutcome::Unchanged; 2], "compared with all their parts");
+    let own = "GRAPH <http://localhost:7878/catalog> { <http://woods.example.org/office> ?p ?o }";
+    assert_eq!(home.count(&format!("SELECT (COUNT(*) AS ?n) {{ {own} }}")), 0, "it is told of by parts alone");
+    for entry in home.store.entries().expect("entries") {
+        let names: Vec<&str> = entry.dataset.metadata.publishers.iter().map(|agent| agent.name.as_str()).collect();
+        assert_eq!(names, ["Forest Office"]);
+        assert_eq!(home.store.entry(&entry.dataset.metadata.id).expect("an entry").dataset, entry.dataset);
+    }
+}
+
+#[test]
+fn a_folder_is_a_catalogue() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+        fs::write(path, text).expect("written");
+    };
+    let dump = "<http://e.org/a> <http://e.org/p> 1 .";
+    write("b.ttl", dump);
+    write("in/a.ttl", dump);
+    write("in/named.ttl", dump);
+    write(".hidden.ttl", dump);
+    write("in/notes.txt", "words");
+    write(
+        "in/catalog.ttl",
+        "<http://e.org/d> a <http://www.w3.org/ns/dcat#Dataset> ; <http://www.w3.org/ns/dcat#distribution> [ <http://www.w3.org/ns/dcat#downloadURL> <named.ttl> ] .",
+    );
+    let outside = tempfile::tempdir().expect("a folder");
+    fs::write(outside.path().join("secret.ttl"), dump).expect("written");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(outside.path().join("secret.ttl"), folder.path().join("link.ttl")).expect("linked");
+    let catalog = read(folder.path());
+    let places: Vec<(&str, &str)> = catalog
+        .datasets
+        .iter()
+        .map(|dataset| (dataset.metadata.id.as_str(), dataset.distributions[0].location.as_str()))
+        .collect();
+    assert_eq!(places, [("d", "in/named.ttl"), ("b", "b.ttl"), ("in/a", "in/a.ttl")]);
+    let told = |word: &str| catalog.problems.iter().any(|problem| problem.contains(word));
+    assert!(told("notes.txt") && (!cfg!(unix) || told("link.ttl")), "{:?}", catalog.problems);
+}
