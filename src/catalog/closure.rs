@@ -15,7 +15,7 @@ use super::typed::{self, date, iri_or_literal, part_name};
 use super::{Agent, Dataset};
 use crate::rdf::vocab::{adms, dc11, dcat, dcterms, foaf, lodeseek, owl, prov, rdf, sd, skos, void};
 use crate::rdf::{LiteralKind, TermId, TermRef, Triple, TripleGraph, local_name};
-use oxrdf::{Literal, NamedNode};
+use oxrdf::{Literal, NamedNode, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
 use sha2::{Digest, Sha256};
 use std::collections::hash_map::Entry;
@@ -55,6 +55,9 @@ const AGENTS: &[&str] = &[dcterms::CREATOR, dcterms::PUBLISHER, dc11::CREATOR];
 
 /// Statements about a catalogue, record or service that each of its datasets repeats.
 const HEADER: usize = 1000;
+
+/// Addresses of files and pages: what is said of the file is not said of the distribution.
+const PLACES: &[&str] = &[dcat::DOWNLOAD_URL, dcat::ACCESS_URL, void::DATA_DUMP, dcat::LANDING_PAGE];
 
 type Color = [u8; 16];
 type Link = (&'static str, TermId);
@@ -193,7 +196,9 @@ impl<'g> Closure<'g> {
         match graph.term(object) {
             TermRef::Iri(iri) if self.reader.is_stored() => self.reader.part(iri).is_some(),
             TermRef::Iri(_) => {
-                let names = [rdf::TYPE, owl::SAME_AS].contains(&predicate) || predicate.starts_with(skos::NAMESPACE);
+                let names = [rdf::TYPE, owl::SAME_AS].contains(&predicate)
+                    || PLACES.contains(&predicate)
+                    || predicate.starts_with(skos::NAMESPACE);
                 !names && !self.index.entries.contains(&object) && !graph.subject_triples(object).is_empty()
             }
             _ => true,
@@ -408,12 +413,15 @@ impl<'g> Carrier<'g> {
     fn identifier(&mut self, object: TermId, dataset: &Dataset) {
         let term = self.closure.graph().term(object);
         let text = term.text().trim();
+        if let Some(node) = self.names.get(&object).filter(|_| !term.is_literal()) {
+            self.out.push(Statement::new(Node::Dataset, adms::IDENTIFIER, node.clone()));
+        }
         if text == dataset.metadata.id.as_str() || text.is_empty() || matches!(term, TermRef::Blank(_)) {
             return;
         }
         let part = Node::Part(part_name("identifier", &[text]));
-        let notation = match self.value(adms::IDENTIFIER, object) {
-            Some(Value::Literal(literal)) => literal,
+        let notation = match term.to_term() {
+            Term::Literal(literal) => literal,
             _ => Literal::new_typed_literal(text, NamedNode::new_unchecked(typed::ANY_URI)),
         };
         self.out.push(Statement::new(Node::Dataset, adms::IDENTIFIER, part.clone()));
@@ -435,10 +443,11 @@ impl<'g> Carrier<'g> {
 
     fn value(&self, predicate: &str, object: TermId) -> Option<Value> {
         let term = self.closure.graph().term(object);
-        if let Some(node) = self.names.get(&object).filter(|_| !term.is_literal()) {
+        let is_place = PLACES.contains(&predicate);
+        let is_address = is_place && matches!(term, TermRef::Iri(_));
+        if let Some(node) = self.names.get(&object).filter(|_| !term.is_literal() && !is_address) {
             return Some(node.clone().into());
         }
-        let is_place = [dcat::DOWNLOAD_URL, dcat::ACCESS_URL, void::DATA_DUMP].contains(&predicate);
         Some(match term {
             TermRef::Blank(_) => return None, // too far off, which is reported
             TermRef::Iri(iri) => match self.closure.reader.file(iri) {
@@ -449,7 +458,7 @@ impl<'g> Carrier<'g> {
             TermRef::Literal { lexical, .. } if is_place => iri_or_literal(lexical.trim()),
             TermRef::Literal { lexical, .. } if predicate == dcat::MEDIA_TYPE => media_type(lexical.trim()),
             term => match term.to_term() {
-                oxrdf::Term::Literal(literal) => literal.into(),
+                Term::Literal(literal) => literal.into(),
                 _ => return None,
             },
         })

@@ -250,15 +250,14 @@ impl<'g> Reader<'g> {
     }
 
     fn value(&self, properties: &[&str]) -> Option<String> {
-        let texts = properties.iter().flat_map(|property| self.objects(property)).map(|object| self.graph.term(object));
-        texts
-            .filter(|term| match term {
-                TermRef::Blank(_) => false,
-                TermRef::Iri(iri) => self.part(iri).is_none(),
-                TermRef::Literal { .. } => true,
-            })
-            .map(|term| term.text().trim().to_owned())
-            .find(|t| !t.is_empty())
+        let objects = properties.iter().flat_map(|property| self.objects(property));
+        let texts = objects.filter_map(|object| match self.graph.term(object) {
+            TermRef::Blank(_) => None,
+            TermRef::Iri(iri) if self.part(iri).is_some() => self.at(object).web_iri(),
+            term => Some(term.text().trim().to_owned()),
+        });
+        let mut texts = texts.filter(|text| !text.is_empty());
+        texts.next()
     }
 
     /// Agents in the order of their properties, each once, with the nodes that are they.
@@ -281,9 +280,11 @@ impl<'g> Reader<'g> {
         }
         let texts = self.texts(&[foaf::NAME, skos::PREF_LABEL, rdfs::LABEL, vcard::FN]);
         let name = super::preferred(&texts, &["en"]).map(|text| text.value.clone());
-        let iri = self.web_iri();
-        let name = name.or_else(|| iri.as_deref().map(|iri| words(local_name(iri))))?;
-        Some(Agent { name, iri })
+        let from_iri = || match self.graph.term(self.node) {
+            TermRef::Iri(iri) if self.part(iri).is_none() => Some(words(local_name(iri))),
+            _ => None,
+        };
+        Some(Agent { name: name.or_else(from_iri)?, iri: self.web_iri() })
     }
 
     fn identifier(&self) -> Option<DatasetId> {
@@ -341,7 +342,10 @@ impl<'g> Reader<'g> {
     fn web_iri(&self) -> Option<String> {
         let TermRef::Iri(iri) = self.graph.term(self.node) else { return None };
         match (self.part(iri), self.file(iri)) {
-            (Some(_), _) => self.value(&[owl::SAME_AS]),
+            (Some(_), _) => {
+                let same = self.objects(owl::SAME_AS).map(|object| self.graph.term(object).text());
+                same.filter(|iri| self.part(iri).is_none()).map(str::to_owned).next()
+            }
             (None, Some(_)) => None,
             (None, None) => Some(iri.to_owned()),
         }
@@ -416,7 +420,7 @@ impl<'g> Reader<'g> {
                 last = Some(node);
             }
         }
-        for dump in self.objects(void::DATA_DUMP) {
+        for dump in self.objects(void::DATA_DUMP).filter(|dump| !matches!(self.graph.term(*dump), TermRef::Blank(_))) {
             let location = location(self.graph.term(dump).text());
             if distributions.iter().all(|known| known.location != location) {
                 distributions.push(Distribution::at(location));
