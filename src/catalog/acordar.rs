@@ -4,9 +4,7 @@
 //! string `"None"`; a dump is one path or a list. One entry that cannot be read does not stop the others.
 
 use super::{Agent, Catalog, CatalogError, Dataset, DatasetId, Distribution, Location, Metadata, Text};
-use crate::rdf::intake;
 use serde_json::{Map, Value};
-use std::io::BufReader;
 use std::path::Path;
 
 /// Whether the beginning of a file is that of a list of plain objects, and not of JSON-LD.
@@ -16,13 +14,9 @@ pub(super) fn looks_like(head: &str) -> bool {
     json && !linked && (head.contains("\"dataset_id\"") || head.contains("\"datasets\"") || head.starts_with("["))
 }
 
-/// Reads the file.
-pub fn read(path: &Path) -> Result<Catalog, CatalogError> {
-    let file = intake::open(path, &super::limits());
-    let file = file.map_err(|cause| CatalogError::Io { path: path.to_owned(), cause })?;
-    let value: Value = serde_json::from_reader(BufReader::new(file))
-        .map_err(|cause| CatalogError::Json { path: path.to_owned(), cause })?;
-    let entries = match value {
+/// Reads a document.
+pub(super) fn read(document: Value, path: &Path) -> Result<Catalog, CatalogError> {
+    let entries = match document {
         Value::Array(entries) => entries,
         Value::Object(mut object) => match object.remove("datasets") {
             Some(Value::Array(entries)) => entries,
@@ -58,9 +52,9 @@ fn dataset(entry: &Value) -> Result<Dataset, String> {
     };
     let distributions = list(entry, &["download", "dump", "dumps"], '\n')
         .into_iter()
-        .map(|path| Distribution { location: Location::from_text(&path), media_type: None })
+        .map(|path| Distribution::at(Location::from_text(&path)))
         .collect();
-    Ok(Dataset { metadata, distributions, remote: None })
+    Ok(Dataset { distributions, ..Dataset::new(metadata) })
 }
 
 /// The first of the keys that has a value, as text.

@@ -1,5 +1,6 @@
 //! A dataset's metadata as types.
 
+use super::Statement;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -117,11 +118,22 @@ impl Location {
 /// One way to get a dataset's content.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Distribution {
-    /// Where it lies.
+    /// Where it lies: the file itself, or where that is not told, what gives access to it.
     pub location: Location,
+    /// What gives access to it, as the catalogue says beside the file or instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access: Option<String>,
     /// Its IANA media type, where the catalogue says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media_type: Option<String>,
+}
+
+impl Distribution {
+    /// A file of which no more is known than its place.
+    #[must_use]
+    pub fn at(location: Location) -> Self {
+        Self { location, access: None, media_type: None }
+    }
 }
 
 /// The lists of concepts that themes are taken from, as Papers with Code has them.
@@ -202,9 +214,12 @@ pub struct Metadata {
     /// How many works are known to use it. Counted when the catalogue was made: a query from earlier could not know it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uses: Option<u64>,
-    /// Authors and publishers.
+    /// Authors.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub creators: Vec<Agent>,
+    /// Publishers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub publishers: Vec<Agent>,
     /// The licence: an IRI, or a name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub license: Option<String>,
@@ -236,6 +251,7 @@ impl Metadata {
             introduced_by: Vec::new(),
             uses: None,
             creators: Vec::new(),
+            publishers: Vec::new(),
             license: None,
             issued: None,
             modified: None,
@@ -255,6 +271,12 @@ impl Metadata {
     pub fn first_year(&self) -> Option<i32> {
         let works = self.introduced_by.iter().filter_map(|work| year(work.issued.as_deref()?));
         works.min().or_else(|| year(self.issued.as_deref()?))
+    }
+
+    /// Authors, then publishers that are no authors.
+    pub fn agents(&self) -> impl Iterator<Item = &Agent> {
+        let publishers = self.publishers.iter().filter(|agent| !self.creators.contains(agent));
+        self.creators.iter().chain(publishers)
     }
 
     /// The labels of its themes from a list.
@@ -341,6 +363,18 @@ pub struct Dataset {
     pub distributions: Vec<Distribution>,
     /// Content that stays where it is, of which a part is held here.
     pub remote: Option<RemoteContent>,
+    /// What the catalogue says beyond the other fields, of the dataset and of its parts: no subject is a [`Node::Iri`].
+    ///
+    /// [`Node::Iri`]: super::Node::Iri
+    pub further: Vec<Statement>,
+}
+
+impl Dataset {
+    /// A dataset with metadata alone.
+    #[must_use]
+    pub fn new(metadata: Metadata) -> Self {
+        Self { metadata, distributions: Vec::new(), remote: None, further: Vec::new() }
+    }
 }
 
 #[cfg(test)]

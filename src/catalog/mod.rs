@@ -1,22 +1,37 @@
 //! Catalogues: what datasets there are and what people say of them.
 //!
-//! Three forms are read: ACORDAR's `datasets.json` ([`acordar`]), Papers with Code's lists ([`papers_with_code`]) and DCAT
-//! in any RDF syntax ([`dcat`]). All become [`Dataset`]s, and every dataset is written as a `dcat:Dataset` into the
-//! catalogue graph.
+//! [`Form`] lists what is read. ACORDAR's and Papers with Code's lists become [`Dataset`]s at once; every other form is
+//! told as DCAT first and read by the one reader of [`dcat`], which keeps in typed fields what search uses and carries all
+//! else along ([`Statement`]). Every dataset is written as a `dcat:Dataset` into the catalogue graph. The form is known by
+//! the content of a file, never by its name.
 
 pub mod acordar;
+mod ckan;
+mod closure;
+mod data_json;
 mod dataset;
 pub mod dcat;
+mod folder;
+mod html;
 mod iris;
+mod json;
+mod lod_cloud;
 pub mod papers_with_code;
+mod registry;
+mod schema_org;
+mod sheet;
+mod statement;
+mod typed;
 
 pub use dataset::{
     Agent, Dataset, DatasetId, Distribution, Extent, InvalidDatasetId, Location, Metadata, RemoteContent, Scheme, Text,
     Theme, Work, preferred,
 };
 pub use iris::{InvalidBase, Iris};
+pub use statement::{Node, Statement, Value};
 
 use crate::rdf::intake::{self, Limits};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -30,6 +45,71 @@ pub struct Catalog {
     pub datasets: Vec<Dataset>,
     /// Entries that could not be read, and why.
     pub problems: Vec<String>,
+    /// What else it describes.
+    pub beside: Beside,
+    /// What it was read as.
+    pub form: Form,
+}
+
+/// The forms of catalogues.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Form {
+    /// DCAT in any RDF syntax.
+    #[default]
+    Dcat,
+    /// VoID descriptions.
+    Void,
+    /// schema.org's datasets and Croissant, in JSON-LD or any RDF syntax.
+    SchemaOrg,
+    /// ACORDAR's `datasets.json`.
+    Acordar,
+    /// Papers with Code's datasets, or DataFinder's collection.
+    PapersWithCode,
+    /// Answers and packages of CKAN.
+    Ckan,
+    /// Project Open Data's `data.json`.
+    DataJson,
+    /// The LOD Cloud's list.
+    LodCloud,
+    /// A registry of ontologies.
+    Registry,
+    /// No catalogue: an RDF dump.
+    Dump,
+    /// A folder of files of any form.
+    Folder,
+}
+
+impl Form {
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dcat => "dcat",
+            Self::Void => "void",
+            Self::SchemaOrg => "schema.org",
+            Self::Acordar => "acordar",
+            Self::PapersWithCode => "papers-with-code",
+            Self::Ckan => "ckan",
+            Self::DataJson => "data.json",
+            Self::LodCloud => "lod-cloud",
+            Self::Registry => "registry",
+            Self::Dump => "dump",
+            Self::Folder => "folder",
+        }
+    }
+}
+
+/// Nodes of a catalogue that are no datasets. What they say of a dataset is carried with it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Beside {
+    /// Catalogues.
+    pub catalogs: usize,
+    /// Records of entries.
+    pub records: usize,
+    /// Series that datasets belong to.
+    pub series: usize,
+    /// Data services.
+    pub services: usize,
 }
 
 /// A catalogue that cannot be read at all.
@@ -52,6 +132,12 @@ pub enum CatalogError {
         /// Why, with line and column.
         cause: serde_json::Error,
     },
+    /// A page without a dataset's description in JSON-LD.
+    #[error("{path}: a page that describes no dataset in JSON-LD")]
+    NoDataset {
+        /// The file.
+        path: PathBuf,
+    },
     /// JSON, but of no catalogue.
     #[error("{path}: no list of datasets (a JSON list, or an object with \"datasets\")")]
     NoList {
@@ -60,38 +146,73 @@ pub enum CatalogError {
     },
 }
 
+impl CatalogError {
+    fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |cause| Self::Io { path: path.to_owned(), cause }
+    }
+}
+
 impl Catalog {
-    /// Reads a catalogue file of any form; an RDF file that describes no dataset is taken for a dump and becomes a
-    /// catalogue of one dataset.
+    /// Reads a catalogue of any form: a file, or a folder of them. An RDF file that describes no dataset is taken for a
+    /// dump and becomes a catalogue of one dataset.
     pub fn read(path: &Path) -> Result<Self, CatalogError> {
-        let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
-        let io_error = |cause| CatalogError::Io { path: path.to_owned(), cause };
-        let head = head(path).map_err(io_error)?;
-        let mut catalog = if papers_with_code::looks_like(&head) {
-            papers_with_code::read(path)?
-        } else if acordar::looks_like(&head) {
-            acordar::read(path)?
-        } else {
-            dcat::read(path).map_err(io_error)?
-        };
-        catalog.folder = folder;
+        let mut catalog = if path.is_dir() { folder::read(path)? } else { Self::read_file(path)? };
         catalog.make_ids_unique();
         Ok(catalog)
     }
 
-    /// Two entries with one id would replace each other without a word: the later one is left out and reported.
-    fn make_ids_unique(&mut self) {
-        let mut seen = std::collections::BTreeSet::new();
-        let problems = &mut self.problems;
-        self.datasets.retain(|dataset| {
-            let id = &dataset.metadata.id;
-            let new = seen.insert(id.clone());
-            if !new {
-                problems.push(format!("dataset {id}: the id occurs again; the later entry was left out"));
+    fn read_file(path: &Path) -> Result<Self, CatalogError> {
+        let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
+        let head = head(path).map_err(CatalogError::io(path))?;
+        let catalog = if papers_with_code::looks_like(&head) {
+            Self { form: Form::PapersWithCode, ..papers_with_code::read(path)? }
+        } else if html::looks_like(&head) {
+            let page = text(path).map_err(CatalogError::io(path))?;
+            let scripts = html::scripts(&page);
+            let read = dcat::read_texts(path, &scripts).map_err(CatalogError::io(path))?;
+            if read.form == Form::Dump {
+                return Err(CatalogError::NoDataset { path: path.to_owned() });
             }
-            new
+            read
+        } else if json::looks_like(&head) {
+            json::read(path, &head)?
+        } else {
+            dcat::read(path).map_err(CatalogError::io(path))?
+        };
+        Ok(Self { folder, ..catalog })
+    }
+
+    /// Two entries with one id would replace each other without a word. The later one gets an id that tells its IRI; where
+    /// it has none of its own, it is left out. Both are reported.
+    fn make_ids_unique(&mut self) {
+        let mut sources: BTreeMap<DatasetId, Option<String>> = BTreeMap::new();
+        let problems = &mut self.problems;
+        self.datasets.retain_mut(|dataset| {
+            let (id, source) = (dataset.metadata.id.clone(), dataset.metadata.source.clone());
+            let Some(first) = sources.get(&id) else {
+                sources.insert(id, source);
+                return true;
+            };
+            let other = source.as_ref().filter(|_| source != *first).and_then(|source| told_apart(&id, source));
+            match other.filter(|other| !sources.contains_key(other)) {
+                Some(other) => {
+                    problems.push(format!("dataset {id}: the id occurs again; the later entry is {other}"));
+                    sources.insert(other.clone(), source);
+                    dataset.metadata.id = other;
+                    true
+                }
+                None => {
+                    problems.push(format!("dataset {id}: the id occurs again; the later entry was left out"));
+                    false
+                }
+            }
         });
     }
+}
+
+/// An id with a mark of the dataset's IRI.
+fn told_apart(id: &DatasetId, source: &str) -> Option<DatasetId> {
+    DatasetId::new(typed::part_name(id.as_str(), &[source])).ok()
 }
 
 /// Bytes of a catalogue in JSON, compressions taken off: it is held in memory as a whole.
@@ -112,4 +233,14 @@ fn head(path: &Path) -> io::Result<String> {
     let unpacked = intake::open(path, &limits()).and_then(beginning);
     let bytes = unpacked.or_else(|_| beginning(Box::new(File::open(path)?)))?;
     Ok(String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').trim_start().to_owned())
+}
+
+/// A text file as a whole, a compression taken off.
+fn text(path: &Path) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    intake::open(path, &limits())?.read_to_end(&mut bytes)?;
+    Ok(match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    })
 }

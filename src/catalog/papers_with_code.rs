@@ -67,7 +67,7 @@ impl Collection {
                 Some(&known) => merge(&mut self.catalog.datasets[known].metadata, metadata),
                 None => {
                     self.places.insert(metadata.id.clone(), self.catalog.datasets.len());
-                    self.catalog.datasets.push(Dataset { metadata, distributions: Vec::new(), remote: None });
+                    self.catalog.datasets.push(Dataset::new(metadata));
                 }
             },
         }

@@ -163,7 +163,7 @@ impl View<'_> {
             self.style.strong(&self.marked(&cut(metadata.title(), 90))),
             self.style.faint(&format!("[{}]{}", safe(metadata.id.as_str()), score))
         )?;
-        let mut facts: Vec<String> = metadata.creators.iter().take(1).map(|agent| cut(&agent.name, 50)).collect();
+        let mut facts: Vec<String> = metadata.agents().take(1).map(|agent| cut(&agent.name, 50)).collect();
         facts.extend(metadata.first_year().map(|year| year.to_string()));
         // Some catalogues tell of datasets that are no RDF.
         let triples = hit.card.profile.triples;

@@ -56,7 +56,7 @@ fn write_card(out: &mut impl Write, card: &Card) -> io::Result<()> {
     if let Some(description) = metadata.description() {
         writeln!(out, "{}", safe(description))?;
     }
-    let creators: Vec<String> = metadata.creators.iter().map(|agent| safe(&agent.name)).collect();
+    let creators: Vec<String> = metadata.agents().map(|agent| safe(&agent.name)).collect();
     let keywords: Vec<String> = metadata.keywords.iter().map(|text| safe(&text.value)).collect();
     let places: Vec<String> = card.distributions.iter().map(|d| safe(d.location.as_str())).collect();
     let names: Vec<String> = metadata.alternatives.iter().map(|text| safe(&text.value)).collect();

@@ -32,7 +32,7 @@ impl CompactDocument {
             .collect();
         let joined =
             |texts: &[crate::catalog::Text]| texts.iter().map(|t| t.value.as_str()).collect::<Vec<_>>().join(" ");
-        let authors = metadata.creators.iter().map(|agent| agent.name.as_str()).collect::<Vec<_>>().join(" ");
+        let authors = metadata.agents().map(|agent| agent.name.as_str()).collect::<Vec<_>>().join(" ");
         let works = metadata.introduced_by.iter().map(|work| work.title.as_str()).collect::<Vec<_>>().join(" ");
         let themes = metadata.themes.iter().map(|theme| theme.label.as_str()).collect::<Vec<_>>().join(" ");
         let parts = [

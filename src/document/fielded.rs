@@ -119,8 +119,7 @@ impl FieldedDocument {
             FieldText::of(values(&metadata.titles).chain(values(&metadata.alternatives)));
         document.fields[Field::Description.index()] = FieldText::of(values(&metadata.descriptions).chain(works));
         document.fields[Field::Tags.index()] = FieldText::of(values(&metadata.keywords).chain(themes));
-        document.fields[Field::Author.index()] =
-            FieldText::of(metadata.creators.iter().map(|agent| agent.name.as_str()));
+        document.fields[Field::Author.index()] = FieldText::of(metadata.agents().map(|agent| agent.name.as_str()));
         document.content(graph);
         document
     }

@@ -14,7 +14,7 @@ pub(super) fn facts(metadata: &Metadata, profile: &Summary) -> Facts {
     let themes = metadata.themes.iter().map(|theme| (facet(theme.scheme), theme.label.as_str()));
     let languages = profile.languages.iter().map(|(tag, _)| (Facet::Language, language_name(tag)));
     let keywords = metadata.keywords.iter().map(|keyword| (Facet::Keyword, keyword.value.as_str()));
-    let creators = metadata.creators.iter().map(|agent| (Facet::Creator, agent.name.as_str()));
+    let creators = metadata.agents().map(|agent| (Facet::Creator, agent.name.as_str()));
     let license = metadata.license.iter().map(|license| (Facet::License, license.as_str()));
     let (mut values, mut seen) = (Vec::new(), FxHashSet::default());
     for (facet, value) in themes.chain(languages).chain(keywords).chain(creators).chain(license) {

@@ -37,6 +37,7 @@ vocabulary! {
     owl = "http://www.w3.org/2002/07/owl#" {
         ONTOLOGY = "Ontology",
         VERSION_INFO = "versionInfo",
+        SAME_AS = "sameAs",
     }
 }
 vocabulary! {
@@ -45,6 +46,8 @@ vocabulary! {
         PREF_LABEL = "prefLabel",
         CONCEPT = "Concept",
         IN_SCHEME = "inScheme",
+        NOTATION = "notation",
+        CONCEPT_SCHEME = "ConceptScheme",
     }
 }
 vocabulary! {
@@ -63,6 +66,29 @@ vocabulary! {
         KEYWORD = "keyword",
         THEME = "theme",
         LANDING_PAGE = "landingPage",
+        RECORD = "record",
+        SERVICE = "service",
+        CATALOG_PROPERTY = "catalog",
+        CATALOG_RECORD = "CatalogRecord",
+        DATASET_SERIES = "DatasetSeries",
+        DATA_SERVICE = "DataService",
+        SERIES_MEMBER = "seriesMember",
+        SERVES_DATASET = "servesDataset",
+        ENDPOINT_DESCRIPTION = "endpointDescription",
+        CONTACT_POINT = "contactPoint",
+        BYTE_SIZE = "byteSize",
+        COMPRESS_FORMAT = "compressFormat",
+        PACKAGE_FORMAT = "packageFormat",
+        VERSION = "version",
+        START_DATE = "startDate",
+        END_DATE = "endDate",
+        BBOX = "bbox",
+        CENTROID = "centroid",
+        SPATIAL_RESOLUTION = "spatialResolutionInMeters",
+        TEMPORAL_RESOLUTION = "temporalResolution",
+        QUALIFIED_RELATION = "qualifiedRelation",
+        RELATIONSHIP = "Relationship",
+        HAD_ROLE = "hadRole",
     }
 }
 vocabulary! {
@@ -81,6 +107,27 @@ vocabulary! {
         MODIFIED = "modified",
         SOURCE = "source",
         FORMAT = "format",
+        CONTRIBUTOR = "contributor",
+        TYPE = "type",
+        SUBJECT = "subject",
+        LANGUAGE = "language",
+        SPATIAL = "spatial",
+        LOCATION = "Location",
+        TEMPORAL = "temporal",
+        PERIOD_OF_TIME = "PeriodOfTime",
+        ACCRUAL_PERIODICITY = "accrualPeriodicity",
+        ACCESS_RIGHTS = "accessRights",
+        RIGHTS_STATEMENT = "RightsStatement",
+        PROVENANCE = "provenance",
+        PROVENANCE_STATEMENT = "ProvenanceStatement",
+        CONFORMS_TO = "conformsTo",
+        RELATION = "relation",
+        REFERENCES = "references",
+        IS_REFERENCED_BY = "isReferencedBy",
+        IS_PART_OF = "isPartOf",
+        HAS_PART = "hasPart",
+        IS_REPLACED_BY = "isReplacedBy",
+        BIBLIOGRAPHIC_CITATION = "bibliographicCitation",
     }
 }
 vocabulary! {
@@ -97,12 +144,56 @@ vocabulary! {
         AGENT = "Agent",
         NAME = "name",
         TOPIC = "topic",
+        PRIMARY_TOPIC = "primaryTopic",
+        IS_PRIMARY_TOPIC_OF = "isPrimaryTopicOf",
+        HOMEPAGE = "homepage",
+        PAGE = "page",
+        MBOX = "mbox",
+        DEPICTION = "depiction",
     }
 }
 vocabulary! {
     /// vCard, for contact points of DCAT: <https://www.w3.org/TR/vcard-rdf/>.
     vcard = "http://www.w3.org/2006/vcard/ns#" {
         FN = "fn",
+        KIND = "Kind",
+        HAS_EMAIL = "hasEmail",
+        HAS_TELEPHONE = "hasTelephone",
+        HAS_URL = "hasURL",
+        HAS_UID = "hasUID",
+    }
+}
+vocabulary! {
+    /// ADMS, for identifiers and states: <https://www.w3.org/TR/vocab-adms/>.
+    adms = "http://www.w3.org/ns/adms#" {
+        IDENTIFIER = "identifier",
+        IDENTIFIER_CLASS = "Identifier",
+        VERSION_NOTES = "versionNotes",
+        STATUS = "status",
+        SAMPLE = "sample",
+    }
+}
+vocabulary! {
+    /// SPDX, for checksums: <https://spdx.org/rdf/terms/>.
+    spdx = "http://spdx.org/rdf/terms#" {
+        CHECKSUM = "checksum",
+        CHECKSUM_CLASS = "Checksum",
+        ALGORITHM = "algorithm",
+        CHECKSUM_VALUE = "checksumValue",
+    }
+}
+vocabulary! {
+    /// The locations of the EU's core vocabulary: <https://www.w3.org/ns/locn>.
+    locn = "http://www.w3.org/ns/locn#" {
+        GEOMETRY = "geometry",
+    }
+}
+vocabulary! {
+    /// What DCAT-AP adds to DCAT: <https://semiceu.github.io/DCAT-AP/>.
+    dcatap = "http://data.europa.eu/r5r/" {
+        APPLICABLE_LEGISLATION = "applicableLegislation",
+        AVAILABILITY = "availability",
+        HVD_CATEGORY = "hvdCategory",
     }
 }
 vocabulary! {
@@ -128,6 +219,9 @@ vocabulary! {
         DATA_DUMP = "dataDump",
         DATASET_DESCRIPTION = "DatasetDescription",
         SPARQL_ENDPOINT = "sparqlEndpoint",
+        DOCUMENTS = "documents",
+        EXAMPLE_RESOURCE = "exampleResource",
+        FEATURE = "feature",
     }
 }
 vocabulary! {
@@ -180,6 +274,11 @@ vocabulary! {
     /// Schema.org, for example queries: <https://schema.org/>.
     schema = "https://schema.org/" {
         TARGET = "target",
+        DATASET = "Dataset",
+        PROPERTY_VALUE = "PropertyValue",
+        ADDITIONAL_PROPERTY = "additionalProperty",
+        NAME = "name",
+        VALUE = "value",
     }
 }
 vocabulary! {
@@ -232,6 +331,8 @@ vocabulary! {
         IS_AWAITED = "isAwaited",
         SAMPLED_CONTENT = "SampledContent",
         SAMPLE_OF = "sampleOf",
+        STATED = "stated",
+        SERVED_BY = "servedBy",
     }
 }
 vocabulary! {
@@ -275,6 +376,10 @@ pub const VOCABULARIES: &[(&str, &[&str])] = &[
     ("dc11", dc11::ALL),
     ("foaf", foaf::ALL),
     ("vcard", vcard::ALL),
+    ("adms", adms::ALL),
+    ("spdx", spdx::ALL),
+    ("locn", locn::ALL),
+    ("dcatap", dcatap::ALL),
     ("void", void::ALL),
     ("sd", sd::ALL),
     ("formats", formats::ALL),
@@ -294,6 +399,12 @@ pub const PREFIXES: &[(&str, &str)] = &[
     ("dcat", dcat::NAMESPACE),
     ("dct", dcterms::NAMESPACE),
     ("foaf", foaf::NAMESPACE),
+    ("vcard", vcard::NAMESPACE),
+    ("adms", adms::NAMESPACE),
+    ("spdx", spdx::NAMESPACE),
+    ("locn", locn::NAMESPACE),
+    ("dcatap", dcatap::NAMESPACE),
+    ("schema", schema::NAMESPACE),
     ("void", void::NAMESPACE),
     ("sd", sd::NAMESPACE),
     ("prov", prov::NAMESPACE),

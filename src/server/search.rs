@@ -144,7 +144,7 @@ fn one(hit: &Hit) -> Value {
         "title": metadata.title(),
         "score": hit.score,
         "description": metadata.description(),
-        "creators": metadata.creators,
+        "creators": metadata.agents().collect::<Vec<_>>(),
         "license": metadata.license,
         "triples": hit.card.profile.triples,
         "fields": hit.fields,

@@ -165,7 +165,7 @@ impl<'s> Loader<'s> {
 
     /// Loads every dataset of a catalogue. What is wrong with one dataset is in its report; an error is one of the store.
     pub fn load(&self, catalog: Catalog, on_progress: &dyn Fn(LoadProgress)) -> Result<LoadReport, StoreError> {
-        let Catalog { folder, datasets, problems } = catalog;
+        let Catalog { folder, datasets, problems, .. } = catalog;
         let mut run = Run::new(self, &datasets, &folder, problems, on_progress);
         let (sender, receiver) = sync_channel(WAITING_DATASETS);
         let (store, limits) = (self.store, &self.options.limits);

@@ -258,7 +258,8 @@ impl Store {
         let others: Vec<NamedNode> = triples
             .iter()
             .filter(|triple| {
-                [dcterms::CREATOR, dcat_terms::THEME, lodeseek::INTRODUCED_BY].contains(&triple.predicate.as_str())
+                [dcterms::CREATOR, dcterms::PUBLISHER, dcat_terms::THEME, lodeseek::INTRODUCED_BY]
+                    .contains(&triple.predicate.as_str())
             })
             .filter_map(|triple| match &triple.object {
                 Term::NamedNode(other) if !is_part(other, &self.iris.dataset(id)) => Some(other.clone()),

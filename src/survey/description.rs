@@ -104,6 +104,7 @@ pub(super) fn merged(first: Option<Described>, second: Option<Described>) -> Opt
     fill(&mut ours.descriptions, theirs.descriptions);
     fill(&mut ours.keywords, theirs.keywords);
     fill(&mut ours.creators, theirs.creators);
+    fill(&mut ours.publishers, theirs.publishers);
     ours.license = ours.license.take().or(theirs.license);
     ours.issued = ours.issued.take().or(theirs.issued);
     ours.modified = ours.modified.take().or(theirs.modified);

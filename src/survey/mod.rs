@@ -426,7 +426,7 @@ impl<'t> Task<'t> {
         self.report.outcome = GraphOutcome::Surveyed;
         let metadata = self.metadata(described, own_id, ids)?;
         let remote = self.remote(sample.extent, &classes, &properties);
-        let dataset = Dataset { metadata, distributions: Vec::new(), remote: Some(remote) };
+        let dataset = Dataset { remote: Some(remote), ..Dataset::new(metadata) };
         Ok(Some(Surveyed { dataset, graph: sample.graph }))
     }
 

@@ -28,6 +28,7 @@ const CONTEXTS: &[(&str, &str)] = &[
     ("http://www.w3.org/ns/dcat", include_str!("contexts/dcat.jsonld")),
     ("https://www.w3.org/ns/dcat", include_str!("contexts/dcat.jsonld")),
     ("https://semiceu.github.io/DCAT-AP/", include_str!("contexts/dcat.jsonld")),
+    ("https://semiceu.github.io/uri.semic.eu-generated/DCAT-AP/", include_str!("contexts/dcat.jsonld")),
     ("http://data.europa.eu/r5r", include_str!("contexts/dcat.jsonld")),
 ];
 

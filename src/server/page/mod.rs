@@ -337,7 +337,7 @@ fn themes(metadata: &Metadata) -> Vec<(&'static str, String)> {
 
 fn hit_view(state: &AppState, response: &SearchResponse, hit: &Hit, request: &SearchRequest) -> HitView {
     let metadata = &hit.card.metadata;
-    let mut facts: Vec<String> = metadata.creators.iter().take(1).map(|agent| agent.name.clone()).collect();
+    let mut facts: Vec<String> = metadata.agents().take(1).map(|agent| agent.name.clone()).collect();
     facts.extend(metadata.first_year().map(|year| year.to_string()));
     // Some catalogues tell of datasets that are no RDF.
     facts.extend((hit.card.profile.triples > 0).then(|| size(&hit.card)));
@@ -488,7 +488,7 @@ fn dataset_page(card: &Card, iri: &str, languages: &[String]) -> DatasetPage {
             facts.push((name, value, link));
         }
     };
-    fact("By", Some(metadata.creators.iter().map(|agent| agent.name.as_str()).collect::<Vec<_>>().join(", ")));
+    fact("By", Some(metadata.agents().map(|agent| agent.name.as_str()).collect::<Vec<_>>().join(", ")));
     for (name, scheme) in [("Tasks", Scheme::Task), ("Modalities", Scheme::Modality), ("Languages", Scheme::Language)] {
         fact(name, Some(metadata.themes_of(scheme).collect::<Vec<_>>().join(", ")));
     }

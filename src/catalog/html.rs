@@ -1,0 +1,132 @@
+//! Descriptions in JSON-LD within pages: the contents of their `<script type="application/ld+json">` elements.
+//!
+//! The page is read as a browser splits it into tags: comments and the raw text of other scripts, styles and the like
+//! hold no elements, and attributes may stand in any order, quoted or not.
+
+/// Elements whose content is text alone.
+const RAW: &[&str] = &["script", "style", "textarea", "title", "noscript", "xmp", "iframe"];
+/// Characters of a page's beginning in which it must show that it is one.
+const HEAD: usize = 1024;
+
+/// Whether a file's beginning is that of a page.
+pub(super) fn looks_like(head: &str) -> bool {
+    let start: String = head.chars().take(HEAD).collect::<String>().to_ascii_lowercase();
+    let mut start = start.trim_start();
+    while let Some((_, rest)) = start.strip_prefix("<!--").and_then(|rest| rest.split_once("-->")) {
+        start = rest.trim_start();
+    }
+    ["<!doctype html", "<html", "<head", "<body", "<script"].iter().any(|tag| start.starts_with(tag))
+}
+
+/// The JSON-LD of a page, script by script.
+pub(super) fn scripts(page: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = page;
+    while let Some(start) = rest.find('<') {
+        rest = &rest[start + 1..];
+        if let Some(comment) = rest.strip_prefix("!--") {
+            rest = comment.split_once("-->").map_or("", |(_, after)| after);
+            continue;
+        }
+        let length = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
+        let name = rest[..length].to_ascii_lowercase();
+        if name.is_empty() {
+            continue;
+        }
+        let (attributes, after) = tag(&rest[length..]);
+        rest = after;
+        if RAW.contains(&name.as_str()) {
+            let end = end_of(rest, &name);
+            if name == "script" && is_json_ld(attributes) {
+                found.push(without_cdata(&rest[..end]));
+            }
+            rest = &rest[end..];
+        }
+    }
+    found
+}
+
+/// The attributes of a tag, and what follows its `>`: one within quotes does not end it.
+fn tag(text: &str) -> (&str, &str) {
+    let mut quote = None;
+    for (place, byte) in text.bytes().enumerate() {
+        match (quote, byte) {
+            (Some(open), _) if byte == open => quote = None,
+            (Some(_), _) => {}
+            (None, b'"' | b'\'') => quote = Some(byte),
+            (None, b'>') => return (&text[..place], &text[place + 1..]),
+            (None, _) => {}
+        }
+    }
+    (text, "")
+}
+
+fn end_of(text: &str, name: &str) -> usize {
+    let closes = |place: &usize| {
+        let after = &text[*place + 2..];
+        let tag = after.get(..name.len()).is_some_and(|tag| tag.eq_ignore_ascii_case(name));
+        let next = after.as_bytes().get(name.len());
+        tag && next.is_none_or(|byte| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/'))
+    };
+    text.match_indices("</").map(|(place, _)| place).find(closes).unwrap_or(text.len())
+}
+
+fn is_json_ld(attributes: &str) -> bool {
+    let mut rest = attributes;
+    loop {
+        rest = rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '/');
+        if rest.is_empty() {
+            return false;
+        }
+        let length = rest.find(|c: char| c.is_ascii_whitespace() || c == '=' || c == '/').unwrap_or(rest.len());
+        let name = &rest[..length.max(1).min(rest.len())];
+        rest = rest[name.len()..].trim_start();
+        let Some(value) = rest.strip_prefix('=').map(str::trim_start) else { continue };
+        let (value, after) = match value.chars().next() {
+            Some(quote @ ('"' | '\'')) => value[1..].split_once(quote).unwrap_or((&value[1..], "")),
+            _ => value.split_at(value.find(|c: char| c.is_ascii_whitespace()).unwrap_or(value.len())),
+        };
+        let media_type = value.split(';').next().unwrap_or(value).trim();
+        if name.eq_ignore_ascii_case("type") && media_type.eq_ignore_ascii_case("application/ld+json") {
+            return true;
+        }
+        rest = after;
+    }
+}
+
+/// Pages that were once XHTML hide their scripts from its parser, and from old browsers.
+fn without_cdata(script: &str) -> &str {
+    let mut inside = script.trim();
+    for (opening, closing) in
+        [("<!--", "-->"), ("//<![CDATA[", "//]]>"), ("/*<![CDATA[*/", "/*]]>*/"), ("<![CDATA[", "]]>")]
+    {
+        if let Some(rest) = inside.strip_prefix(opening) {
+            inside = rest.trim_end().strip_suffix(closing).unwrap_or(rest).trim();
+        }
+    }
+    inside
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_of_a_page() {
+        let page = r#"<!-- <script type="application/ld+json">{"no": 1}</script> --><HTML><head>
+            <title><script type="application/ld+json">{"no": 2}</script></title>
+            <script>var s = '<script type="application/ld+json">{"no": 3}';</script>
+            <script data-a="x > y" TYPE='application/LD+JSON; charset=utf-8' async>{"yes": 1}</script >
+            <script async type=application/ld+json>
+              //<![CDATA[
+              {"yes": "</p> 2"}
+              //]]>
+            </SCRIPT><script type="application/ld+json">{"yes": 3, "cut": "#;
+        assert_eq!(scripts(page), [r#"{"yes": 1}"#, r#"{"yes": "</p> 2"}"#, r#"{"yes": 3, "cut":"#]);
+        assert!(looks_like(page) && !looks_like("<?xml version='1.0'?><rdf:RDF/>"));
+        for hostile in ["<", "<script", "<script type=", "<script type=\"application/ld+json", "</", "<!--", "<é a=é>"]
+        {
+            assert!(scripts(hostile).iter().all(|script| script.is_empty()), "{hostile}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Documents in JSON: which dialect one is in, by its content.
+
+use super::{Catalog, CatalogError, Form, acordar, ckan, data_json, dcat, lod_cloud, registry, text};
+use serde_json::Value;
+use std::path::Path;
+
+/// Whether a file's beginning is that of an object, or of a list of them: Turtle may begin with a bracket as well.
+pub(super) fn looks_like(head: &str) -> bool {
+    head.starts_with('{') || head.starts_with('[') && head[1..].trim_start().starts_with(['{', ']'])
+}
+
+/// Whether a document is JSON-LD that is read as RDF: registries and portals write keys of it without the rest.
+fn is_linked(head: &str) -> bool {
+    let has = |keys: &[&str]| keys.iter().any(|key| head.contains(key));
+    has(&["\"@context\"", "\"@graph\"", "\"@id\"", "\"@type\""]) && !has(&["\"ontologies\"", "project-open-data"])
+}
+
+/// Reads a document of any dialect.
+pub(super) fn read(path: &Path, head: &str) -> Result<Catalog, CatalogError> {
+    if is_linked(head) {
+        return linked(path);
+    }
+    let text = text(path).map_err(CatalogError::io(path))?;
+    let (document, problem) = match parse(&text) {
+        Ok(parsed) => parsed,
+        Err(cause) if acordar::looks_like(head) => return Err(CatalogError::Json { path: path.to_owned(), cause }),
+        Err(_) => return linked(path),
+    };
+    drop(text);
+    let mut catalog = dialect(document, path, head)?;
+    catalog.problems.extend(problem.map(|problem| format!("{}: {problem}", path.display())));
+    Ok(catalog)
+}
+
+fn dialect(document: Value, path: &Path, head: &str) -> Result<Catalog, CatalogError> {
+    let (form, catalog) = if let Some(entries) = registry::entries(&document) {
+        (Form::Registry, registry::read(entries, path))
+    } else if let Some(entries) = ckan::entries(&document) {
+        (Form::Ckan, ckan::read(entries, path))
+    } else if let Some(entries) = data_json::entries(&document) {
+        (Form::DataJson, data_json::read(entries, path))
+    } else if let Some(entries) = lod_cloud::entries(&document) {
+        (Form::LodCloud, lod_cloud::read(entries, path))
+    } else if acordar::looks_like(head) {
+        (Form::Acordar, acordar::read(document, path)?)
+    } else {
+        return linked(path);
+    };
+    Ok(Catalog { form, ..catalog })
+}
+
+/// JSON-LD; where it is no JSON, once more without the commas that JSON does not allow.
+fn linked(path: &Path) -> Result<Catalog, CatalogError> {
+    let error = match dcat::read(path) {
+        Ok(catalog) => return Ok(catalog),
+        Err(error) => error,
+    };
+    let repaired = text(path).ok().and_then(|text| without_commas(&text));
+    let read = repaired.and_then(|text| dcat::read_texts(path, &[&text]).ok());
+    let mut catalog = read.ok_or_else(|| CatalogError::io(path)(error))?;
+    catalog.problems.push(format!("{}: {REPAIRED}", path.display()));
+    Ok(catalog)
+}
+
+const REPAIRED: &str = "commas before closing brackets, which JSON does not allow, were left out";
+
+fn parse(text: &str) -> Result<(Value, Option<&'static str>), serde_json::Error> {
+    let text = text.trim_start_matches('\u{feff}');
+    match serde_json::from_str(text) {
+        Ok(document) => Ok((document, None)),
+        Err(error) => match without_commas(text).and_then(|text| serde_json::from_str(&text).ok()) {
+            Some(document) => Ok((document, Some(REPAIRED))),
+            None => Err(error),
+        },
+    }
+}
+
+/// The text without commas before closing brackets; `None` where it has none.
+fn without_commas(text: &str) -> Option<String> {
+    let mut out = String::with_capacity(text.len());
+    let (mut in_string, mut escaped, mut comma, mut found) = (false, false, None, false);
+    for character in text.chars() {
+        if in_string {
+            in_string = escaped || character != '"';
+            escaped = !escaped && character == '\\';
+        } else {
+            in_string = character == '"';
+            if let Some(place) = comma.filter(|_| matches!(character, ']' | '}')) {
+                out.replace_range(place..place + 1, " ");
+                found = true;
+            }
+            if !character.is_whitespace() {
+                comma = (character == ',').then_some(out.len());
+            }
+        }
+        out.push(character);
+    }
+    found.then_some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commas_too_many() {
+        let text = r#"{"a": [1, 2, ], "b,]": ",]\", "c\",]": {"d": 1,
+        },}"#;
+        let repaired = without_commas(&text.replace(r#""c\",]"#, r#""c"#)).expect("repaired");
+        let value: Value = serde_json::from_str(&repaired).expect("JSON");
+        assert_eq!(value["b,]"], ",]\\");
+        assert_eq!(without_commas(r#"{"a": ",}"}"#), None);
+    }
+}
