@@ -6,6 +6,7 @@
 //! the content of a file, never by its name.
 
 pub mod acordar;
+pub mod application_profile;
 mod ckan;
 mod closure;
 mod data_json;

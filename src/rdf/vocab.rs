@@ -89,6 +89,8 @@ vocabulary! {
         QUALIFIED_RELATION = "qualifiedRelation",
         RELATIONSHIP = "Relationship",
         HAD_ROLE = "hadRole",
+        IN_SERIES = "inSeries",
+        HAS_VERSION = "hasVersion",
     }
 }
 vocabulary! {
@@ -128,6 +130,12 @@ vocabulary! {
         HAS_PART = "hasPart",
         IS_REPLACED_BY = "isReplacedBy",
         BIBLIOGRAPHIC_CITATION = "bibliographicCitation",
+        LINGUISTIC_SYSTEM = "LinguisticSystem",
+        LICENSE_DOCUMENT = "LicenseDocument",
+        FREQUENCY = "Frequency",
+        STANDARD = "Standard",
+        MEDIA_TYPE_OR_EXTENT = "MediaTypeOrExtent",
+        MEDIA_TYPE = "MediaType",
     }
 }
 vocabulary! {
@@ -142,6 +150,7 @@ vocabulary! {
     /// FOAF: <http://xmlns.com/foaf/spec/>.
     foaf = "http://xmlns.com/foaf/0.1/" {
         AGENT = "Agent",
+        DOCUMENT = "Document",
         NAME = "name",
         TOPIC = "topic",
         PRIMARY_TOPIC = "primaryTopic",
@@ -180,6 +189,7 @@ vocabulary! {
         CHECKSUM_CLASS = "Checksum",
         ALGORITHM = "algorithm",
         CHECKSUM_VALUE = "checksumValue",
+        CHECKSUM_ALGORITHM = "ChecksumAlgorithm",
     }
 }
 vocabulary! {
@@ -260,6 +270,26 @@ vocabulary! {
         RDF_XML = "RDF_XML",
         TRIG = "TriG",
         N_QUADS = "N-Quads",
+    }
+}
+vocabulary! {
+    /// Hydra, for the pages of a catalogue, in its present words and in those that tools still read:
+    /// <https://www.hydra-cg.com/spec/latest/core/>.
+    hydra = "http://www.w3.org/ns/hydra/core#" {
+        PARTIAL_COLLECTION_VIEW = "PartialCollectionView",
+        PAGED_COLLECTION = "PagedCollection",
+        COLLECTION = "Collection",
+        VIEW = "view",
+        TOTAL_ITEMS = "totalItems",
+        ITEMS_PER_PAGE = "itemsPerPage",
+        FIRST = "first",
+        LAST = "last",
+        NEXT = "next",
+        PREVIOUS = "previous",
+        FIRST_PAGE = "firstPage",
+        LAST_PAGE = "lastPage",
+        NEXT_PAGE = "nextPage",
+        PREVIOUS_PAGE = "previousPage",
     }
 }
 vocabulary! {
@@ -383,6 +413,7 @@ pub const VOCABULARIES: &[(&str, &[&str])] = &[
     ("void", void::ALL),
     ("sd", sd::ALL),
     ("formats", formats::ALL),
+    ("hydra", hydra::ALL),
     ("sh", sh::ALL),
     ("schema", schema::ALL),
     ("prov", prov::ALL),
@@ -408,6 +439,7 @@ pub const PREFIXES: &[(&str, &str)] = &[
     ("void", void::NAMESPACE),
     ("sd", sd::NAMESPACE),
     ("prov", prov::NAMESPACE),
+    ("hydra", hydra::NAMESPACE),
     ("sh", sh::NAMESPACE),
     ("lodeseek", lodeseek::NAMESPACE),
     ("search", search::NAMESPACE),
