@@ -45,6 +45,7 @@ vocabulary! {
         PREF_LABEL = "prefLabel",
         CONCEPT = "Concept",
         IN_SCHEME = "inScheme",
+        NOTATION = "notation",
     }
 }
 vocabulary! {
@@ -63,6 +64,9 @@ vocabulary! {
         KEYWORD = "keyword",
         THEME = "theme",
         LANDING_PAGE = "landingPage",
+        CONTACT_POINT = "contactPoint",
+        BYTE_SIZE = "byteSize",
+        VERSION = "version",
     }
 }
 vocabulary! {
@@ -81,6 +85,9 @@ vocabulary! {
         MODIFIED = "modified",
         SOURCE = "source",
         FORMAT = "format",
+        LANGUAGE = "language",
+        ACCESS_RIGHTS = "accessRights",
+        SPATIAL = "spatial",
     }
 }
 vocabulary! {
@@ -103,6 +110,13 @@ vocabulary! {
     /// vCard, for contact points of DCAT: <https://www.w3.org/TR/vcard-rdf/>.
     vcard = "http://www.w3.org/2006/vcard/ns#" {
         FN = "fn",
+        HAS_EMAIL = "hasEmail",
+    }
+}
+vocabulary! {
+    /// ADMS, for further identifiers: <https://www.w3.org/TR/vocab-adms/>.
+    adms = "http://www.w3.org/ns/adms#" {
+        IDENTIFIER = "identifier",
     }
 }
 vocabulary! {
@@ -274,6 +288,7 @@ pub const VOCABULARIES: &[(&str, &[&str])] = &[
     ("dc11", dc11::ALL),
     ("foaf", foaf::ALL),
     ("vcard", vcard::ALL),
+    ("adms", adms::ALL),
     ("void", void::ALL),
     ("sd", sd::ALL),
     ("formats", formats::ALL),

@@ -11,11 +11,14 @@
 //! | `GET`, `POST`, `QUERY /sparql` | SPARQL 1.1 Protocol, queries only; without a query the service description |
 //! | … `/search` | the same, where the search is asked as a service of SPARQL |
 //! | `GET /rdf-graph-store?graph=IRI`, `?default` | SPARQL 1.1 Graph Store Protocol, its reading half |
+//! | `GET`, `POST /api/3/action/{name}`, `/api/action/{name}` | CKAN's Action API, its reading half |
 //! | `GET /api/endpoints` | JSON: how the endpoints that `SERVICE` asked have answered |
 //! | `GET /.well-known/void` | VoID of all datasets |
 //! | `GET /healthz` | 200 once the index can be read |
 
+mod ckan;
 mod dataset;
+mod described;
 mod description;
 mod editor;
 mod endpoints;
@@ -115,6 +118,7 @@ pub struct AppState {
     addresses: Vec<String>,
     snippets: Arc<SnippetLimits>,
     facts: Arc<description::Facts>,
+    portal: Arc<ckan::Kept>,
     proxies: Arc<Proxies>,
     editor: Option<Arc<Editor>>,
     /// A place for each request that reads whole graphs.
@@ -137,6 +141,7 @@ impl AppState {
             addresses: Vec::new(),
             snippets: Arc::default(),
             facts: Arc::default(),
+            portal: Arc::default(),
             proxies: Arc::default(),
             editor: None,
             places: Arc::new(Semaphore::new(0)),
@@ -221,6 +226,9 @@ pub fn app(state: AppState) -> Router {
         .route("/dataset/{id}", get(dataset::dataset))
         .route("/dataset/{id}/snippet", get(snippet::snippet))
         .route("/dataset/{id}/examples", get(examples::of_dataset))
+        .route("/api/3/action/{name}", get(ckan::action).post(ckan::action))
+        .route("/api/action/{name}", get(ckan::action).post(ckan::action))
+        .route("/api/3", get(ckan::version))
         .route("/api/endpoints", get(endpoints::endpoints))
         .route("/.well-known/void", get(description::datasets))
         .route("/healthz", get(health))
