@@ -7,6 +7,7 @@
 //! | … `&before=&task=&modality=&language=&keyword=&creator=&license=` | filters; all but the year any number of times |
 //! | `GET /dataset/{id}` | HTML, Turtle, JSON-LD, N-Triples or RDF/XML, by `Accept` or `?format=` |
 //! | `GET /dataset/{id}/snippet?method=&budget=&query=&lang=` | HTML, JSON, SVG or RDF, by `Accept` or `?format=` |
+//! | `GET /dataset/{id}/croissant` | Croissant, for what has files or is of machine learning |
 //! | `GET /dataset/{id}/examples` | SPARQL queries to begin with: JSON, text or RDF, by `Accept` or `?format=` |
 //! | `GET`, `POST`, `QUERY /sparql` | SPARQL 1.1 Protocol, queries only; without a query the service description |
 //! | … `/search` | the same, where the search is asked as a service of SPARQL |
@@ -14,9 +15,12 @@
 //! | `GET`, `POST /api/3/action/{name}`, `/api/action/{name}` | CKAN's Action API, its reading half |
 //! | `GET /api/endpoints` | JSON: how the endpoints that `SERVICE` asked have answered |
 //! | `GET /.well-known/void` | VoID of all datasets |
+//! | `GET /feeds/datasets.atom?q=` | Atom: the best for a query, or the last changed; with the filters of the search |
+//! | `GET /opensearch.xml`, `/robots.txt`, `/sitemap.xml`, `/sitemap/{n}.xml` | what browsers and crawlers look for |
 //! | `GET /healthz` | 200 once the index can be read |
 
 mod ckan;
+mod croissant;
 mod dataset;
 mod described;
 mod description;
@@ -24,13 +28,17 @@ mod editor;
 mod endpoints;
 mod error;
 mod examples;
+mod feed;
 mod filter;
 mod form;
 mod graph_store;
 mod negotiation;
 mod page;
 pub mod rdf;
+mod schema_org;
 mod search;
+mod signposting;
+mod sitemap;
 mod snippet;
 mod proxy;
 mod sparql;
@@ -226,6 +234,12 @@ pub fn app(state: AppState) -> Router {
         .route("/dataset/{id}", get(dataset::dataset))
         .route("/dataset/{id}/snippet", get(snippet::snippet))
         .route("/dataset/{id}/examples", get(examples::of_dataset))
+        .route("/dataset/{id}/croissant", get(croissant::croissant))
+        .route("/feeds/datasets.atom", get(feed::datasets))
+        .route("/opensearch.xml", get(feed::opensearch))
+        .route("/sitemap.xml", get(sitemap::index))
+        .route("/sitemap/{part}", get(sitemap::part))
+        .route("/robots.txt", get(sitemap::robots))
         .route("/api/3/action/{name}", get(ckan::action).post(ckan::action))
         .route("/api/action/{name}", get(ckan::action).post(ckan::action))
         .route("/api/3", get(ckan::version))

@@ -17,7 +17,8 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub(super) use table::Kept;
+pub(super) use names::License;
+pub(super) use table::{Kept, Row};
 
 use super::AppState;
 use super::described::Described;
@@ -150,7 +151,7 @@ fn is_heavy(state: &AppState, name: &str, parameters: &Parameters) -> Result<boo
 
 impl Call<'_> {
     fn table(&self) -> Result<Arc<Table>, ActionError> {
-        self.state.portal.table(self.state)
+        Ok(self.state.portal.table(self.state)?)
     }
 
     /// The package of a dataset; `None` where there is none.

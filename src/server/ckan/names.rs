@@ -34,17 +34,17 @@ fn hashed(text: &str) -> String {
 
 /// A licence as CKAN lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct License {
+pub(in crate::server) struct License {
     pub(super) id: String,
     pub(super) title: String,
     pub(super) url: Option<String>,
     /// Whether it is known to be open by the Open Definition.
-    pub(super) open: bool,
+    pub(in crate::server) open: bool,
 }
 
 impl License {
     /// The licence that a catalogue's text means; without one, CKAN's word for that.
-    pub(super) fn of(text: Option<&str>) -> Self {
+    pub(in crate::server) fn of(text: Option<&str>) -> Self {
         let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else {
             return Self {
                 id: "notspecified".to_owned(),

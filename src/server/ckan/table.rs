@@ -2,7 +2,7 @@
 
 use super::super::AppState;
 use super::super::described::Described;
-use super::error::ActionError;
+use super::super::error::ApiError;
 use super::names::{License, package_name, slug};
 use crate::catalog::{DatasetId, Scheme};
 use crate::rdf::vocab::dcat;
@@ -107,13 +107,13 @@ pub(super) struct Resource {
 }
 
 /// A dataset.
-pub(super) struct Row {
-    pub(super) id: DatasetId,
+pub(in crate::server) struct Row {
+    pub(in crate::server) id: DatasetId,
     pub(super) name: String,
     pub(super) title: String,
     /// The title in lower case, for order.
     pub(super) folded: String,
-    pub(super) modified: Option<String>,
+    pub(in crate::server) modified: Option<String>,
     pub(super) created: Option<String>,
     pub(super) resources: Vec<Resource>,
     values: [Vec<u32>; 8],
@@ -128,8 +128,8 @@ impl Row {
 
 /// All datasets that the catalogue describes and the index holds, by name.
 #[derive(Default)]
-pub(super) struct Table {
-    pub(super) rows: Vec<Row>,
+pub(in crate::server) struct Table {
+    pub(in crate::server) rows: Vec<Row>,
     values: [Values; 8],
     by_id: FxHashMap<DatasetId, u32>,
     by_name: FxHashMap<String, u32>,
@@ -144,7 +144,7 @@ type Generation = (u64, u64);
 
 impl Kept {
     /// The table of what is served now. Who asks while it is made waits for it.
-    pub(super) fn table(&self, state: &AppState) -> Result<Arc<Table>, ActionError> {
+    pub(in crate::server) fn table(&self, state: &AppState) -> Result<Arc<Table>, ApiError> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = (state.searcher.generation()?, state.store.catalog_generation());
         if let Some((generation, table)) = &*kept
@@ -159,7 +159,7 @@ impl Kept {
 }
 
 impl Table {
-    fn of(state: &AppState) -> Result<Self, ActionError> {
+    fn of(state: &AppState) -> Result<Self, ApiError> {
         let graph = state.store.catalog_graph()?;
         let iris = state.store.iris();
         let mut table = Self::default();
