@@ -265,15 +265,23 @@ impl Searcher {
         }
     }
 
-    /// Every dataset found, best first: behind the candidates of a reranker those with a word that were not among them.
-    pub fn found(&self, query: &str) -> Result<Ranking, EngineError> {
+    /// Every dataset found, best first, and how many of the scores compare: behind the candidates of a reranker those with a
+    /// word that were not among them. Nothing is found where no dataset has a word and none is near enough.
+    pub fn found(&self, query: &str) -> Result<(Ranking, usize), EngineError> {
         let snapshot = self.index.snapshot()?;
         let among = Among { snapshot: &snapshot, passing: None };
         let analyzed = AnalyzedQuery::new(query, snapshot.analysis());
         let by_words = ranked(self.model.as_ref(), &analyzed, among, snapshot.len() as usize)?.ranking;
         Ok(match self.reranked(query, &analyzed, self.model.as_ref(), among)? {
-            Some(reranked) => reranked.ranking.followed_by(&by_words),
-            None => by_words,
+            Some(reranked) if by_words.is_empty() && reranked.is_closest() => (Ranking::default(), 0),
+            Some(reranked) => {
+                let compared = reranked.ranking.len();
+                (reranked.ranking.followed_by(&by_words), compared)
+            }
+            None => {
+                let compared = by_words.len();
+                (by_words, compared)
+            }
         })
     }
 

@@ -36,6 +36,8 @@ fn dataset(described: &Described, card: &Card, base: &str) -> Value {
     add("@type", json!("Dataset"));
     add("identifier", json!(identifiers));
     add("sameAs", json!(known));
+    let languages = described.languages.iter().map(|name| json!({ "@type": "Language", "name": name }));
+    add("inLanguage", languages.collect());
     add("variableMeasured", variables.collect());
     add("isAccessibleForFree", if is_open(described) { json!(true) } else { Value::Null });
     add("includedInDataCatalog", json!({ "@type": "DataCatalog", "name": "Lodeseek", "url": base }));
@@ -62,7 +64,6 @@ pub(super) fn common(described: &Described, card: Option<&Card>) -> Map<String, 
     add("publisher", described.publishers.first().map(agent).unwrap_or_default());
     add("datePublished", json!(metadata.issued));
     add("dateModified", json!(metadata.modified));
-    add("inLanguage", json!(described.languages));
     add("spatialCoverage", json!(described.places));
     add("version", json!(described.version));
     add("citation", metadata.introduced_by.iter().map(work).collect());

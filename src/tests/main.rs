@@ -7,6 +7,7 @@ mod snippet;
 mod support;
 
 mod architecture;
+mod ckan;
 #[cfg(feature = "rocksdb")]
 mod cli;
 #[cfg(all(unix, feature = "rocksdb"))]

@@ -37,7 +37,14 @@ struct Request {
 /// A dataset found.
 struct Found {
     place: u32,
-    score: Option<f64>,
+    score: Option<Score>,
+}
+
+/// What a dataset is ordered by. Behind a reranker's candidates it says the order and no more.
+#[derive(Clone, Copy)]
+struct Score {
+    order: f64,
+    compares: bool,
 }
 
 impl Request {
@@ -86,8 +93,8 @@ pub(super) fn package_search(call: &Call<'_>) -> Result<Value, ActionError> {
     let mut results = Vec::with_capacity(page.len());
     for (one, matched) in page.iter().zip(matched(call, &table, &page, &words)?) {
         let Some(mut package) = call.package(&table.rows[one.place as usize].id)? else { continue };
-        if let (Some(score), Some(matched)) = (one.score, matched) {
-            package["score"] = json!(score);
+        if let Some(matched) = matched {
+            package["score"] = json!(one.score.filter(|score| score.compares).map(|score| score.order));
             package["matched"] = json!(matched);
         }
         results.push(chosen(package, &request.fields));
@@ -118,9 +125,12 @@ fn matched(
 
 /// All that pass, with the scores of those that have the words.
 fn find(call: &Call<'_>, table: &Table, request: &Request, words: &str) -> Result<Vec<Found>, ActionError> {
-    let ranked = |words: &str| -> Result<FxHashMap<u32, f64>, ActionError> {
-        let ranking = call.state.searcher.found(words)?;
-        Ok(ranking.iter().filter_map(|scored| Some((table.place(&scored.id)?, scored.score))).collect())
+    let ranked = |words: &str| -> Result<FxHashMap<u32, Score>, ActionError> {
+        let (ranking, compared) = call.state.searcher.found(words)?;
+        let places = ranking.iter().enumerate().filter_map(|(rank, scored)| {
+            Some((table.place(&scored.id)?, Score { order: scored.score, compares: rank < compared }))
+        });
+        Ok(places.collect())
     };
     let scores = if words.is_empty() { FxHashMap::default() } else { ranked(words)? };
     let mut texts: FxHashMap<String, FxHashSet<u32>> = FxHashMap::default();
@@ -141,7 +151,7 @@ fn sort(found: &mut [Found], table: &Table, keys: &[Sort]) {
     let compare = |a: &Found, b: &Found, key: &Sort| {
         let (one, other) = (&table.rows[a.place as usize], &table.rows[b.place as usize]);
         match key.by {
-            By::Score => known(a.score, b.score, key, f64::total_cmp),
+            By::Score => known(a.score, b.score, key, |a, b| a.order.total_cmp(&b.order)),
             By::Modified => known(one.modified.as_ref(), other.modified.as_ref(), key, Ord::cmp),
             By::Created => known(one.created.as_ref(), other.created.as_ref(), key, Ord::cmp),
             By::Title => turned(one.folded.cmp(&other.folded), key),

@@ -1,8 +1,14 @@
-//! The language of filters.
+//! The language of filters, and the table's age.
 
+use super::super::AppState;
 use super::error::QueryError;
 use super::query::{By, Clause, Field, Sort, Value};
 use super::table::Facet;
+use crate::catalog::{Catalog, Iris};
+use crate::engine::{IndexOptions, Indexer, Searcher};
+use crate::store::{Loader, SparqlLimits, Store};
+use std::fs;
+use std::path::Path;
 
 fn is(field: Field, value: &str) -> Clause {
     Clause::Is(field, Value::Exactly(value.to_owned()))
@@ -104,4 +110,41 @@ fn orders() {
     for wrong in ["colour", "name up", "name asc desc"] {
         assert_eq!(Sort::read(wrong), Err(QueryError::Sort(wrong.to_owned())));
     }
+}
+
+/// Loads and indexes a catalogue of one dataset.
+fn take_in(store: &Store, folder: &Path, title: &str) {
+    let path = folder.join("catalog.ttl");
+    let text = format!(
+        "<http://e.org/1> a <http://www.w3.org/ns/dcat#Dataset> ; <http://purl.org/dc/terms/identifier> \"{}\" ; \
+         <http://purl.org/dc/terms/title> \"{title}\" .",
+        title.split(' ').next().expect("a word")
+    );
+    fs::write(&path, text).expect("written");
+    Loader::new(store).load(Catalog::read(&path).expect("a catalogue"), &|_| ()).expect("loaded");
+    Indexer::new(store, IndexOptions::default()).run(&|_| ()).expect("indexed");
+}
+
+#[test]
+fn the_table_is_made_anew_when_something_changed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Store::in_memory(folder.path(), Iris::new(Iris::DEFAULT_BASE).expect("the default")).expect("a store");
+    take_in(&store, folder.path(), "one a");
+    let searcher = Searcher::open(folder.path()).expect("an index");
+    let state = AppState::new(searcher, store, SparqlLimits::default());
+    let titles = || {
+        let table = state.portal.table(&state).expect("a table");
+        (table.rows.iter().map(|row| row.title.clone()).collect::<Vec<_>>(), table)
+    };
+    let (before, first) = titles();
+    assert_eq!(before, ["one a"]);
+    assert!(std::sync::Arc::ptr_eq(&first, &titles().1), "nothing changed");
+    take_in(&state.store, folder.path(), "one b");
+    take_in(&state.store, folder.path(), "two");
+    // The reader follows commits a little later.
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while titles().0.len() < 2 && std::time::Instant::now() < until {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert_eq!(titles().0, ["one b", "two"]);
 }
