@@ -54,7 +54,7 @@ class World:
         import rdflib
         graph = rdflib.Graph().parse(ROOT / "testdata/catalog.ttl")
         prefixes = """PREFIX dcat: <http://www.w3.org/ns/dcat#> PREFIX dct: <http://purl.org/dc/terms/>
-            PREFIX foaf: <http://xmlns.com/foaf/0.1/>"""
+            PREFIX foaf: <http://xmlns.com/foaf/0.1/> PREFIX skos: <http://www.w3.org/2004/02/skos/core#>"""
         rows = graph.query(f"{prefixes} SELECT ?id ?value {{ ?dataset a dcat:Dataset ; dct:identifier ?id ; {path} ?value }}")
         told = sorted((str(row.id), str(row.value)) for row in rows)
         assert told, "nothing is expected: a check that could not fail"
@@ -75,8 +75,8 @@ def check_lists(world):
     for one in portal.action.organization_list():
         shown = portal.action.organization_show(id=one, include_datasets=True)
         assert {package["organization"]["name"] for package in shown["packages"]} == {one}
-    tags = sorted({tag for _, tag in world.told("dcat:keyword")})
-    assert portal.action.tag_list() == tags, portal.action.tag_list()
+    tags, themes = ({tag for _, tag in world.told(path)} for path in ("dcat:keyword", "dcat:theme/skos:prefLabel"))
+    assert tags <= set(portal.action.tag_list()) <= tags | themes, portal.action.tag_list()
     urls = {one["url"] for one in portal.action.license_list()}
     assert urls == {url for _, url in world.told("dct:license")}, urls
 
@@ -89,7 +89,7 @@ def check_packages(world):
         shown = portal.action.package_show(id=name)
         assert (shown["name"], shown["num_resources"]) == (name, files[name]), shown
         assert shown["metadata_modified"] == modified[name] + "T00:00:00"
-        assert sorted(tag["name"] for tag in shown["tags"]) == [tag for one, tag in world.told("dcat:keyword") if one == name]
+        assert {tag["name"] for tag in shown["tags"]} >= {tag for one, tag in world.told("dcat:keyword") if one == name}, shown["tags"]
         for resource in shown["resources"]:
             assert portal.action.resource_show(id=resource["id"]) == resource
             address = resource["url"].replace("http://localhost:7878", world.address)
@@ -108,7 +108,8 @@ def check_search(world):
     assert seen == portal.action.package_list(), seen
     answer = portal.call_action("package_search", {"facet.field": ["organization", "tags", "license_id"], "facet.limit": -1, "rows": 0})
     tags = {item["name"]: item["count"] for item in answer["search_facets"]["tags"]["items"]}
-    assert tags == collections.Counter(tag for _, tag in set(world.told("dcat:keyword"))), tags
+    expected = collections.Counter(tag for _, tag in set(world.told("dcat:keyword")))
+    assert {tag: tags[tag] for tag in expected} == expected, tags
     for tag, count in tags.items():
         assert portal.action.package_search(fq=f'tags:"{tag}"', rows=0)["count"] == count
     since = portal.action.package_search(fq="metadata_modified:[2022-01-01T00:00:00Z TO *]", rows=100)["results"]
@@ -140,9 +141,9 @@ def check_errors(world):
 def check_dump(world):
     """`ckanapi dump datasets --all`, as people copy whole portals."""
     folder = package(CKANAPI)
-    command = [sys.executable, "-c", "from ckanapi.cli.main import main; main()", "dump", "datasets", "--all", "-r", world.address]
+    command = [folder + "/bin/ckanapi", "dump", "datasets", "--all", "-r", world.address]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120,
-                          env={**os.environ, "PYTHONPATH": folder})
+                          env={**os.environ, "PYTHONPATH": folder, "PATH": folder + "/bin:" + os.environ.get("PATH", "")})
     assert done.returncode == 0, done.stderr[-500:]
     names = sorted(json.loads(line)["name"] for line in done.stdout.splitlines())
     assert names == [name for name, _ in world.told("a")], names

@@ -3,7 +3,7 @@
 //! All of it is looked up in the triples of the catalogue graph by DCAT's terms, so that what a catalogue says more of a
 //! dataset shows without a change here.
 
-use crate::catalog::{Dataset, DatasetId, Iris, Location, Scheme, dcat};
+use crate::catalog::{Agent, Dataset, DatasetId, Iris, Location, Scheme, dcat};
 use crate::rdf::vocab::{adms, dcat as terms, dcterms, foaf, lodeseek, rdfs, skos, vcard};
 use crate::rdf::{
     LiteralKind, RdfSyntax, TermId, TermRef, TripleGraph, TripleGraphBuilder, language_name, local_name, words,
@@ -46,6 +46,7 @@ pub(super) struct Described {
     pub(super) iri: String,
     pub(super) dataset: Dataset,
     pub(super) keywords: Vec<String>,
+    pub(super) creators: Vec<Party>,
     pub(super) publishers: Vec<Party>,
     pub(super) contacts: Vec<Party>,
     /// Themes that are no task, modality or language.
@@ -81,6 +82,7 @@ impl Described {
             |theme: &Node<'_>| !theme.values(skos::IN_SCHEME).any(|scheme| SCHEMES.contains(&scheme.as_str()));
         Some(Self {
             keywords: node.values(terms::KEYWORD).fold(Vec::new(), pushed),
+            creators: creators(&dataset, iri.as_str()),
             publishers: node.parties(dcterms::PUBLISHER, iri.as_str()),
             contacts: node.parties(terms::CONTACT_POINT, iri.as_str()),
             themes: node.nodes(terms::THEME).filter(is_theme).filter_map(|theme| theme.party(iri.as_str())).collect(),
@@ -97,9 +99,7 @@ impl Described {
 
     /// Who publishes it; where the catalogue does not tell publishers from authors, the first of these.
     pub(super) fn organization(&self) -> Option<Party> {
-        let of_agent =
-            |agent: &crate::catalog::Agent| Party { name: agent.name.clone(), iri: agent.iri.clone(), email: None };
-        self.publishers.first().cloned().or_else(|| self.dataset.metadata.creators.first().map(of_agent))
+        self.publishers.first().or_else(|| self.creators.first()).cloned()
     }
 
     /// The address at which a file can be had: its own, or where it lies with us alone, that of the content it is part of.
@@ -135,6 +135,18 @@ impl Described {
     pub(super) fn themes_of(&self, scheme: Scheme) -> impl Iterator<Item = String> {
         self.dataset.metadata.themes_of(scheme).map(str::to_owned)
     }
+}
+
+/// Who made it. An IRI that was made here, for want of one, leads nowhere.
+fn creators(dataset: &Dataset, iri: &str) -> Vec<Party> {
+    let own = format!("{iri}#");
+    let agents = dataset.metadata.creators.iter();
+    let party = |agent: &Agent| Party {
+        name: agent.name.clone(),
+        iri: agent.iri.clone().filter(|iri| !iri.starts_with(&own)),
+        email: None,
+    };
+    agents.map(party).collect()
 }
 
 const SCHEMES: [&str; 3] = [lodeseek::TASK, lodeseek::MODALITY, lodeseek::LANGUAGE];

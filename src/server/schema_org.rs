@@ -66,16 +66,13 @@ pub(super) fn common(described: &Described, card: Option<&Card>) -> Map<String, 
     add("dateModified", json!(metadata.modified));
     add("spatialCoverage", json!(described.places));
     add("version", json!(described.version));
-    add("citation", metadata.introduced_by.iter().map(work).collect());
+    add("citation", metadata.introduced_by.iter().map(|one| work(one, &described.iri)).collect());
     value
 }
 
 /// Who made it; where nobody is named, who publishes it.
-fn creators(described: &Described) -> Vec<Party> {
-    let creators = described.dataset.metadata.creators.iter();
-    let creators = creators.map(|agent| Party { name: agent.name.clone(), iri: agent.iri.clone(), email: None });
-    let creators: Vec<Party> = creators.collect();
-    if creators.is_empty() { described.publishers.clone() } else { creators }
+fn creators(described: &Described) -> &[Party] {
+    if described.creators.is_empty() { &described.publishers } else { &described.creators }
 }
 
 /// An agent of whom a name is known: an organisation for want of knowing better.
@@ -86,8 +83,11 @@ fn agent(party: &Party) -> Value {
     }
 }
 
-fn work(work: &Work) -> Value {
-    json!({ "@type": "CreativeWork", "name": work.title, "url": work.iri, "datePublished": work.issued })
+/// A publication. An IRI that was made here, for want of one, leads nowhere.
+fn work(work: &Work, dataset: &str) -> Value {
+    let is_own = |iri: &&String| iri.strip_prefix(dataset).is_some_and(|part| part.starts_with('#'));
+    let url = work.iri.as_ref().filter(|iri| !is_own(iri));
+    json!({ "@type": "CreativeWork", "name": work.title, "url": url, "datePublished": work.issued })
 }
 
 /// Its own description; where that is too short to be taken, with its numbers behind.

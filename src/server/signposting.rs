@@ -22,7 +22,7 @@ pub(super) fn links(described: &Described, base: &str) -> Vec<HeaderValue> {
         links.push(link(&address, "alternate", Some(syntax.media_type())));
     }
     links.extend(web(metadata.license.iter()).map(|license| link(&uri(license), "license", None)));
-    let authors = metadata.creators.iter().filter_map(|agent| agent.iri.as_ref());
+    let authors = described.creators.iter().filter_map(|agent| agent.iri.as_ref());
     links.extend(web(authors).take(MOST).map(|author| link(&uri(author), "author", None)));
     for file in described.files.iter().take(MOST) {
         links.push(link(&uri(&described.address(file, base)), "item", file.media().as_deref()));
