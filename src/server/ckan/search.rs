@@ -10,6 +10,7 @@ use crate::engine::FieldMatch;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value, json};
 use std::cmp::Ordering;
+use std::collections::hash_map::Entry;
 
 /// The order where none is asked for.
 const SORT: &str = "score desc, metadata_modified desc";
@@ -135,10 +136,11 @@ fn find(call: &Call<'_>, table: &Table, request: &Request, words: &str) -> Resul
     let scores = if words.is_empty() { FxHashMap::default() } else { ranked(words)? };
     let mut texts: FxHashMap<String, FxHashSet<u32>> = FxHashMap::default();
     for text in request.query.texts().into_iter().chain(request.filters.iter().flat_map(Clause::texts)) {
-        if !texts.contains_key(&text) {
-            let places =
-                if text == words { scores.keys().copied().collect() } else { ranked(&text)?.into_keys().collect() };
-            texts.insert(text, places);
+        if let Entry::Vacant(empty) = texts.entry(text) {
+            let known = empty.key() == words;
+            let found =
+                if known { scores.keys().copied().collect() } else { ranked(empty.key())?.into_keys().collect() };
+            empty.insert(found);
         }
     }
     let clauses = || [&request.query].into_iter().chain(&request.filters);
