@@ -7,7 +7,7 @@ COMMIT = LODESEEK_COMMIT=$$(git describe --always --dirty --abbrev=12 --exclude=
 DATA ?= $(or $(LODESEEK_DATA),../shared/data)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup model build release web demo test lint clients federation trec scikit crash bombs soak bench-load bench-search bench-snippet bench-statistics bench-rerank bench-encoder bench-federation clean
+.PHONY: help setup model build release web demo test lint clients federation portal trec scikit crash bombs soak bench-load bench-search bench-snippet bench-statistics bench-rerank bench-encoder bench-federation clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -41,6 +41,9 @@ clients: build ## SPARQLWrapper, rdflib and Chromium against a running server
 
 federation: build ## Comunica, rdflib, SPARQLWrapper, Jena, Virtuoso and Oxigraph ask a running server, and are asked by it
 	@python3 .ci/federation.py target/debug/lodeseek
+
+portal: build ## ckanapi, mlcroissant and Chromium against a running server
+	@python3 .ci/portal.py target/debug/lodeseek
 
 trec: build ## every value of `evaluate` against pytrec_eval and ir_measures, on random runs and DATA/acordar
 	@python3 .ci/trec.py target/debug/lodeseek $(DATA)

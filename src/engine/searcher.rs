@@ -265,6 +265,42 @@ impl Searcher {
         }
     }
 
+    /// Every dataset found, best first, and how many of the scores compare: behind the candidates of a reranker those with a
+    /// word that were not among them. Nothing is found where no dataset has a word and none is near enough.
+    pub fn found(&self, query: &str) -> Result<(Ranking, usize), EngineError> {
+        let snapshot = self.index.snapshot()?;
+        let among = Among { snapshot: &snapshot, passing: None };
+        let analyzed = AnalyzedQuery::new(query, snapshot.analysis());
+        let by_words = ranked(self.model.as_ref(), &analyzed, among, snapshot.len() as usize)?.ranking;
+        Ok(match self.reranked(query, &analyzed, self.model.as_ref(), among)? {
+            Some(reranked) if by_words.is_empty() && reranked.is_closest() => (Ranking::default(), 0),
+            Some(reranked) => {
+                let compared = reranked.ranking.len();
+                (reranked.ranking.followed_by(&by_words), compared)
+            }
+            None => {
+                let compared = by_words.len();
+                (by_words, compared)
+            }
+        })
+    }
+
+    /// The fields of some datasets that hold words of a query, the most telling first; none of a dataset that is gone.
+    pub fn matched(&self, query: &str, ids: &[DatasetId]) -> Result<Vec<Vec<FieldMatch>>, EngineError> {
+        let snapshot = self.index.snapshot()?;
+        let query = AnalyzedQuery::new(query, snapshot.analysis());
+        let model = self.model.as_ref();
+        let collection = snapshot.statistics(&query, &model.fields(), model.wanted())?;
+        let mut matched = vec![Vec::new(); ids.len()];
+        for (matched, id) in matched.iter_mut().zip(ids) {
+            let Some(address) = snapshot.address(id)? else { continue };
+            for document in snapshot.counts(&query, &model.fields(), &[address], model.wanted())? {
+                *matched = matched_fields(model, &query, &document, &collection);
+            }
+        }
+        Ok(matched)
+    }
+
     /// The pool of candidates ranked again, where there is a reranker.
     fn reranked(
         &self,
@@ -507,6 +543,11 @@ impl Searcher {
             hasher.update(format!("{id} {version}\n"));
         }
         Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// A number that changes with every commit to the index.
+    pub fn generation(&self) -> Result<u64, EngineError> {
+        Ok(self.index.snapshot()?.generation())
     }
 
     /// How the texts of the index became tokens.

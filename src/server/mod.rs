@@ -7,27 +7,38 @@
 //! | … `&before=&task=&modality=&language=&keyword=&creator=&license=` | filters; all but the year any number of times |
 //! | `GET /dataset/{id}` | HTML, Turtle, JSON-LD, N-Triples or RDF/XML, by `Accept` or `?format=` |
 //! | `GET /dataset/{id}/snippet?method=&budget=&query=&lang=` | HTML, JSON, SVG or RDF, by `Accept` or `?format=` |
+//! | `GET /dataset/{id}/croissant` | Croissant, for what has files or is of machine learning |
 //! | `GET /dataset/{id}/examples` | SPARQL queries to begin with: JSON, text or RDF, by `Accept` or `?format=` |
 //! | `GET`, `POST`, `QUERY /sparql` | SPARQL 1.1 Protocol, queries only; without a query the service description |
 //! | … `/search` | the same, where the search is asked as a service of SPARQL |
 //! | `GET /rdf-graph-store?graph=IRI`, `?default` | SPARQL 1.1 Graph Store Protocol, its reading half |
+//! | `GET`, `POST /api/3/action/{name}`, `/api/action/{name}` | CKAN's Action API, its reading half |
 //! | `GET /api/endpoints` | JSON: how the endpoints that `SERVICE` asked have answered |
 //! | `GET /.well-known/void` | VoID of all datasets |
+//! | `GET /feeds/datasets.atom?q=` | Atom: the best for a query, or the last changed; with the filters of the search |
+//! | `GET /opensearch.xml`, `/robots.txt`, `/sitemap.xml`, `/sitemap/{n}.xml` | what browsers and crawlers look for |
 //! | `GET /healthz` | 200 once the index can be read |
 
+mod ckan;
+mod croissant;
 mod dataset;
+mod described;
 mod description;
 mod editor;
 mod endpoints;
 mod error;
 mod examples;
+mod feed;
 mod filter;
 mod form;
 mod graph_store;
 mod negotiation;
 mod page;
 pub mod rdf;
+mod schema_org;
 mod search;
+mod signposting;
+mod sitemap;
 mod snippet;
 mod proxy;
 mod sparql;
@@ -115,6 +126,7 @@ pub struct AppState {
     addresses: Vec<String>,
     snippets: Arc<SnippetLimits>,
     facts: Arc<description::Facts>,
+    portal: Arc<ckan::Kept>,
     proxies: Arc<Proxies>,
     editor: Option<Arc<Editor>>,
     /// A place for each request that reads whole graphs.
@@ -137,6 +149,7 @@ impl AppState {
             addresses: Vec::new(),
             snippets: Arc::default(),
             facts: Arc::default(),
+            portal: Arc::default(),
             proxies: Arc::default(),
             editor: None,
             places: Arc::new(Semaphore::new(0)),
@@ -221,6 +234,15 @@ pub fn app(state: AppState) -> Router {
         .route("/dataset/{id}", get(dataset::dataset))
         .route("/dataset/{id}/snippet", get(snippet::snippet))
         .route("/dataset/{id}/examples", get(examples::of_dataset))
+        .route("/dataset/{id}/croissant", get(croissant::croissant))
+        .route("/feeds/datasets.atom", get(feed::datasets))
+        .route("/opensearch.xml", get(feed::opensearch))
+        .route("/sitemap.xml", get(sitemap::index))
+        .route("/sitemap/{part}", get(sitemap::part))
+        .route("/robots.txt", get(sitemap::robots))
+        .route("/api/3/action/{name}", get(ckan::action).post(ckan::action))
+        .route("/api/action/{name}", get(ckan::action).post(ckan::action))
+        .route("/api/3", get(ckan::version))
         .route("/api/endpoints", get(endpoints::endpoints))
         .route("/.well-known/void", get(description::datasets))
         .route("/healthz", get(health))

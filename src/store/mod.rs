@@ -45,6 +45,7 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What can go wrong between us and the disk.
 #[derive(Debug, thiserror::Error)]
@@ -146,6 +147,8 @@ pub struct Store {
     running: Arc<sparql::Running>,
     /// What is known of graphs without looking at them.
     kept: sparql::Kept,
+    /// How often descriptions have been replaced since the store was opened.
+    described: AtomicU64,
     /// Held as long as the store is open; the system frees it when the process ends, however it ends.
     _lock: Option<File>,
 }
@@ -178,6 +181,7 @@ impl Store {
             access,
             running: Arc::default(),
             kept: Default::default(),
+            described: AtomicU64::default(),
             _lock: Some(lock),
         })
     }
@@ -192,6 +196,7 @@ impl Store {
             access: Access::Write,
             running: Arc::default(),
             kept: sparql::Kept::default(),
+            described: AtomicU64::default(),
             _lock: None,
         })
     }
@@ -336,7 +341,14 @@ impl Store {
         Some((self.iris.dataset_id(subject.as_str())?, graph.as_str().rsplit('/').next()?.to_owned()))
     }
 
-    fn catalog_graph(&self) -> Result<TripleGraph, StoreError> {
+    /// A number that changes whenever the catalogue graph does.
+    #[must_use]
+    pub fn catalog_generation(&self) -> u64 {
+        self.described.load(Ordering::SeqCst)
+    }
+
+    /// What the catalogue says of all datasets.
+    pub fn catalog_graph(&self) -> Result<TripleGraph, StoreError> {
         self.read_graph(&self.iris.catalog())
     }
 
@@ -419,6 +431,7 @@ impl Store {
             transaction.insert(&triple.clone().in_graph(catalog.clone()));
         }
         transaction.commit()?;
+        self.described.fetch_add(1, Ordering::SeqCst);
         Ok(())
     }
 

@@ -8,6 +8,7 @@ mod support;
 
 mod architecture;
 mod catalogs;
+mod ckan;
 #[cfg(feature = "rocksdb")]
 mod cli;
 #[cfg(all(unix, feature = "rocksdb"))]

@@ -5,12 +5,13 @@ mod snippet;
 
 pub(super) use snippet::snippet;
 
+use super::described::Described;
 use super::error::{ApiError, say_when};
 use super::examples::examples;
 use super::filter::{Pairs, filter, parameters as filter_parameters};
 use super::negotiation::languages;
 use super::search::{check_query, check_snippet, turn};
-use super::{AppState, editor};
+use super::{AppState, editor, schema_org, signposting};
 use crate::catalog::{DatasetId, Extent, Metadata, Scheme, Work};
 use crate::engine::{Card, FieldMatch, Filter, Hit, SearchRequest, SearchResponse, SnippetKind};
 use crate::rdf::{local_name, words};
@@ -126,6 +127,8 @@ struct SearchPage {
     chosen: bool,
     previous: Option<String>,
     next: Option<String>,
+    /// The same search as a feed.
+    feed: String,
 }
 
 struct Bar {
@@ -165,6 +168,10 @@ struct DatasetPage {
     example: String,
     /// (what it shows, the address of its answer)
     examples: Vec<(String, String)>,
+    /// The address by which it is to be known: its IRI.
+    canonical: String,
+    /// The description by schema.org; nothing in it can end its script.
+    json_ld: Option<String>,
 }
 
 #[derive(Template)]
@@ -261,6 +268,13 @@ impl Results<'_> {
         format!("/?{}", parameters.finish())
     }
 
+    /// The feed of the same search.
+    fn feed(&self) -> String {
+        let mut parameters = form_urlencoded::Serializer::new(String::new());
+        parameters.append_pair("q", self.query).extend_pairs(filter_parameters(self.filter));
+        format!("/feeds/datasets.atom?{}", parameters.finish())
+    }
+
     /// The first page with another filter.
     fn filtered(&self, filter: &Filter) -> String {
         Results { filter, page: 0, ..*self }.href()
@@ -315,6 +329,7 @@ fn search_page(
         chosen: snippet != SnippetKind::Stored,
         previous: (page > 0).then(|| link(page - 1)),
         next: (request.skip + PAGE < response.total).then(|| link(page + 1)),
+        feed: results.feed(),
         query: request.query.clone(),
     }
 }
@@ -397,7 +412,7 @@ fn href(id: &DatasetId) -> String {
     format!("/dataset/{}", encoded.replace('+', "%20"))
 }
 
-fn shorten(text: &str, length: usize) -> String {
+pub(super) fn shorten(text: &str, length: usize) -> String {
     let mut short: String = text.chars().take(length).collect();
     if text.chars().nth(length).is_some() {
         short.push('…');
@@ -461,10 +476,17 @@ pub(super) async fn dataset(state: &AppState, id: DatasetId, languages: Vec<Stri
         let card = state.searcher.card(&id)?;
         let card = card.ok_or_else(|| ApiError::not_found(format!("there is no dataset {id}")))?;
         let iri = state.store.iris().dataset(&id);
-        Ok(dataset_page(&card, iri.as_str(), &languages))
+        let (described, base) = (Described::read(&state.store, &id)?, state.store.iris().base());
+        let json_ld = described.as_ref().map(|described| schema_org::script(described, &card, base));
+        let links = described.as_ref().map(|described| signposting::links(described, base)).unwrap_or_default();
+        Ok((DatasetPage { json_ld, ..dataset_page(&card, iri.as_str(), &languages) }, links))
     });
     match page.await {
-        Ok(page) => render(&page),
+        Ok((page, links)) => {
+            let mut response = render(&page);
+            response.headers_mut().extend(links.into_iter().map(|link| (header::LINK, link)));
+            response
+        }
         Err(failed) => error(&failed),
     }
 }
@@ -535,6 +557,8 @@ fn dataset_page(card: &Card, iri: &str, languages: &[String]) -> DatasetPage {
             .collect(),
         example: examples.first().map(|example| example.query.clone()).unwrap_or_default(),
         examples: examples.into_iter().map(|example| (example.title, asked(&example.query))).collect(),
+        canonical: iri.to_owned(),
+        json_ld: None,
     }
 }
 
@@ -545,7 +569,7 @@ fn asked(query: &str) -> String {
 }
 
 /// Only addresses of the web become links: no `javascript:`, no `file:`.
-fn is_web(text: &str) -> bool {
+pub(super) fn is_web(text: &str) -> bool {
     text.starts_with("http://") || text.starts_with("https://")
 }
 

@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""Clients of portals against a running server: ckanapi, mlcroissant, and Chromium where it is installed.
+
+usage: portal.py PROGRAM
+
+What must come out is computed by rdflib from testdata/catalog.ttl. What is missing is installed into a folder of the cache from
+PyPI; what cannot be had is skipped, loudly. The last line counts passed, failed and skipped checks.
+"""
+
+import collections
+import json
+import logging
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+import xml.etree.ElementTree as xml
+
+import clients
+import peers
+
+ROOT = clients.ROOT
+CKANAPI = ["ckanapi==4.8", "rdflib==7.1.4"]
+CROISSANT = ["mlcroissant==1.0.22"]
+ATOM = "{http://www.w3.org/2005/Atom}"
+MAP = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
+
+
+def package(names):
+    """The folder with packages from PyPI."""
+    install = [sys.executable, "-m", "pip", "install", "-q", "--target"]
+    return str(peers.kept("portal-" + "-".join(names),
+                          lambda folder: peers.done([*install, str(folder), *names], f"{', '.join(names)} cannot be had from PyPI")))
+
+
+class World:
+    """A server over testdata/, and what rdflib reads in its catalogue."""
+
+    def __init__(self, server):
+        self.address = server.address
+
+    def portal(self):
+        sys.path.insert(0, package(CKANAPI))
+        import ckanapi
+        return ckanapi, ckanapi.RemoteCKAN(self.address)
+
+    def told(self, path):
+        """(identifier, value) of all datasets."""
+        sys.path.insert(0, package(CKANAPI))
+        import rdflib
+        graph = rdflib.Graph().parse(ROOT / "testdata/catalog.ttl")
+        prefixes = """PREFIX dcat: <http://www.w3.org/ns/dcat#> PREFIX dct: <http://purl.org/dc/terms/>
+            PREFIX foaf: <http://xmlns.com/foaf/0.1/> PREFIX skos: <http://www.w3.org/2004/02/skos/core#>"""
+        rows = graph.query(f"{prefixes} SELECT ?id ?value {{ ?dataset a dcat:Dataset ; dct:identifier ?id ; {path} ?value }}")
+        told = sorted((str(row.id), str(row.value)) for row in rows)
+        assert told, "nothing is expected: a check that could not fail"
+        return told
+
+
+def check_lists(world):
+    _, portal = world.portal()
+    assert portal.action.site_read() is True
+    assert portal.action.status_show()["ckan_version"].startswith("2.10")
+    ids = [name for name, _ in world.told("a")]
+    assert portal.action.package_list() == ids, portal.action.package_list()
+    titles = sorted((one["id"], one["title"]) for one in portal.action.current_package_list_with_resources())
+    for pair in titles:
+        assert pair in world.told("dct:title"), pair
+    organizations = {one["title"]: one["package_count"] for one in portal.action.organization_list(all_fields=True)}
+    assert organizations == collections.Counter(name for _, name in world.told("(dct:publisher|dct:creator)/foaf:name"))
+    for one in portal.action.organization_list():
+        shown = portal.action.organization_show(id=one, include_datasets=True)
+        assert {package["organization"]["name"] for package in shown["packages"]} == {one}
+    tags, themes = ({tag for _, tag in world.told(path)} for path in ("dcat:keyword", "dcat:theme/skos:prefLabel"))
+    assert tags <= set(portal.action.tag_list()) <= tags | themes, portal.action.tag_list()
+    urls = {one["url"] for one in portal.action.license_list()}
+    assert urls == {url for _, url in world.told("dct:license")}, urls
+
+
+def check_packages(world):
+    _, portal = world.portal()
+    files = collections.Counter(name for name, _ in world.told("dcat:distribution"))
+    modified = dict(world.told("dct:modified"))
+    for name in portal.action.package_list():
+        shown = portal.action.package_show(id=name)
+        assert (shown["name"], shown["num_resources"]) == (name, files[name]), shown
+        assert shown["metadata_modified"] == modified[name] + "T00:00:00"
+        assert {tag["name"] for tag in shown["tags"]} >= {tag for one, tag in world.told("dcat:keyword") if one == name}, shown["tags"]
+        for resource in shown["resources"]:
+            assert portal.action.resource_show(id=resource["id"]) == resource
+            address = resource["url"].replace("http://localhost:7878", world.address)
+            assert clients.fetch(address).strip(), resource
+
+
+def check_search(world):
+    _, portal = world.portal()
+    found = portal.action.package_search(q="nitrogen reduction plan")
+    assert found["results"][0]["id"] == "chesapeake-water" and found["results"][0]["matched"], found
+    seen = []
+    for start in range(0, 15, 5):
+        page = portal.action.package_search(rows=5, start=start, sort="name asc")
+        assert page["count"] == 12
+        seen += [one["name"] for one in page["results"]]
+    assert seen == portal.action.package_list(), seen
+    answer = portal.call_action("package_search", {"facet.field": ["organization", "tags", "license_id"], "facet.limit": -1, "rows": 0})
+    tags = {item["name"]: item["count"] for item in answer["search_facets"]["tags"]["items"]}
+    expected = collections.Counter(tag for _, tag in set(world.told("dcat:keyword")))
+    assert {tag: tags[tag] for tag in expected} == expected, tags
+    for tag, count in tags.items():
+        assert portal.action.package_search(fq=f'tags:"{tag}"', rows=0)["count"] == count
+    since = portal.action.package_search(fq="metadata_modified:[2022-01-01T00:00:00Z TO *]", rows=100)["results"]
+    assert sorted(one["id"] for one in since) == [name for name, date in world.told("dct:modified") if date >= "2022"]
+    by_get = portal.call_action("package_search", {"q": "trees", "rows": 1}, requests_kwargs={"timeout": 20})
+    get = json.loads(clients.fetch(world.address + "/api/3/action/package_search?q=trees&rows=1"))
+    assert get["result"] == by_get
+
+
+def check_errors(world):
+    ckanapi, portal = world.portal()
+    for call, kind in [
+        (lambda: portal.action.package_show(id="nothing"), ckanapi.NotFound),
+        (lambda: portal.action.package_show(), ckanapi.ValidationError),
+        (lambda: portal.action.package_search(rows=-1), ckanapi.ValidationError),
+        (lambda: portal.action.package_search(fq="tags:(a"), ckanapi.SearchQueryError),
+        (lambda: portal.action.package_search(sort="colour desc"), ckanapi.SearchQueryError),
+        (lambda: portal.action.package_create(name="new"), ckanapi.NotAuthorized),
+        (lambda: portal.action.package_dance(), ckanapi.CKANAPIError),
+    ]:
+        try:
+            call()
+        except ckanapi.CKANAPIError as error:
+            assert type(error) is kind, f"{type(error).__name__} for {kind.__name__}: {error}"
+        else:
+            raise AssertionError(f"{kind.__name__} was expected")
+
+
+def check_dump(world):
+    """`ckanapi dump datasets --all`, as people copy whole portals."""
+    folder = package(CKANAPI)
+    command = [folder + "/bin/ckanapi", "dump", "datasets", "--all", "-r", world.address]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120,
+                          env={**os.environ, "PYTHONPATH": folder, "PATH": folder + "/bin:" + os.environ.get("PATH", "")})
+    assert done.returncode == 0, done.stderr[-500:]
+    names = sorted(json.loads(line)["name"] for line in done.stdout.splitlines())
+    assert names == [name for name, _ in world.told("a")], names
+
+
+def check_feeds(world):
+    feed = xml.fromstring(clients.fetch(world.address + "/feeds/datasets.atom?q=trees"))
+    entries = feed.findall(ATOM + "entry")
+    assert any(entry.findtext(ATOM + "title") == "City tree register" for entry in entries), len(entries)
+    for one in [feed, *entries]:
+        assert all(one.findtext(ATOM + name) for name in ("id", "title", "updated"))
+    index = xml.fromstring(clients.fetch(world.address + "/sitemap.xml"))
+    part = index.find(f"{MAP}sitemap/{MAP}loc").text.replace("http://localhost:7878", world.address)
+    pages = {url.text.rsplit("/", 1)[1] for url in xml.fromstring(clients.fetch(part)).findall(f"{MAP}url/{MAP}loc")}
+    assert pages == {name for name, _ in world.told("a")}, pages
+
+
+def check_croissant(world):
+    """Read without errors, and the same as the catalogue says."""
+    sys.path.insert(0, package(CROISSANT))
+    import mlcroissant
+    logging.getLogger("absl").setLevel(logging.ERROR)
+    warnings.simplefilter("ignore")
+    files = collections.Counter(name for name, _ in world.told("dcat:distribution"))
+    titles = collections.defaultdict(set)
+    for name, title in world.told("dct:title"):
+        titles[name].add(title)
+    for name in files:
+        document = json.loads(clients.fetch(f"{world.address}/dataset/{name}/croissant"))
+        read = mlcroissant.Dataset(jsonld=document)
+        issues = read.metadata.ctx.issues
+        assert not issues.errors, issues.report()
+        assert read.metadata.name in titles[name] and len(read.metadata.distribution) == files[name], read.metadata.name
+        assert str(read.metadata.ctx.conforms_to.value).endswith("/1.0"), read.metadata.ctx.conforms_to
+
+
+def check_structured_data(world):
+    """The description in the page is there for Chromium, and its policy has nothing against it."""
+    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    if not browser:
+        raise LookupError("chromium is not installed")
+    with tempfile.TemporaryDirectory() as profile:
+        command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", f"--user-data-dir={profile}",
+                   "--enable-logging=stderr", "--dump-dom", world.address + "/dataset/street-trees"]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
+    found = re.findall(r'<script type="application/ld\+json">(.*?)</script>', done.stdout, re.DOTALL)
+    assert len(found) == 1 and json.loads(found[0])["name"] == "City tree register", found
+    assert "Content Security Policy" not in done.stderr, done.stderr[-2000:]
+
+
+def main():
+    peers.end_well()
+    program = str(pathlib.Path(sys.argv[1]).resolve())
+    passed = failed = skipped = 0
+    with tempfile.TemporaryDirectory(prefix="lodeseek-portal-") as home:
+        for command in (["load", str(ROOT / "testdata/catalog.ttl")], ["index"]):
+            subprocess.run([program, "--home", home, *command], check=True, stderr=subprocess.DEVNULL)
+        with clients.Server(program, home) as server:
+            world = World(server)
+            for check in (check_lists, check_packages, check_search, check_errors, check_dump, check_feeds, check_croissant,
+                          check_structured_data):
+                name = check.__name__.removeprefix("check_")
+                try:
+                    check(world)
+                    passed += 1
+                    print(f"portal {name} ... ok")
+                except LookupError as reason:
+                    if isinstance(reason, (KeyError, IndexError)):
+                        failed += 1
+                        print(f"portal {name} ... FAILED: {type(reason).__name__}: {reason}")
+                        continue
+                    skipped += 1
+                    print(f"portal {name} ... SKIPPED: {reason}")
+                except Exception as error:  # a failed check must not hide the others
+                    failed += 1
+                    print(f"portal {name} ... FAILED: {type(error).__name__}: {error}")
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,255 @@
+//! Actions that list and show: packages, resources, organisations, groups, tags, licences, formats.
+
+use super::error::ActionError;
+use super::names::License;
+use super::package::{Kind, group, tag};
+use super::parameters::Default as Flag;
+use super::table::{Facet, Resource, Row, Table, Value as FacetValue};
+use super::{Call, MOST};
+use serde_json::{Value, json};
+use std::cmp::Reverse;
+
+/// Datasets that are shown with an organisation, group or tag at most.
+const SHOWN: usize = 10;
+/// Organisations or groups of one answer with all their fields, where no number is asked for.
+const WITH_FIELDS: usize = 25;
+
+/// Some of a list, from `offset` on.
+fn page<T>(list: impl Iterator<Item = T>, call: &Call<'_>, limit: usize) -> Result<Vec<T>, ActionError> {
+    let limit = call.parameters.natural("limit")?.unwrap_or(limit);
+    Ok(list.skip(call.parameters.natural("offset")?.unwrap_or(0)).take(limit).collect())
+}
+
+pub(super) fn package_list(call: &Call<'_>) -> Result<Value, ActionError> {
+    let table = call.table()?;
+    Ok(json!(page(table.rows.iter().map(|row| &row.name), call, usize::MAX)?))
+}
+
+pub(super) fn package_show(call: &Call<'_>) -> Result<Value, ActionError> {
+    let name = match call.parameters.text("id")?.filter(|id| !id.is_empty()) {
+        Some(id) => id,
+        None => call.parameters.required("name_or_id")?,
+    };
+    call.package_named(&name)?.ok_or(ActionError::NotFound)
+}
+
+/// The packages, the last changed first.
+pub(super) fn current_package_list_with_resources(call: &Call<'_>) -> Result<Value, ActionError> {
+    let table = call.table()?;
+    let mut rows: Vec<&Row> = table.rows.iter().collect();
+    rows.sort_by_key(|row| Reverse(&row.modified));
+    let limit = call.parameters.natural("limit")?.unwrap_or(MOST).min(MOST);
+    let offset = call.parameters.natural("offset")?.unwrap_or(0);
+    packages(call, rows.into_iter().skip(offset).take(limit))
+}
+
+fn packages<'t>(call: &Call<'_>, rows: impl Iterator<Item = &'t Row>) -> Result<Value, ActionError> {
+    let mut packages = Vec::new();
+    for row in rows {
+        packages.extend(call.package(&row.id)?);
+    }
+    Ok(packages.into())
+}
+
+/// Names and titles that hold a text, those that begin with it first.
+pub(super) fn package_autocomplete(call: &Call<'_>) -> Result<Value, ActionError> {
+    let sought = call.parameters.required("q")?.to_lowercase();
+    let table = call.table()?;
+    let mut found: Vec<(bool, &Row, &str)> = Vec::new();
+    for row in &table.rows {
+        if row.name.contains(&sought) {
+            found.push((!row.name.starts_with(&sought), row, "name"));
+        } else if row.folded.contains(&sought) {
+            found.push((!row.folded.starts_with(&sought), row, "title"));
+        }
+    }
+    found.sort_by_key(|(late, ..)| *late);
+    let limit = call.parameters.natural("limit")?.unwrap_or(10).min(MOST);
+    let one = |(_, row, field): &(bool, &Row, &str)| {
+        let shown = if *field == "name" { row.name.clone() } else { format!("{} ({})", row.title, row.name) };
+        json!({ "name": row.name, "title": row.title, "match_field": field, "match_displayed": shown })
+    };
+    Ok(found.iter().take(limit).map(one).collect())
+}
+
+pub(super) fn resource_show(call: &Call<'_>) -> Result<Value, ActionError> {
+    let id = call.parameters.required("id")?;
+    let (package, _) = id.split_once('.').ok_or(ActionError::NotFound)?;
+    let package = call.package_named(package)?.ok_or(ActionError::NotFound)?;
+    resource_of(&package, &id).ok_or(ActionError::NotFound)
+}
+
+fn resource_of(package: &Value, id: &str) -> Option<Value> {
+    package["resources"].as_array()?.iter().find(|resource| resource["id"] == id).cloned()
+}
+
+/// What `resource_search` looks into.
+type Text = fn(&Resource) -> &str;
+
+fn resource_field(name: &str) -> Option<Text> {
+    Some(match name {
+        "id" => |resource| &resource.id,
+        "name" => |resource| &resource.name,
+        "url" => |resource| &resource.url,
+        "format" => |resource| &resource.format,
+        _ => return None,
+    })
+}
+
+/// Resources whose fields hold texts, all of them, whatever the case of letters.
+pub(super) fn resource_search(call: &Call<'_>) -> Result<Value, ActionError> {
+    let queries = call.parameters.list("query", &[])?;
+    if queries.is_empty() {
+        return Err(ActionError::missing("query"));
+    }
+    let mut wanted: Vec<(Text, String)> = Vec::new();
+    for query in &queries {
+        let invalid = |why: &str| ActionError::Invalid("query", format!("{query:?} {why}"));
+        let (name, text) = query.split_once(':').ok_or_else(|| invalid("is not field:text"))?;
+        let field =
+            resource_field(name).ok_or_else(|| invalid("names no field that is searched: id, name, url, format"))?;
+        wanted.push((field, text.to_lowercase()));
+    }
+    let table = call.table()?;
+    let holds = |resource: &Resource| wanted.iter().all(|(field, text)| field(resource).to_lowercase().contains(text));
+    let found = || {
+        table.rows.iter().flat_map(|row| row.resources.iter().map(move |one| (row, one))).filter(|(_, one)| holds(one))
+    };
+    let (offset, limit) = (call.parameters.natural("offset")?.unwrap_or(0), call.parameters.natural("limit")?);
+    let mut results = Vec::new();
+    for (row, resource) in found().skip(offset).take(limit.unwrap_or(MOST).min(MOST)) {
+        results.extend(call.package(&row.id)?.and_then(|package| resource_of(&package, &resource.id)));
+    }
+    Ok(json!({ "count": found().count(), "results": results }))
+}
+
+pub(super) fn organization_list(call: &Call<'_>) -> Result<Value, ActionError> {
+    groups(call, Facet::Organization, Kind::Organization)
+}
+
+pub(super) fn group_list(call: &Call<'_>) -> Result<Value, ActionError> {
+    groups(call, Facet::Groups, Kind::Group)
+}
+
+fn groups(call: &Call<'_>, facet: Facet, kind: Kind) -> Result<Value, ActionError> {
+    let all_fields = call.parameters.flag("all_fields", Flag::No)?;
+    let only = match kind {
+        Kind::Organization => call.parameters.list("organizations", &[',', ' '])?,
+        Kind::Group => call.parameters.list("groups", &[',', ' '])?,
+    };
+    let table = call.table()?;
+    let mut values: Vec<&FacetValue> = table.values(facet).all.iter().collect();
+    values.retain(|value| only.is_empty() || only.contains(&value.name));
+    order(&mut values, call)?;
+    let limit = if all_fields { WITH_FIELDS } else { MOST };
+    let values = page(values.into_iter(), call, limit)?;
+    Ok(if all_fields {
+        values.into_iter().map(|value| counted(value, kind)).collect()
+    } else {
+        values.into_iter().map(|value| value.name.as_str()).collect()
+    })
+}
+
+fn order(values: &mut [&FacetValue], call: &Call<'_>) -> Result<(), ActionError> {
+    let asked = call.parameters.text("sort")?.unwrap_or_else(|| "title asc".to_owned());
+    let mut words = asked.split_whitespace();
+    let key = words.next().unwrap_or("title");
+    let descending = words.next().map_or(key == "package_count" || key == "packages", |word| word == "desc");
+    values.sort_by(|a, b| a.name.cmp(&b.name));
+    match key {
+        "name" => {}
+        "title" => values.sort_by_key(|value| value.title.to_lowercase()),
+        "package_count" | "packages" => values.sort_by_key(|value| value.count),
+        other => {
+            let message = format!("Cannot sort by field `{other}`");
+            return Err(ActionError::Invalid("sort", message));
+        }
+    }
+    if descending {
+        values.reverse();
+    }
+    Ok(())
+}
+
+fn counted(value: &FacetValue, kind: Kind) -> Value {
+    let mut group = group(&value.name, &value.title, value.url.as_deref(), kind);
+    group["package_count"] = json!(value.count);
+    group
+}
+
+pub(super) fn organization_show(call: &Call<'_>) -> Result<Value, ActionError> {
+    shown(call, Facet::Organization, Kind::Organization)
+}
+
+pub(super) fn group_show(call: &Call<'_>) -> Result<Value, ActionError> {
+    shown(call, Facet::Groups, Kind::Group)
+}
+
+fn shown(call: &Call<'_>, facet: Facet, kind: Kind) -> Result<Value, ActionError> {
+    let name = call.parameters.required("id")?;
+    let table = call.table()?;
+    let value = table.values(facet).find(&name).ok_or(ActionError::NotFound)?;
+    let mut group = counted(value, kind);
+    for empty in ["users", "groups", "tags", "extras"] {
+        group[empty] = json!([]);
+    }
+    if call.parameters.flag("include_datasets", Flag::No)? {
+        group["packages"] = packages(call, with_value(&table, facet, &name).take(SHOWN))?;
+    }
+    Ok(group)
+}
+
+fn with_value<'t>(table: &'t Table, facet: Facet, name: &'t str) -> impl Iterator<Item = &'t Row> {
+    let values = &table.values(facet).all;
+    table.rows.iter().filter(move |row| row.values(facet).iter().any(|place| values[*place as usize].name == name))
+}
+
+/// Tags that hold a text, by name.
+pub(super) fn tag_list(call: &Call<'_>) -> Result<Value, ActionError> {
+    let sought = call.parameters.text("query")?.unwrap_or_default().to_lowercase();
+    let table = call.table()?;
+    let all = table.values(Facet::Tags).all.iter().map(|value| value.name.as_str());
+    let mut names: Vec<&str> = all.filter(|name| name.to_lowercase().contains(&sought)).collect();
+    names.sort_unstable();
+    Ok(if call.parameters.flag("all_fields", Flag::No)? { names.into_iter().map(tag).collect() } else { json!(names) })
+}
+
+pub(super) fn tag_show(call: &Call<'_>) -> Result<Value, ActionError> {
+    let name = call.parameters.required("id")?;
+    let table = call.table()?;
+    let value = table.values(Facet::Tags).find(&name).ok_or(ActionError::NotFound)?;
+    let mut tag = tag(&value.name);
+    if call.parameters.flag("include_datasets", Flag::No)? {
+        tag["packages"] = packages(call, with_value(&table, Facet::Tags, &name).take(MOST))?;
+    }
+    Ok(tag)
+}
+
+/// The licences that datasets have.
+pub(super) fn license_list(call: &Call<'_>) -> Result<Value, ActionError> {
+    let table = call.table()?;
+    let mut values: Vec<&FacetValue> = table.values(Facet::LicenseId).all.iter().collect();
+    values.sort_by_key(|value| &value.name);
+    let one = |value: &&FacetValue| {
+        let open = License::of(value.url.as_deref()).open;
+        json!({
+            "id": value.name,
+            "title": value.title,
+            "url": value.url,
+            "status": "active",
+            "od_conformance": if open { "approved" } else { "not reviewed" },
+        })
+    };
+    Ok(values.iter().map(one).collect())
+}
+
+/// Formats that hold a text, the most frequent first.
+pub(super) fn format_autocomplete(call: &Call<'_>) -> Result<Value, ActionError> {
+    let sought = call.parameters.required("q")?.to_lowercase();
+    let table = call.table()?;
+    let values = table.values(Facet::ResFormat);
+    let counts: Vec<usize> = values.all.iter().map(|value| value.count).collect();
+    let names = values.ordered(&counts, 1).into_iter().map(|(value, _)| value.name.to_lowercase());
+    let limit = call.parameters.natural("limit")?.unwrap_or(5).min(MOST);
+    Ok(names.filter(|name| name.contains(&sought)).take(limit).collect())
+}

@@ -1,0 +1,158 @@
+//! The parameters of an action: of an address, a form or a JSON object, read alike.
+
+use super::error::ActionError;
+use serde_json::{Map, Value};
+
+/// Parameters by name. One that an address or a form has several times is a list.
+#[derive(Debug, Default)]
+pub(super) struct Parameters(Map<String, Value>);
+
+impl Parameters {
+    /// Those of a request: of its body where it has one, else of its address.
+    pub(super) fn read(query: &str, media_type: &str, body: &[u8]) -> Result<Self, ActionError> {
+        if body.is_empty() {
+            return Ok(Self::form(query.as_bytes()));
+        }
+        // `curl --data '{…}'` announces JSON as a form.
+        if media_type.contains("json") || body.trim_ascii_start().starts_with(b"{") {
+            return Self::json(body);
+        }
+        let form = Self::form(body);
+        match form.0.iter().next() {
+            // So do clients that encode it as one.
+            Some((json, Value::String(value))) if form.0.len() == 1 && json.starts_with('{') && value.is_empty() => {
+                Self::json(json.as_bytes())
+            }
+            _ => Ok(form),
+        }
+    }
+
+    fn json(text: &[u8]) -> Result<Self, ActionError> {
+        serde_json::from_slice(text).map(Self).map_err(|error| ActionError::Body(error.to_string()))
+    }
+
+    fn form(encoded: &[u8]) -> Self {
+        let mut parameters = Map::new();
+        for (name, value) in form_urlencoded::parse(encoded).into_owned() {
+            let value = Value::String(value);
+            match parameters.get_mut(&name) {
+                Some(Value::Array(values)) => values.push(value),
+                Some(first) => *first = Value::Array(vec![first.take(), value]),
+                None => drop(parameters.insert(name, value)),
+            }
+        }
+        Self(parameters)
+    }
+
+    fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(name).filter(|value| !value.is_null())
+    }
+
+    /// A text; a number or truth value stands for itself.
+    pub(super) fn text(&self, name: &'static str) -> Result<Option<String>, ActionError> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(value @ (Value::Number(_) | Value::Bool(_))) => Ok(Some(value.to_string())),
+            Some(_) => Err(ActionError::Invalid(name, "Must be a single text".to_owned())),
+        }
+    }
+
+    /// A text that is not empty, and has to be there.
+    pub(super) fn required(&self, name: &'static str) -> Result<String, ActionError> {
+        self.text(name)?.filter(|text| !text.is_empty()).ok_or_else(|| ActionError::missing(name))
+    }
+
+    /// A list of texts; as text it is JSON, or parted by `separators`.
+    pub(super) fn list(&self, name: &'static str, separators: &[char]) -> Result<Vec<String>, ActionError> {
+        let invalid = || ActionError::Invalid(name, "Not a list".to_owned());
+        match self.get(name) {
+            None => Ok(Vec::new()),
+            Some(Value::String(text)) if text.trim_start().starts_with('[') && name != "fq_list" => {
+                serde_json::from_str(text).map_err(|_| invalid())
+            }
+            Some(Value::String(text)) if separators.is_empty() => Ok(vec![text.clone()]),
+            Some(Value::String(text)) => {
+                Ok(text.split(separators).filter(|part| !part.is_empty()).map(str::to_owned).collect())
+            }
+            Some(Value::Array(values)) => {
+                values.iter().map(|value| value.as_str().map(str::to_owned).ok_or_else(invalid)).collect()
+            }
+            Some(_) => Err(invalid()),
+        }
+    }
+
+    /// A whole number.
+    fn integer(&self, name: &'static str) -> Result<Option<i64>, ActionError> {
+        let number = |text: String| text.trim().parse().map_err(|_| invalid_number(name));
+        self.text(name)?.filter(|text| !text.is_empty()).map(number).transpose()
+    }
+
+    /// A whole number that is not below nought.
+    pub(super) fn natural(&self, name: &'static str) -> Result<Option<usize>, ActionError> {
+        self.integer(name)?.map(|number| usize::try_from(number).map_err(|_| invalid_number(name))).transpose()
+    }
+
+    /// The same; what is below nought is no limit.
+    pub(super) fn limit(&self, name: &'static str) -> Result<Option<usize>, ActionError> {
+        Ok(self.integer(name)?.map(|number| usize::try_from(number).unwrap_or(usize::MAX)))
+    }
+
+    /// Whether something is wanted.
+    pub(super) fn flag(&self, name: &'static str, default: Default) -> Result<bool, ActionError> {
+        let text = self.text(name)?.map(|text| text.to_ascii_lowercase());
+        Ok(match text.as_deref() {
+            None | Some("") => matches!(default, Default::Yes),
+            Some(text) => matches!(text, "true" | "yes" | "t" | "y" | "1" | "on"),
+        })
+    }
+}
+
+/// What a flag means that is not given.
+#[derive(Clone, Copy)]
+pub(super) enum Default {
+    Yes,
+    No,
+}
+
+fn invalid_number(name: &'static str) -> ActionError {
+    ActionError::Invalid(name, "Must be a natural number".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(query: &str, media_type: &str, body: &str) -> Parameters {
+        Parameters::read(query, media_type, body.as_bytes()).expect("parameters")
+    }
+
+    #[test]
+    fn every_way_to_send_them_is_read_alike() {
+        let form = "application/x-www-form-urlencoded";
+        for parameters in [
+            read("q=a+b&fq_list=x&fq_list=y&rows=3", "", ""),
+            read("", form, "q=a+b&fq_list=x&fq_list=y&rows=3"),
+            read("", "application/json", r#"{"q": "a b", "fq_list": ["x", "y"], "rows": 3, "start": null}"#),
+            read("", form, r#"{"q": "a b", "fq_list": ["x", "y"], "rows": "3"}"#),
+            read("", form, "%7B%22q%22%3A%22a+b%22%2C%22fq_list%22%3A%5B%22x%22%2C%22y%22%5D%2C%22rows%22%3A3%7D="),
+        ] {
+            assert_eq!(parameters.text("q").ok(), Some(Some("a b".to_owned())));
+            assert_eq!(parameters.list("fq_list", &[]).ok(), Some(vec!["x".to_owned(), "y".to_owned()]));
+            assert_eq!(parameters.natural("rows").ok(), Some(Some(3)));
+            assert_eq!(parameters.natural("start").ok(), Some(None));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_told_by_name() {
+        let parameters = read("rows=-1&start=x&facet.field=%5B1&id=&sort=a&sort=b", "", "");
+        let told = |error: Option<ActionError>| error.map(|error| error.to_string()).unwrap_or_default();
+        assert_eq!(told(parameters.natural("rows").err()), "rows: Must be a natural number");
+        assert_eq!(told(parameters.natural("start").err()), "start: Must be a natural number");
+        assert_eq!(told(parameters.list("facet.field", &[]).err()), "facet.field: Not a list");
+        assert_eq!(told(parameters.required("id").err()), "id: Missing value");
+        assert_eq!(told(parameters.text("sort").err()), "sort: Must be a single text");
+        assert!(matches!(Parameters::read("", "application/json", b"[1]"), Err(ActionError::Body(_))));
+    }
+}

@@ -1,0 +1,351 @@
+//! A dataset's description as the forms for portals need it: CKAN's packages, schema.org, Croissant, feeds and links.
+//!
+//! All of it is looked up in the triples of the catalogue graph by DCAT's terms, so that what a catalogue says more of a
+//! dataset shows without a change here.
+
+use crate::catalog::{Agent, Dataset, DatasetId, Iris, Location, Scheme, dcat};
+use crate::rdf::vocab::{adms, dcat as terms, dcterms, foaf, lodeseek, rdfs, skos, vcard};
+use crate::rdf::{
+    LiteralKind, RdfSyntax, TermId, TermRef, TripleGraph, TripleGraphBuilder, language_name, local_name, words,
+};
+use crate::store::{Store, StoreError};
+use oxsdatatypes::{DateTime, TimezoneOffset};
+use std::str::FromStr;
+
+const MEDIA_TYPES: &str = "www.iana.org/assignments/media-types/";
+
+/// Somebody, or something, with a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Party {
+    pub(super) name: String,
+    /// Its IRI, where it has one that is not a part of the description.
+    pub(super) iri: Option<String>,
+    pub(super) email: Option<String>,
+}
+
+/// A file, or a service, in which a dataset can be had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct File {
+    /// What its IRI has behind the dataset's: stable as long as the catalogue's order is.
+    pub(super) key: String,
+    pub(super) title: Option<String>,
+    pub(super) description: Option<String>,
+    pub(super) location: Location,
+    pub(super) media_type: Option<String>,
+    /// As the catalogue writes it.
+    pub(super) format: Option<String>,
+    pub(super) bytes: Option<u64>,
+    pub(super) license: Option<String>,
+    pub(super) issued: Option<String>,
+    pub(super) modified: Option<String>,
+}
+
+/// What the catalogue says of a dataset.
+#[derive(Clone, Debug)]
+pub(super) struct Described {
+    pub(super) iri: String,
+    pub(super) dataset: Dataset,
+    pub(super) keywords: Vec<String>,
+    pub(super) creators: Vec<Party>,
+    pub(super) publishers: Vec<Party>,
+    pub(super) contacts: Vec<Party>,
+    /// Themes that are no task, modality or language.
+    pub(super) themes: Vec<Party>,
+    /// English names.
+    pub(super) languages: Vec<String>,
+    pub(super) access_rights: Option<String>,
+    pub(super) places: Vec<String>,
+    pub(super) identifiers: Vec<String>,
+    pub(super) version: Option<String>,
+    pub(super) files: Vec<File>,
+}
+
+impl Described {
+    /// The description of one dataset; `None` where the catalogue has none.
+    pub(super) fn read(store: &Store, id: &DatasetId) -> Result<Option<Self>, StoreError> {
+        let mut builder = TripleGraphBuilder::new();
+        for triple in store.description(id)? {
+            builder.insert(triple.as_ref());
+        }
+        Ok(Self::of(&builder.finish(), store.iris(), id))
+    }
+
+    /// What a graph says of a dataset.
+    pub(super) fn of(graph: &TripleGraph, iris: &Iris, id: &DatasetId) -> Option<Self> {
+        let iri = iris.dataset(id);
+        let dataset = dcat::from_triples(graph, &iri)?;
+        let node = Node { graph, id: graph.iri(iri.as_str())? };
+        let mut files: Vec<File> = node.nodes(terms::DISTRIBUTION).filter_map(|part| part.file(iri.as_str())).collect();
+        // Parts are numbered: 10 comes behind 9.
+        files.sort_by(|a, b| (a.key.len(), &a.key).cmp(&(b.key.len(), &b.key)));
+        let is_theme =
+            |theme: &Node<'_>| !theme.values(skos::IN_SCHEME).any(|scheme| SCHEMES.contains(&scheme.as_str()));
+        Some(Self {
+            keywords: node.values(terms::KEYWORD).fold(Vec::new(), pushed),
+            creators: creators(&dataset, iri.as_str()),
+            publishers: node.parties(dcterms::PUBLISHER, iri.as_str()),
+            contacts: node.parties(terms::CONTACT_POINT, iri.as_str()),
+            themes: node.nodes(terms::THEME).filter(is_theme).filter_map(|theme| theme.party(iri.as_str())).collect(),
+            languages: node.languages(&dataset),
+            access_rights: node.label(dcterms::ACCESS_RIGHTS),
+            places: node.nodes(dcterms::SPATIAL).filter_map(|place| place.name()).collect(),
+            identifiers: node.nodes(adms::IDENTIFIER).filter_map(|one| one.value(skos::NOTATION)).collect(),
+            version: node.value(terms::VERSION),
+            files,
+            iri: iri.into_string(),
+            dataset,
+        })
+    }
+
+    /// Who publishes it; where the catalogue does not tell publishers from authors, the first of these.
+    pub(super) fn organization(&self) -> Option<Party> {
+        self.publishers.first().or_else(|| self.creators.first()).cloned()
+    }
+
+    /// The address at which a file can be had: its own, or where it lies with us alone, that of the content it is part of.
+    pub(super) fn address(&self, file: &File, base: &str) -> String {
+        match &file.location {
+            Location::Remote(address) => address.clone(),
+            Location::File(_) => {
+                let name = match file.syntax() {
+                    Some(RdfSyntax::NTriples) => "nt",
+                    Some(RdfSyntax::JsonLd) => "jsonld",
+                    Some(RdfSyntax::RdfXml) => "rdf",
+                    _ => "ttl",
+                };
+                let mut query = form_urlencoded::Serializer::new(String::new());
+                let query = query.append_pair("graph", &self.iri).append_pair("format", name).finish();
+                format!("{base}rdf-graph-store?{query}")
+            }
+        }
+    }
+
+    /// When it was last changed, or first published, in the way of CKAN: `2021-02-11T00:00:00`, UTC.
+    pub(super) fn modified(&self) -> Option<String> {
+        let metadata = &self.dataset.metadata;
+        metadata.modified.as_deref().and_then(moment).or_else(|| self.issued())
+    }
+
+    /// When it was first published.
+    pub(super) fn issued(&self) -> Option<String> {
+        self.dataset.metadata.issued.as_deref().and_then(moment)
+    }
+
+    /// Labels of its tasks, or modalities.
+    pub(super) fn themes_of(&self, scheme: Scheme) -> impl Iterator<Item = String> {
+        self.dataset.metadata.themes_of(scheme).map(str::to_owned)
+    }
+}
+
+/// Who made it. An IRI that was made here, for want of one, leads nowhere.
+fn creators(dataset: &Dataset, iri: &str) -> Vec<Party> {
+    let own = format!("{iri}#");
+    let agents = dataset.metadata.creators.iter();
+    let party = |agent: &Agent| Party {
+        name: agent.name.clone(),
+        iri: agent.iri.clone().filter(|iri| !iri.starts_with(&own)),
+        email: None,
+    };
+    agents.map(party).collect()
+}
+
+const SCHEMES: [&str; 3] = [lodeseek::TASK, lodeseek::MODALITY, lodeseek::LANGUAGE];
+
+impl File {
+    /// What it is called: its title, or the name of the file.
+    pub(super) fn name(&self) -> String {
+        let path = self.location.as_str().split(['?', '#']).next().unwrap_or_default();
+        self.title.clone().unwrap_or_else(|| local_name(path).to_owned())
+    }
+
+    /// The name of its format as portals write it: `TTL`, `CSV`; empty where nothing tells.
+    pub(super) fn label(&self) -> String {
+        let known = |name: &str| FORMATS.iter().find(|(_, names)| names.contains(&name)).map(|(label, _)| *label);
+        let media_type = self.media_type.as_deref().map(str::to_ascii_lowercase);
+        let told = self.format.as_deref().map(|format| local_name(format).to_owned());
+        if let Some(label) = media_type.as_deref().and_then(known) {
+            return label.to_owned();
+        }
+        if let Some(told) = told {
+            return known(&told.to_ascii_lowercase()).map_or_else(|| told.to_ascii_uppercase(), str::to_owned);
+        }
+        let extension = self.extension().and_then(|extension| known(&extension));
+        let subtype = media_type.as_deref().and_then(|media_type| media_type.split('/').nth(1));
+        extension.map(str::to_owned).or_else(|| subtype.map(str::to_ascii_uppercase)).unwrap_or_default()
+    }
+
+    /// The extension of its name; behind it those of packers do not count.
+    fn extension(&self) -> Option<String> {
+        let path = self.location.as_str().split(['?', '#']).next()?.to_ascii_lowercase();
+        let path = [".gz", ".bz2", ".xz", ".zst"]
+            .iter()
+            .fold(path.as_str(), |path, end| path.strip_suffix(end).unwrap_or(path));
+        path.rsplit('/').next()?.rsplit_once('.').map(|(_, extension)| extension.to_owned())
+    }
+
+    /// The syntax of ours that it is written in.
+    fn syntax(&self) -> Option<RdfSyntax> {
+        match self.label().as_str() {
+            "N-Triples" | "N-Quads" => Some(RdfSyntax::NTriples),
+            "JSON-LD" => Some(RdfSyntax::JsonLd),
+            "RDF" => Some(RdfSyntax::RdfXml),
+            "TTL" | "TriG" | "N3" => Some(RdfSyntax::Turtle),
+            _ => None,
+        }
+    }
+
+    /// Its media type: as the catalogue says, else as its format has it.
+    pub(super) fn media(&self) -> Option<String> {
+        let label = self.label();
+        let known = FORMATS.iter().find(|(name, _)| *name == label).and_then(|(_, names)| names.first());
+        self.media_type.clone().or_else(|| known.map(|name| (*name).to_owned()))
+    }
+}
+
+/// (label, media types and extensions that mean it), the media type that is registered first.
+const FORMATS: &[(&str, &[&str])] = &[
+    ("TTL", &["text/turtle", "application/x-turtle", "ttl", "turtle", "rdf_turtle"]),
+    ("RDF", &["application/rdf+xml", "rdf", "rdf/xml", "owl", "rdf_xml"]),
+    ("JSON-LD", &["application/ld+json", "jsonld", "json-ld", "json_ld"]),
+    ("N-Triples", &["application/n-triples", "nt", "n-triples", "rdf_n_triples"]),
+    ("N-Quads", &["application/n-quads", "nq", "n-quads", "rdf_n_quads"]),
+    ("TriG", &["application/trig", "trig", "rdf_trig"]),
+    ("N3", &["text/n3", "n3", "text/rdf+n3"]),
+    ("SPARQL", &["application/sparql-results+json", "sparql", "sparqlq"]),
+    ("CSV", &["text/csv", "csv"]),
+    ("TSV", &["text/tab-separated-values", "tsv"]),
+    ("JSON", &["application/json", "json"]),
+    ("XML", &["application/xml", "text/xml", "xml"]),
+    ("HTML", &["text/html", "html", "htm"]),
+    ("PDF", &["application/pdf", "pdf"]),
+    ("XLSX", &["application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx"]),
+    ("XLS", &["application/vnd.ms-excel", "xls"]),
+    ("ZIP", &["application/zip", "application/x-zip-compressed", "zip"]),
+    ("GZIP", &["application/gzip", "application/x-gzip"]),
+];
+
+fn pushed(mut values: Vec<String>, value: String) -> Vec<String> {
+    if !values.contains(&value) {
+        values.push(value);
+    }
+    values
+}
+
+/// A date as CKAN writes it; `None` for what is no date. A time without a zone is taken for UTC.
+pub(super) fn moment(written: &str) -> Option<String> {
+    let written = written.trim();
+    let full = match written.len() {
+        4 => format!("{written}-01-01T00:00:00"),
+        7 => format!("{written}-01T00:00:00"),
+        10 => format!("{written}T00:00:00"),
+        _ => written.replacen(' ', "T", 1),
+    };
+    let parsed = DateTime::from_str(&full).ok()?;
+    let utc = if parsed.timezone_offset().is_some() { parsed.adjust(Some(TimezoneOffset::UTC))? } else { parsed };
+    let text = utc.to_string();
+    let text = text.trim_end_matches('Z');
+    // Fractions would break the order of texts, by which moments are compared.
+    Some(text.split('.').next().unwrap_or(text).to_owned())
+}
+
+/// A node of a description.
+#[derive(Clone, Copy)]
+struct Node<'g> {
+    graph: &'g TripleGraph,
+    id: TermId,
+}
+
+impl<'g> Node<'g> {
+    fn nodes(self, property: &str) -> impl Iterator<Item = Node<'g>> + use<'g> {
+        let property = self.graph.iri(property);
+        let triples = self.graph.subject_triples(self.id).iter();
+        let found = triples.filter(move |triple| Some(triple.predicate) == property);
+        found.map(move |triple| Node { graph: self.graph, id: triple.object })
+    }
+
+    fn term(self) -> TermRef<'g> {
+        self.graph.term(self.id)
+    }
+
+    /// The texts of a property: of literals and IRIs.
+    fn values(self, property: &str) -> impl Iterator<Item = String> + use<'g> {
+        let named = self.nodes(property).filter(|node| !matches!(node.term(), TermRef::Blank(_)));
+        named.map(|node| node.term().text().trim().to_owned()).filter(|text| !text.is_empty())
+    }
+
+    fn value(self, property: &str) -> Option<String> {
+        self.values(property).next()
+    }
+
+    /// The text of a property for an English reader.
+    fn text(self, property: &str) -> Option<String> {
+        let rank = |node: &Node<'_>| match node.term() {
+            TermRef::Literal { kind: LiteralKind::Language(tag), .. } => {
+                if tag.starts_with("en") {
+                    0
+                } else {
+                    2
+                }
+            }
+            _ => 1,
+        };
+        self.nodes(property).min_by_key(rank).map(|node| node.term().text().to_owned())
+    }
+
+    /// The name of a property's value.
+    fn label(self, property: &str) -> Option<String> {
+        self.nodes(property).find_map(Node::name)
+    }
+
+    /// What it is called: the text itself, else its label, else what its IRI ends with.
+    fn name(self) -> Option<String> {
+        let labels = [foaf::NAME, skos::PREF_LABEL, rdfs::LABEL, vcard::FN, dcterms::TITLE];
+        match self.term() {
+            TermRef::Literal { lexical, .. } => Some(lexical.trim().to_owned()),
+            TermRef::Iri(iri) => {
+                labels.iter().find_map(|label| self.text(label)).or_else(|| Some(words(local_name(iri))))
+            }
+            TermRef::Blank(_) => labels.iter().find_map(|label| self.text(label)),
+        }
+        .filter(|name| !name.is_empty())
+    }
+
+    fn party(self, dataset: &str) -> Option<Party> {
+        let iri = match self.term() {
+            TermRef::Iri(iri) if !iri.starts_with(&format!("{dataset}#")) => Some(iri.to_owned()),
+            _ => None,
+        };
+        let email = self.value(vcard::HAS_EMAIL).map(|email| email.trim_start_matches("mailto:").to_owned());
+        Some(Party { name: self.name()?, iri, email })
+    }
+
+    fn parties(self, property: &str, dataset: &str) -> Vec<Party> {
+        self.nodes(property).filter_map(|node| node.party(dataset)).collect()
+    }
+
+    fn languages(self, dataset: &Dataset) -> Vec<String> {
+        let themes = dataset.metadata.themes_of(Scheme::Language).map(str::to_owned);
+        let told = self.values(dcterms::LANGUAGE);
+        themes.chain(told.map(|tag| language_name(local_name(&tag)).to_owned())).fold(Vec::new(), pushed)
+    }
+
+    fn file(self, dataset: &str) -> Option<File> {
+        let service = || self.nodes(terms::ACCESS_SERVICE).find_map(|service| service.value(terms::ENDPOINT_URL));
+        let downloaded = self.value(terms::DOWNLOAD_URL);
+        let location = downloaded.or_else(|| self.value(terms::ACCESS_URL)).or_else(service)?;
+        let media_type = self.value(terms::MEDIA_TYPE);
+        let own = |iri: &str| iri.strip_prefix(dataset).and_then(|rest| rest.strip_prefix('#')).map(str::to_owned);
+        Some(File {
+            key: own(self.term().text()).unwrap_or_else(|| local_name(self.term().text()).to_owned()),
+            title: self.text(dcterms::TITLE),
+            description: self.text(dcterms::DESCRIPTION),
+            location: Location::from_text(&location),
+            media_type: media_type.map(|text| text.split(MEDIA_TYPES).last().unwrap_or(&text).to_owned()),
+            format: self.label(dcterms::FORMAT),
+            bytes: self.value(terms::BYTE_SIZE).and_then(|size| size.parse::<f64>().ok()).map(|size| size as u64),
+            license: self.value(dcterms::LICENSE),
+            issued: self.value(dcterms::ISSUED),
+            modified: self.value(dcterms::MODIFIED),
+        })
+    }
+}
