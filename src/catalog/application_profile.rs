@@ -222,7 +222,8 @@ impl<'d> Writer<'d> {
         match (range, &triple.object) {
             (Range::Text, Term::Literal(_)) => self.add(subject, property, triple.object.clone()),
             (Range::Text, Term::NamedNode(node)) => {
-                let address = Literal::new_typed_literal(node.as_str(), NamedNode::new_unchecked(format!("{XSD}anyURI")));
+                let address =
+                    Literal::new_typed_literal(node.as_str(), NamedNode::new_unchecked(format!("{XSD}anyURI")));
                 self.add(subject, property, address);
             }
             (Range::Typed(kind), Term::Literal(literal)) => match typed(literal.value(), kind) {
@@ -388,7 +389,8 @@ fn known_node(property: &str, name: &str) -> Option<NamedNode> {
         dcat::MEDIA_TYPE | dcat::COMPRESS_FORMAT | dcat::PACKAGE_FORMAT => {
             let (kind, rest) = lower.split_once('/')?;
             let is_token = |part: &str| {
-                !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&byte))
+                !part.is_empty()
+                    && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&byte))
             };
             (is_token(kind) && is_token(rest))
                 .then(|| format!("https://www.iana.org/assignments/media-types/{kind}/{rest}"))?

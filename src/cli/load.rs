@@ -5,8 +5,11 @@ use super::endpoint::EndpointArguments;
 use super::terminal::{bar, cut, grouped, memory_note, rate};
 use crate::catalog::Catalog;
 use crate::rdf::intake::Outcome;
-use crate::store::{Access, DatasetOutcome, DatasetReport, LoadProgress, LoadReport, Loader, Phase, Store};
+use crate::store::{
+    Access, DatasetOutcome, DatasetReport, LoadOptions, LoadProgress, LoadReport, Loader, Phase, Stamp, Store,
+};
 use anyhow::Context;
+use oxsdatatypes::DateTime;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
@@ -121,7 +124,9 @@ fn load(store: &Store, catalog: Catalog) -> anyhow::Result<LoadReport> {
             rate(progress.triples, started.elapsed())
         ));
     };
-    let report = Loader::new(store).load(catalog, &show)?;
+    let stamp = Stamp { now: Some(DateTime::now()), origin: None };
+    let options = LoadOptions { stamp, ..LoadOptions::default() };
+    let report = Loader::new(store).with_options(options).load(catalog, &show)?;
     bar.finish_and_clear();
     Ok(report)
 }

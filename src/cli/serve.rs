@@ -3,7 +3,7 @@
 use super::Done;
 use super::egress::EgressArguments;
 use super::encoder::RerankArguments;
-use crate::server::{Editor, Proxies, ServeOptions, SnippetLimits, serve};
+use crate::server::{Editor, Portal, Proxies, ServeOptions, SnippetLimits, serve};
 use crate::store::SparqlLimits;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -41,6 +41,18 @@ pub(super) struct Arguments {
     /// The folder of an editor for SPARQL, as `make web` makes it; without it the page has a plain form.
     #[arg(long, value_name = "FOLDER")]
     editor: Option<PathBuf>,
+    /// The portal's name, as catalogues and CKAN's interface tell it.
+    #[arg(long, value_name = "TEXT", default_value_t = Portal::default().title)]
+    title: String,
+    /// What the portal is.
+    #[arg(long, value_name = "TEXT", default_value_t = Portal::default().description)]
+    description: String,
+    /// Who runs the portal.
+    #[arg(long, value_name = "NAME", default_value_t = Portal::default().publisher)]
+    publisher: String,
+    /// The IRI of who runs the portal.
+    #[arg(long, value_name = "IRI")]
+    publisher_iri: Option<String>,
     #[command(flatten)]
     egress: EgressArguments,
     #[command(flatten)]
@@ -85,6 +97,12 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
             proxies: Proxies::new(&arguments.trusted_proxy),
             editor,
             endpoints: arguments.egress.client(),
+            portal: Portal {
+                title: arguments.title.clone(),
+                description: arguments.description.clone(),
+                publisher: arguments.publisher.clone(),
+                publisher_iri: arguments.publisher_iri.clone(),
+            },
         },
     )?;
     Ok(Done::Something)

@@ -17,8 +17,10 @@
 //! | `GET /.well-known/void` | VoID of all datasets |
 //! | `GET /feeds/datasets.atom?q=` | Atom: the best for a query, or the last changed; with the filters of the search |
 //! | `GET /opensearch.xml`, `/robots.txt`, `/sitemap.xml`, `/sitemap/{n}.xml` | what browsers and crawlers look for |
+//! | `GET /catalog`, `/catalog.ttl` (`.rdf`, `.xml`, `.jsonld`, `.nt`) | all datasets in DCAT-AP, page by page |
 //! | `GET /healthz` | 200 once the index can be read |
 
+mod catalog;
 mod ckan;
 mod croissant;
 mod dataset;
@@ -93,6 +95,32 @@ pub struct ServeOptions {
     pub proxies: Proxies,
     /// The editor of the page for queries; without one it has a plain form.
     pub editor: Option<Editor>,
+    /// What the portal says of itself.
+    pub portal: Portal,
+}
+
+/// What the portal says of itself.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Portal {
+    /// Its name.
+    pub title: String,
+    /// What it is.
+    pub description: String,
+    /// Who runs it.
+    pub publisher: String,
+    /// The IRI of who runs it, where there is one.
+    pub publisher_iri: Option<String>,
+}
+
+impl Default for Portal {
+    fn default() -> Self {
+        Self {
+            title: "Lodeseek".to_owned(),
+            description: "Datasets, searched by what they say and what they contain".to_owned(),
+            publisher: "Lodeseek".to_owned(),
+            publisher_iri: None,
+        }
+    }
 }
 
 /// Why the server does not run.
@@ -127,6 +155,7 @@ pub struct AppState {
     snippets: Arc<SnippetLimits>,
     facts: Arc<description::Facts>,
     portal: Arc<ckan::Kept>,
+    portal_says: Arc<Portal>,
     proxies: Arc<Proxies>,
     editor: Option<Arc<Editor>>,
     /// A place for each request that reads whole graphs.
@@ -150,6 +179,7 @@ impl AppState {
             snippets: Arc::default(),
             facts: Arc::default(),
             portal: Arc::default(),
+            portal_says: Arc::default(),
             proxies: Arc::default(),
             editor: None,
             places: Arc::new(Semaphore::new(0)),
@@ -190,6 +220,12 @@ impl AppState {
             .with_addresses(self.addresses.clone())
             .with_endpoints(Arc::clone(&self.endpoints));
         Self { services: Arc::new(services), ..self }
+    }
+
+    /// Saying this of itself.
+    #[must_use]
+    pub fn with_portal(self, portal: Portal) -> Self {
+        Self { portal_says: Arc::new(portal), ..self }
     }
 
     /// With an editor for queries.
@@ -245,6 +281,12 @@ pub fn app(state: AppState) -> Router {
         .route("/api/3", get(ckan::version))
         .route("/api/endpoints", get(endpoints::endpoints))
         .route("/.well-known/void", get(description::datasets))
+        .route("/catalog", get(catalog::negotiated))
+        .route("/catalog.ttl", get(catalog::turtle))
+        .route("/catalog.rdf", get(catalog::rdf_xml))
+        .route("/catalog.xml", get(catalog::xml))
+        .route("/catalog.jsonld", get(catalog::json_ld))
+        .route("/catalog.nt", get(catalog::n_triples))
         .route("/healthz", get(health))
         .fallback(page::not_found)
         .layer(open())
@@ -301,7 +343,7 @@ pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) ->
     }
     let state = AppState::new(searcher, store, options.sparql.clone()).with_snippets(options.snippets.clone());
     let state = state.with_proxies(options.proxies.clone()).with_editor(options.editor.clone());
-    let state = state.with_endpoints(Arc::clone(&options.endpoints));
+    let state = state.with_endpoints(Arc::clone(&options.endpoints)).with_portal(options.portal.clone());
     let counted = Arc::clone(&state.store);
     // Queries are answered meanwhile, by evaluation where counts are not there yet.
     std::thread::spawn(move || match counted.prepare_statistics() {

@@ -4,7 +4,7 @@
 //! transaction writes descriptions and pointers: after that the batch's datasets are there, whatever happens next.
 
 use super::counts::Counts;
-use super::{Store, StoreError, blank, graph_file};
+use super::{Stamp, Store, StoreError, blank, graph_file};
 use crate::catalog::{Catalog, Dataset, DatasetId, Location, dcat};
 use crate::rdf::intake::{FileReport, Intake, Limits, Outcome};
 use crate::rdf::vocab::lodeseek;
@@ -27,11 +27,19 @@ pub struct LoadOptions {
     pub memory_megabytes: usize,
     /// What a dump may cost.
     pub limits: Limits,
+    /// What the records of the datasets say. Default: no record is written.
+    pub stamp: Stamp,
 }
 
 impl Default for LoadOptions {
     fn default() -> Self {
-        Self { batch_triples: 500_000, threads: 2, memory_megabytes: 400, limits: Limits::default() }
+        Self {
+            batch_triples: 500_000,
+            threads: 2,
+            memory_megabytes: 400,
+            limits: Limits::default(),
+            stamp: Stamp::default(),
+        }
     }
 }
 
@@ -283,7 +291,7 @@ impl<'r> Run<'r> {
         }
         self.write_content(&batch, &new_content)?;
         if !descriptions.is_empty() {
-            store.describe(&descriptions)?;
+            store.describe(&descriptions, &self.loader.options.stamp)?;
         }
         self.report.datasets.extend(batch.into_iter().map(|parsed| parsed.report));
         Ok(())

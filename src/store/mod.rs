@@ -23,10 +23,12 @@ mod blank;
 mod counts;
 mod graph_file;
 mod load;
+mod record;
 mod sparql;
 mod whole;
 
 pub use load::{DatasetOutcome, DatasetReport, LoadOptions, LoadProgress, LoadReport, Loader, Phase};
+pub use record::Stamp;
 pub use sparql::{
     Answer, AnswerStream, Bindings, Cancellation, Head, PatternSources, Provenance, QueryRequest, SendError,
     ServiceCall, ServiceError, ServiceRow, Services, Source, Sources, SparqlError, SparqlLimits, Statistics, evaluate,
@@ -40,6 +42,7 @@ use crate::rdf::{TripleGraph, TripleGraphBuilder};
 use oxigraph::store::{StorageError, Store as Oxigraph};
 use oxrdf::{GraphNameRef, NamedNode, NamedNodeRef, NamedOrBlankNode, NamedOrBlankNodeRef, Quad, Term, Triple};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -309,6 +312,20 @@ impl Store {
         self.kept.prepare(self)
     }
 
+    /// The id of every dataset, in order.
+    pub fn ids(&self) -> Result<Vec<DatasetId>, StoreError> {
+        Ok(self.versions()?.into_keys().collect())
+    }
+
+    /// A text that changes whenever what the catalogue graph says of a dataset does.
+    pub fn described_version(&self, id: &DatasetId) -> Result<String, StoreError> {
+        let mut lines: Vec<String> = self.description(id)?.iter().map(ToString::to_string).collect();
+        lines.extend(self.record_of(id)?.iter().map(ToString::to_string));
+        lines.sort_unstable();
+        let digest = Sha256::digest(lines.join("\n"));
+        Ok(digest.iter().take(12).map(|byte| format!("{byte:02x}")).collect())
+    }
+
     /// (id, version) of every dataset that has a pointer.
     fn versions(&self) -> Result<BTreeMap<DatasetId, String>, StoreError> {
         let (catalog, pointer) = (self.iris.catalog(), NamedNodeRef::new_unchecked(lodeseek::GRAPH));
@@ -403,8 +420,8 @@ impl Store {
         Ok(true)
     }
 
-    /// Writes new descriptions and pointers, and takes the old ones away, as one transaction.
-    fn describe(&self, new: &[(DatasetId, Vec<Triple>)]) -> Result<(), StoreError> {
+    /// Writes new descriptions, records and pointers, and takes the old ones away, as one transaction.
+    fn describe(&self, new: &[(DatasetId, Vec<Triple>)], stamp: &Stamp) -> Result<(), StoreError> {
         let _change = self.kept.change();
         let catalog = self.iris.catalog();
         let mut transaction = self.oxigraph.start_transaction()?;
@@ -429,6 +446,9 @@ impl Store {
         }
         for triple in new.iter().flat_map(|(_, triples)| triples) {
             transaction.insert(&triple.clone().in_graph(catalog.clone()));
+        }
+        for (id, _) in new {
+            self.write_record(&mut transaction, id, stamp)?;
         }
         transaction.commit()?;
         self.described.fetch_add(1, Ordering::SeqCst);

@@ -173,12 +173,11 @@ impl Call<'_> {
 
 fn status_show(call: &Call<'_>) -> Result<Value, ActionError> {
     let site = call.state.store.iris().base().trim_end_matches('/');
-    let datasets = call.state.searcher.len()?;
     Ok(json!({
         "ckan_version": VERSION,
         "site_url": site,
-        "site_title": "Lodeseek",
-        "site_description": format!("{datasets} datasets, searched by what they say and what they contain"),
+        "site_title": call.state.portal_says.title,
+        "site_description": call.state.portal_says.description,
         "error_emails_to": null,
         "locale_default": "en",
         "extensions": [],
