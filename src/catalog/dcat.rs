@@ -408,7 +408,11 @@ impl<'g> Reader<'g> {
     /// Distributions that lie somewhere, in an order that no label of a blank node decides.
     fn distributions(&self, closure: &Closure<'_>, named: &mut Named) -> Vec<Distribution> {
         let mut nodes: Vec<TermId> = self.objects(dcat::DISTRIBUTION).collect();
-        nodes.sort_by_cached_key(|&node| closure.order(node));
+        nodes.sort_by_cached_key(|&node| {
+            let (is_blank, length, name) = closure.order(node);
+            let place = self.at(node).distribution().map(|distribution| distribution.location.as_str().to_owned());
+            (is_blank, length, place.filter(|_| is_blank), name)
+        });
         let mut distributions: Vec<Distribution> = Vec::new();
         let mut last: Option<TermId> = None;
         for node in nodes {

@@ -134,7 +134,7 @@ pub enum CatalogError {
         cause: serde_json::Error,
     },
     /// A page without a dataset's description in JSON-LD.
-    #[error("{path}: a page that describes no dataset in JSON-LD")]
+    #[error("{path}: an HTML page, not a dump, and without a dataset in JSON-LD")]
     NoDataset {
         /// The file.
         path: PathBuf,

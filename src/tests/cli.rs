@@ -226,8 +226,8 @@ fn query_writes_every_format() {
     <http://localhost:7878/dataset/air-quality>
       dct:title "Air quality in the city"@en.
 
-    <http://localhost:7878/dataset/boreholes>
-      dct:title "Forages et sondages de la région"@fr.
+    <http://localhost:7878/dataset/air-quality#isPartOf-cdbf1e714a4a>
+      dct:title "Hand-made datasets of Lodeseek"@en.
     "#);
     let of_trees = format!("SELECT (COUNT(*) AS ?n) FROM {} {{ ?s ?p ?o }}", iri("street-trees"));
     assert_eq!(ran(&[&of_trees]).out.trim_end(), "?n\n105");
