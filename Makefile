@@ -7,7 +7,7 @@ COMMIT = LODESEEK_COMMIT=$$(git describe --always --dirty --abbrev=12 --exclude=
 DATA ?= $(or $(LODESEEK_DATA),../shared/data)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup model build release web demo test lint clients federation portal trec scikit crash bombs soak bench-load bench-search bench-snippet bench-statistics bench-rerank bench-encoder bench-federation clean
+.PHONY: help setup model build release web demo test lint clients federation portal trec scikit crash bombs soak bench-load bench-search bench-snippet bench-statistics bench-update bench-rerank bench-encoder bench-federation clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -71,6 +71,9 @@ bench-snippet: release ## snippets beside the times of the published Java code, 
 
 bench-statistics: ## counts and listings read off statistics beside their evaluation, on HOME_DIR
 	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench statistics -- $(HOME_DIR)
+
+bench-update: ## one dataset of SIZE made-up ones changes while all are searched; FOLDER keeps them
+	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench update -- $(or $(SIZE),31589) $(or $(FOLDER),$(error FOLDER is missing: where the datasets are made up))
 
 bench-rerank: ## ranking again, whole queries on HOME_DIR beside Python's ONNX Runtime, SIZE made-up datasets (benches/rerank/main.rs)
 	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench rerank -- $(PARTS) --size=$(or $(SIZE),31589) \

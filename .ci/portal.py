@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Clients of portals against a running server: ckanapi, mlcroissant, and Chromium where it is installed.
+"""Clients of portals against a running server: ckanapi, mlcroissant, pySHACL, and Chromium where it is installed.
 
 usage: portal.py PROGRAM
 
@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import urllib.request
 import warnings
 import xml.etree.ElementTree as xml
 
@@ -26,6 +27,8 @@ import peers
 ROOT = clients.ROOT
 CKANAPI = ["ckanapi==4.8", "rdflib==7.1.4"]
 CROISSANT = ["mlcroissant==1.0.22"]
+SHACL = ["pyshacl==0.30.1", "rdflib==7.1.4"]
+SH = "http://www.w3.org/ns/shacl#"
 ATOM = "{http://www.w3.org/2005/Atom}"
 MAP = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
 
@@ -40,8 +43,9 @@ def package(names):
 class World:
     """A server over testdata/, and what rdflib reads in its catalogue."""
 
-    def __init__(self, server):
+    def __init__(self, server, program):
         self.address = server.address
+        self.program = program
 
     def portal(self):
         sys.path.insert(0, package(CKANAPI))
@@ -194,6 +198,68 @@ def check_structured_data(world):
     assert "Content Security Policy" not in done.stderr, done.stderr[-2000:]
 
 
+def pages(address):
+    """The pages of the catalogue as graphs, by the links of their headers."""
+    import rdflib
+    following = address + "/catalog.nt?rows=100"
+    while following:
+        with urllib.request.urlopen(following, timeout=60) as answer:
+            links = answer.headers.get_all("link")
+            yield rdflib.Graph().parse(data=answer.read(), format="nt")
+        following = next((link.split(">")[0].lstrip("<") for link in links if link.endswith('rel="next"')), None)
+        following = following and following.replace("http://localhost:7878", address)
+
+
+def violations(address, shapes):
+    """(datasets of all pages, what the shapes have against them, by path and constraint)."""
+    sys.path.insert(0, package(SHACL))
+    import pyshacl
+    import rdflib
+    wanted = rdflib.Graph().parse(shapes)
+    # Two property shapes of the official file have no path: no engine can use them.
+    for shape, part in list(wanted.subject_objects(rdflib.URIRef(SH + "property"))):
+        if wanted.value(part, rdflib.URIRef(SH + "path")) is None:
+            wanted.remove((shape, rdflib.URIRef(SH + "property"), part))
+    datasets, found = 0, collections.Counter()
+    for page in pages(address):
+        datasets += len(set(page.objects(None, rdflib.URIRef("http://www.w3.org/ns/dcat#dataset"))))
+        _, report, _ = pyshacl.validate(page, shacl_graph=wanted, inference="none")
+        for result in report.subjects(rdflib.RDF.type, rdflib.URIRef(SH + "ValidationResult")):
+            found[str(report.value(result, rdflib.URIRef(SH + "resultPath"))),
+                  str(report.value(result, rdflib.URIRef(SH + "sourceConstraintComponent")))] += 1
+    return datasets, found
+
+
+def check_profile(world):
+    """The catalogue meets what DCAT-AP asks, and what does not meet it would be seen."""
+    datasets, found = violations(world.address, ROOT / "testdata/dcat-ap.shapes.ttl")
+    assert datasets == 12 and not found, (datasets, found)
+    sys.path.insert(0, package(SHACL))
+    import pyshacl
+    import rdflib
+    page = next(pages(world.address))
+    page.remove((None, rdflib.URIRef("http://www.w3.org/ns/dcat#accessURL"), None))
+    conforms, _, _ = pyshacl.validate(page, shacl_graph=rdflib.Graph().parse(ROOT / "testdata/dcat-ap.shapes.ttl"))
+    assert not conforms, "shapes that could not fail"
+
+
+def check_official_profile(world):
+    """Real catalogues, and the official shapes, where they are at hand."""
+    data = pathlib.Path(os.environ.get("LODESEEK_DATA", "/nowhere"))
+    shapes = data / "shapes/dcat-ap-3.0.1-shacl.ttl"
+    catalogs = {"lod": (data / "lod/datasets.json", 476), "papers with code": (data / "datafinder/collection.jsonl", 3294)}
+    if not shapes.exists() or not all(path.exists() for path, _ in catalogs.values()):
+        raise LookupError("LODESEEK_DATA names no folder with shapes/, lod/ and datafinder/")
+    for name, (path, expected) in catalogs.items():
+        with tempfile.TemporaryDirectory(prefix="lodeseek-profile-") as home:
+            for command in (["load", str(path)], ["index"]):
+                subprocess.run([world.program, "--home", home, *command], check=True, stderr=subprocess.DEVNULL)
+            with clients.Server(world.program, home) as server:
+                datasets, found = violations(server.address, shapes)
+        print(f"portal official_profile: {name}: {datasets} datasets, {sum(found.values())} violations")
+        assert datasets == expected and not found, (name, datasets, found)
+
+
 def main():
     peers.end_well()
     program = str(pathlib.Path(sys.argv[1]).resolve())
@@ -202,9 +268,9 @@ def main():
         for command in (["load", str(ROOT / "testdata/catalog.ttl")], ["index"]):
             subprocess.run([program, "--home", home, *command], check=True, stderr=subprocess.DEVNULL)
         with clients.Server(program, home) as server:
-            world = World(server)
+            world = World(server, program)
             for check in (check_lists, check_packages, check_search, check_errors, check_dump, check_feeds, check_croissant,
-                          check_structured_data):
+                          check_structured_data, check_profile, check_official_profile):
                 name = check.__name__.removeprefix("check_")
                 try:
                     check(world)

@@ -10,14 +10,17 @@
 //! Properties that the profile does not know are passed on as they are.
 
 use super::{DatasetId, Iris};
-use crate::rdf::vocab::{adms, dcat, dcterms, foaf, lodeseek, owl, prov, rdf, rdfs, sd, skos, spdx, vcard};
+use crate::rdf::vocab::{
+    adms, dcat, dcatap, dcterms, foaf, locn, lodeseek, owl, prov, rdf, rdfs, sd, skos, spdx, vcard,
+};
 use crate::rdf::{local_name, words};
 use oxrdf::{Literal, NamedNode, NamedOrBlankNode, Term, Triple};
 use rustc_hash::{FxHashMap, FxHashSet};
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, BTreeSet};
 
 const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
+const LEGAL_RESOURCE: &str = "http://data.europa.eu/eli/ontology#LegalResource";
+const AS_WKT: &str = "http://www.opengis.net/ont/geosparql#asWKT";
 
 /// What values a property has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -98,6 +101,14 @@ const RANGES: &[(&str, Range, bool)] = &[
     (dcat::CONTACT_POINT, named(vcard::KIND, vcard::FN), false),
     (adms::IDENTIFIER, named(adms::IDENTIFIER_CLASS, skos::NOTATION), false),
     (prov::WAS_GENERATED_BY, named(prov::ACTIVITY, rdfs::LABEL), false),
+    (dcat::DISTRIBUTION, named(dcat::DISTRIBUTION_CLASS, dcterms::TITLE), false),
+    (dcat::THEME_TAXONOMY, named(skos::CONCEPT_SCHEME, dcterms::TITLE), false),
+    (dcat::HAD_ROLE, named(dcat::ROLE, rdfs::LABEL), false),
+    (dcatap::APPLICABLE_LEGISLATION, named(LEGAL_RESOURCE, rdfs::LABEL), false),
+    (dcatap::AVAILABILITY, named(skos::CONCEPT, skos::PREF_LABEL), true),
+    (dcatap::HVD_CATEGORY, named(skos::CONCEPT, skos::PREF_LABEL), false),
+    (locn::GEOMETRY, named(locn::GEOMETRY_CLASS, AS_WKT), true),
+    (dcterms::SOURCE, Range::Described(dcat::DATASET), false),
     (spdx::CHECKSUM, Range::Described(spdx::CHECKSUM_CLASS), true),
     (spdx::ALGORITHM, named(spdx::CHECKSUM_ALGORITHM, rdfs::LABEL), true),
     (dcat::ACCESS_SERVICE, Range::Described(dcat::DATA_SERVICE), false),
@@ -105,6 +116,17 @@ const RANGES: &[(&str, Range, bool)] = &[
     (dcat::HAS_VERSION, Range::Described(dcat::DATASET), false),
     (adms::SAMPLE, Range::Described(dcat::DISTRIBUTION_CLASS), false),
     (dcat::QUALIFIED_RELATION, Range::Described(dcat::RELATIONSHIP), false),
+];
+
+/// What nodes of a class must have, and what nobody can know for them: one without is a resource, and no more.
+const MANDATORY: &[(&str, &[&str])] = &[
+    (dcat::CATALOG, &[dcterms::TITLE, dcterms::DESCRIPTION, dcterms::PUBLISHER]),
+    (dcat::DATASET, &[dcterms::TITLE, dcterms::DESCRIPTION]),
+    (dcat::DATASET_SERIES, &[dcterms::TITLE, dcterms::DESCRIPTION]),
+    (dcat::CATALOG_RECORD, &[dcterms::MODIFIED, foaf::PRIMARY_TOPIC]),
+    (dcat::DATA_SERVICE, &[dcat::ENDPOINT_URL]),
+    (dcat::RELATIONSHIP, &[dcterms::RELATION, dcat::HAD_ROLE]),
+    (spdx::CHECKSUM_CLASS, &[spdx::ALGORITHM, spdx::CHECKSUM_VALUE]),
 ];
 
 /// What a home has of a dataset, beside what its catalogue says.
@@ -141,8 +163,8 @@ struct Writer<'d> {
     id: &'d DatasetId,
     iris: &'d Iris,
     node: NamedNode,
-    /// The classes of the nodes described.
-    classes: BTreeMap<&'d str, BTreeSet<&'d str>>,
+    /// The classes of the nodes described, without those for which they lack something.
+    classes: FxHashMap<&'d str, FxHashSet<&'d str>>,
     out: Vec<Triple>,
     seen: FxHashSet<Triple>,
     /// Places of a node's statements.
@@ -152,17 +174,30 @@ struct Writer<'d> {
 
 impl<'d> Writer<'d> {
     fn new(description: &'d [Triple], id: &'d DatasetId, iris: &'d Iris) -> Self {
-        let mut classes: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        let mut said: FxHashMap<&str, FxHashSet<&str>> = FxHashMap::default();
+        let mut classes: FxHashMap<&str, FxHashSet<&str>> = FxHashMap::default();
         for triple in description {
-            if let (NamedOrBlankNode::NamedNode(subject), Term::NamedNode(class)) = (&triple.subject, &triple.object)
-                && triple.predicate.as_str() == rdf::TYPE
-            {
-                classes.entry(subject.as_str()).or_default().insert(class.as_str());
+            let NamedOrBlankNode::NamedNode(subject) = &triple.subject else { continue };
+            match (triple.predicate.as_str(), &triple.object) {
+                (rdf::TYPE, Term::NamedNode(class)) => {
+                    classes.entry(subject.as_str()).or_default().insert(class.as_str());
+                }
+                (spdx::CHECKSUM_VALUE, object) if typed(&term_text(object), "hexBinary").is_none() => {}
+                (property, _) => {
+                    said.entry(subject.as_str()).or_default().insert(property);
+                }
             }
+        }
+        let own = iris.dataset(id);
+        for (node, classes) in classes.iter_mut().filter(|(node, _)| **node != own.as_str()) {
+            let says = |property: &&str| said.get(node).is_some_and(|said| said.contains(property));
+            classes.retain(|class| {
+                MANDATORY.iter().find(|(known, _)| known == class).is_none_or(|(_, must)| must.iter().all(says))
+            });
         }
         let (out, left_out) = (Vec::with_capacity(description.len()), Vec::new());
         let (seen, of) = (FxHashSet::default(), FxHashMap::default());
-        Self { id, iris, node: iris.dataset(id), classes, out, seen, of, left_out }
+        Self { id, iris, node: own, classes, out, seen, of, left_out }
     }
 
     /// Ordered by their text: the same is written the same in every run.
@@ -201,6 +236,10 @@ impl<'d> Writer<'d> {
             // Where this home keeps the content, and how it read it, is of no use elsewhere.
             lodeseek::GRAPH | sd::NAMED_GRAPH | lodeseek::SKIPPED_STATEMENTS | sd::NAME => {}
             rdf::TYPE if triple.object == NamedNode::new_unchecked(sd::NAMED_GRAPH_CLASS).into() => {}
+            rdf::TYPE if matches!(&triple.object, Term::NamedNode(class) if !self.is_a(subject, class.as_str())) => {
+                self.left_out.push(triple.clone());
+                self.add(subject, rdf::TYPE, NamedNode::new_unchecked(dcat::RESOURCE));
+            }
             dcat::HAS_DATASET if *subject != self.node => {} // the page tells its members
             // The profile takes a source for another dataset; it is this one, where it came from.
             dcterms::SOURCE if *subject == self.node => self.add(subject, owl::SAME_AS, triple.object.clone()),
@@ -265,6 +304,8 @@ impl<'d> Writer<'d> {
     /// What a dataset must have, and ways to its content.
     fn complete_dataset(&mut self, offer: &Offer) {
         let node = self.node.clone();
+        // The profile's shapes do not know that a dataset is one.
+        self.add(&node, rdf::TYPE, NamedNode::new_unchecked(dcat::RESOURCE));
         if !self.has(&node, dcterms::TITLE) {
             self.add(&node, dcterms::TITLE, Literal::from(self.id.as_str()));
         }
@@ -297,7 +338,10 @@ impl<'d> Writer<'d> {
             self.add(distribution, dcat::DOWNLOAD_URL, content.clone());
         }
         if !self.has(distribution, dcat::ACCESS_URL) {
-            self.add(distribution, dcat::ACCESS_URL, download.unwrap_or_else(|| self.node.clone().into()));
+            // A distribution that is no part of this description is where it says.
+            let is_part = distribution.as_str().starts_with(self.node.as_str());
+            let page = if is_part { self.node.clone() } else { distribution.clone() };
+            self.add(distribution, dcat::ACCESS_URL, download.unwrap_or_else(|| page.into()));
         }
         if let Some(license) = license.filter(|_| !self.has(distribution, dcterms::LICENSE)) {
             self.add(distribution, dcterms::LICENSE, license.clone());
@@ -332,14 +376,6 @@ impl<'d> Writer<'d> {
                 }
             }
         }
-        let mut incomplete = self.of_class(spdx::CHECKSUM_CLASS);
-        incomplete.retain(|sum| !(self.has(sum, spdx::ALGORITHM) && self.has(sum, spdx::CHECKSUM_VALUE)));
-        let mut services = self.of_class(dcat::DATA_SERVICE);
-        services.retain(|service| !self.has(service, dcat::ENDPOINT_URL));
-        incomplete.extend(services);
-        if !incomplete.is_empty() {
-            self.leave_out(&incomplete);
-        }
     }
 
     /// What a node is called: its labels, else its address.
@@ -354,17 +390,6 @@ impl<'d> Writer<'d> {
         let endpoint = self.objects(node, dcat::ENDPOINT_URL).next().map(term_text);
         let from_address = || words(local_name(node.as_str()));
         names.into_iter().find_map(literal).or(endpoint).unwrap_or_else(from_address)
-    }
-
-    fn leave_out(&mut self, nodes: &[NamedNode]) {
-        let nodes: FxHashSet<&str> = nodes.iter().map(NamedNode::as_str).collect();
-        let is_of = |triple: &Triple| {
-            let subject = matches!(&triple.subject, NamedOrBlankNode::NamedNode(node) if nodes.contains(node.as_str()));
-            subject || matches!(&triple.object, Term::NamedNode(node) if nodes.contains(node.as_str()))
-        };
-        let (left_out, kept) = std::mem::take(&mut self.out).into_iter().partition(is_of);
-        (self.out, self.of) = (kept, FxHashMap::default()); // the last step: nothing is looked up any more
-        self.left_out.extend::<Vec<Triple>>(left_out);
     }
 }
 
@@ -418,4 +443,125 @@ fn typed(text: &str, kind: &str) -> Option<Literal> {
         _ => return None,
     };
     Some(Literal::new_typed_literal(value, NamedNode::new_unchecked(format!("{XSD}{kind}"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rdf::intake::Intake;
+    use crate::rdf::{TripleGraph, TripleGraphBuilder};
+
+    const PREFIXES: &str = "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
+        @prefix foaf: <http://xmlns.com/foaf/0.1/> . @prefix spdx: <http://spdx.org/rdf/terms#> .
+        @prefix skos: <http://www.w3.org/2004/02/skos/core#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+        @base <http://localhost:7878/dataset/> .";
+
+    fn graph(turtle: &str) -> TripleGraph {
+        let mut builder = TripleGraphBuilder::new();
+        let text = format!("{PREFIXES}\n{turtle}");
+        let reports = Intake::default().read(text.as_bytes(), "t.ttl", "http://localhost:7878/dataset/", &mut builder);
+        assert!(reports.iter().all(|report| report.problems.is_empty()), "{reports:?}");
+        builder.finish()
+    }
+
+    fn lines(triples: &[Triple]) -> Vec<String> {
+        let mut lines: Vec<String> = triples.iter().map(ToString::to_string).collect();
+        lines.sort();
+        lines
+    }
+
+    /// A description of the dataset `<1>`, profiled, as far as a text names its terms.
+    fn of(turtle: &str) -> Profiled {
+        let graph = graph(&format!("<1> a dcat:Dataset ; dct:title \"One\" ; dct:description \"First\" . {turtle}"));
+        let description: Vec<Triple> = graph.triples().iter().map(|&triple| graph.to_triple(triple)).collect();
+        let (id, iris) = (DatasetId::new("1").expect("an id"), Iris::new(Iris::DEFAULT_BASE).expect("a base"));
+        let content = NamedNode::new("http://localhost:7878/content").ok();
+        profiled(&description, &id, &iris, &Offer { content, summary: "Some data.".to_owned() })
+    }
+
+    #[track_caller]
+    fn becomes(turtle: &str, expected: &str) {
+        let found = lines(&of(turtle).triples);
+        let wanted = graph(expected);
+        for line in lines(&wanted.triples().iter().map(|&triple| wanted.to_triple(triple)).collect::<Vec<_>>()) {
+            assert!(found.contains(&line), "{line} is not among\n{}", found.join("\n"));
+        }
+    }
+
+    #[test]
+    fn words_become_nodes_that_are_called_so() {
+        becomes(
+            "<1> dct:language \"de\" .",
+            "<1> dct:language <http://id.loc.gov/vocabulary/iso639-1/de> .
+             <http://id.loc.gov/vocabulary/iso639-1/de> a dct:LinguisticSystem .",
+        );
+        let license = of("<1> dct:license \"CC BY\" .");
+        let text = lines(&license.triples).join("\n");
+        let named = text.lines().find(|line| line.ends_with("\"CC BY\"")).expect("a licence of that name");
+        assert!(named.contains("#licensedocument-") && text.contains("LicenseDocument"), "{text}");
+        assert!(license.left_out.is_empty());
+    }
+
+    #[test]
+    fn nodes_have_the_class_and_the_name_that_are_asked_for() {
+        becomes(
+            "<1> dcat:theme <http://e.org/themes/water_supply> ; dct:publisher <http://e.org/people/city> .",
+            "<http://e.org/themes/water_supply> a skos:Concept ; skos:prefLabel \"water supply\" .
+             <http://e.org/people/city> a foaf:Agent ; foaf:name \"city\" .",
+        );
+    }
+
+    #[test]
+    fn what_may_be_there_once_is_there_once() {
+        let profiled = of(
+            "<1> dct:publisher <http://e.org/a> , <http://e.org/b> ; dct:accessRights <http://e.org/c> , <http://e.org/d> .",
+        );
+        let count =
+            |property: &str| profiled.triples.iter().filter(|triple| triple.predicate.as_str() == property).count();
+        assert_eq!((count(dcterms::PUBLISHER), count(dcterms::CREATOR), count(dcterms::ACCESS_RIGHTS)), (1, 1, 1));
+        assert_eq!(profiled.left_out.len(), 1);
+    }
+
+    #[test]
+    fn a_file_here_is_had_from_here() {
+        becomes(
+            "<1> dcat:distribution <1#distribution-1> ; dct:license <http://e.org/license> . <1#distribution-1> a dcat:Distribution ; dcat:downloadURL \"data/one.ttl\" .",
+            "<1#distribution-1> dcat:accessURL <1> ; dcat:downloadURL <http://localhost:7878/content> ; dct:license <http://e.org/license> .",
+        );
+        becomes(
+            "<1> dcat:distribution <1#d> . <1#d> a dcat:Distribution ; dcat:downloadURL <http://e.org/one.ttl> ; dcat:byteSize \"12.0\"^^xsd:decimal .",
+            "<1#d> dcat:accessURL <http://e.org/one.ttl> ; dcat:byteSize \"12\"^^xsd:nonNegativeInteger .",
+        );
+        becomes("", "<1> dcat:distribution <1#content> . <1#content> dcat:accessURL <1> .");
+    }
+
+    #[test]
+    fn what_lacks_something_is_a_resource() {
+        let profiled = of(
+            "<1> dct:hasPart <1#part> ; dcat:inSeries <1#series> . <1#part> a dcat:Dataset . <1#series> a dcat:DatasetSeries ; dct:title \"S\" .",
+        );
+        let text = lines(&profiled.triples).join("\n");
+        assert!(
+            text.contains(
+                "#part> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://www.w3.org/ns/dcat#Resource>"
+            ),
+            "{text}"
+        );
+        assert!(
+            text.contains("<http://purl.org/dc/terms/relation> <http://localhost:7878/dataset/1#series>"),
+            "{text}"
+        );
+        assert_eq!(profiled.left_out.len(), 2);
+    }
+
+    #[test]
+    fn what_is_missing_is_said_to_be() {
+        let graph = graph("<1> a dcat:Dataset .");
+        let description: Vec<Triple> = graph.triples().iter().map(|&triple| graph.to_triple(triple)).collect();
+        let (id, iris) = (DatasetId::new("1").expect("an id"), Iris::new(Iris::DEFAULT_BASE).expect("a base"));
+        let made = profiled(&description, &id, &iris, &Offer { content: None, summary: "Nothing is said.".to_owned() });
+        let text = lines(&made.triples).join("\n");
+        assert!(text.contains("\"Nothing is said.\"@en") && text.contains("title> \"1\""), "{text}");
+        assert!(!text.contains("distribution"), "{text}");
+    }
 }

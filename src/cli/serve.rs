@@ -103,6 +103,7 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
                 publisher: arguments.publisher.clone(),
                 publisher_iri: arguments.publisher_iri.clone(),
             },
+            background: None,
         },
     )?;
     Ok(Done::Something)

@@ -124,6 +124,11 @@ impl Dense {
         self.encoder.as_ref()
     }
 
+    /// How its vectors are stored.
+    pub(super) fn precision(&self) -> Result<Precision, EngineError> {
+        Ok(self.vectors.snapshot()?.description().precision)
+    }
+
     pub(super) fn ask(&self, query: &str) -> Result<Asked, EngineError> {
         Ok(Asked { vectors: self.vectors.snapshot()?, query: self.query(query)? })
     }

@@ -184,6 +184,30 @@ impl<'s> Indexer<'s> {
         Ok(report)
     }
 
+    /// Brings some datasets of the index up to date with the store, without a look at the others: what changed, and what is
+    /// there no longer. It becomes visible at once.
+    pub fn update(&self, changed: &[DatasetId], gone: &[DatasetId]) -> Result<IndexReport, EngineError> {
+        if self.options.snippet_method.takes_query() {
+            return Err(MethodError::NeedsQuery(self.options.snippet_method).into());
+        }
+        let mut writer = IndexWriter::open(&index_folder(self.store.home()))?;
+        let mut report = IndexReport { analysis: writer.analysis(), removed: gone.len(), ..IndexReport::default() };
+        gone.iter().for_each(|id| writer.remove(id));
+        let mut waiting = Vec::new();
+        for id in changed {
+            let entry = self.store.entry(id)?;
+            let version = self.version(&entry, &writer)?;
+            waiting.push((entry, version));
+        }
+        // One commit: none of the changes is seen before the others.
+        let options = IndexOptions { commit_triples: u64::MAX, ..self.options };
+        Indexer { store: self.store, options }.work(&waiting, &mut writer, &mut report, &|_| ())?;
+        let started = Instant::now();
+        writer.settle()?;
+        report.times.index += started.elapsed();
+        Ok(report)
+    }
+
     fn version(&self, entry: &Entry, writer: &IndexWriter) -> Result<String, EngineError> {
         let metadata = serde_json::to_string(&entry.dataset.metadata)?;
         let places: Vec<&str> = entry.dataset.distributions.iter().map(|d| d.location.as_str()).collect();

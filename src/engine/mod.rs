@@ -15,6 +15,7 @@ mod service;
 mod snippets;
 mod terms;
 mod texts;
+mod update;
 
 pub use card::{CARD_LANGUAGES, Card};
 pub use content::Content;
@@ -29,6 +30,7 @@ pub use service::SearchService;
 pub use snippets::{DatasetSnippet, MadeSnippet, QueryWords, SnippetRequest, SnippetTriple, make_snippet};
 pub use terms::QueryTerms;
 pub use texts::Texts;
+pub use update::{UpdateReport, Updater};
 
 pub use crate::index::{
     AnalysisKind, Facet, FacetCounts, FacetValues, Filter, Numbers, ParseFacetError, ValueCount, Years,

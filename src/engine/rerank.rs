@@ -1,8 +1,8 @@
 //! Ranking again by vectors: the best of several sparse models, and of all vectors where wanted, are scored by encoders'
 //! vectors, and ranked by those scores alone or together with the sparse ones.
 
-use super::EngineError;
 use super::dense::{Among, Dense, DenseMatch, PartShare, Scoring};
+use super::{EncodingOptions, EngineError, encode};
 use crate::catalog::DatasetId;
 use crate::index::Snapshot;
 use crate::ranking::{Ranking, Scored};
@@ -186,6 +186,17 @@ impl Reranker {
     /// The encoders.
     pub fn encoders(&self) -> impl ExactSizeIterator<Item = &dyn Encoder> {
         self.encoders.iter().map(Dense::encoder)
+    }
+
+    /// Brings the vectors of the encoders up to date with the index of a home, as precise as they are. How many texts were
+    /// encoded.
+    pub(super) fn encode(&self, home: &Path) -> Result<usize, EngineError> {
+        let mut encoded = 0;
+        for dense in &self.encoders {
+            let options = EncodingOptions { precision: dense.precision()?, ..EncodingOptions::default() };
+            encoded += encode(home, dense.encoder(), &options, &|_| ())?.encoded;
+        }
+        Ok(encoded)
     }
 
     /// Ranks down to which sparse rankings are wanted.

@@ -236,6 +236,19 @@ impl Searcher {
         Self { reranker: Some(reranker), ..self }
     }
 
+    /// Sees what was committed to the index until now, and makes what the next search would else wait for. Without it a
+    /// commit is seen within half a second.
+    pub fn refresh(&self) -> Result<(), EngineError> {
+        self.index.refresh()?;
+        self.index.snapshot()?;
+        Ok(())
+    }
+
+    /// Brings the vectors of the reranker's encoders up to date with the index. How many datasets were encoded.
+    pub fn encode(&self) -> Result<usize, EngineError> {
+        self.reranker.as_ref().map_or(Ok(0), |reranker| reranker.encode(&self.home))
+    }
+
     /// Whether candidates are ranked again.
     #[must_use]
     pub fn has_reranker(&self) -> bool {

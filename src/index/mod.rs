@@ -105,6 +105,11 @@ impl Index {
         Ok(Self { reader: index.reader()?, index, fields, cached: Mutex::new(None) })
     }
 
+    /// Looks for a commit now. Else one is seen within half a second.
+    pub fn refresh(&self) -> Result<(), IndexError> {
+        Ok(self.reader.reload()?)
+    }
+
     /// The index as last committed; made anew only after a commit.
     pub fn snapshot(&self) -> Result<Arc<Snapshot>, IndexError> {
         let searcher = self.reader.searcher();

@@ -11,6 +11,10 @@ use tantivy::{TantivyDocument, Term};
 
 /// Memory of tantivy's one indexing thread.
 const MEMORY: usize = 96 << 20;
+/// Small segments that are many enough to be merged.
+const MANY: usize = 8;
+/// How many times larger than all smaller ones together a segment is that is left out of a merge.
+const LARGER: u64 = 4;
 
 /// A dataset ready to be indexed.
 #[derive(Clone, Debug)]
@@ -175,6 +179,21 @@ impl IndexWriter {
         Ok(())
     }
 
+    /// Merges small segments where there are many, and removes files no longer needed: after a change of few documents,
+    /// which must not cost the writing of all others.
+    pub fn settle(mut self) -> Result<(), IndexError> {
+        let mut segments = self.index.searchable_segment_metas()?;
+        segments.sort_by_key(|segment| segment.num_docs());
+        let small = small(&segments.iter().map(|segment| u64::from(segment.num_docs())).collect::<Vec<_>>());
+        if small >= MANY {
+            let ids: Vec<_> = segments[..small].iter().map(tantivy::SegmentMeta::id).collect();
+            self.writer.merge(&ids).wait()?;
+        }
+        self.writer.garbage_collect_files().wait()?;
+        self.writer.wait_merging_threads()?;
+        Ok(())
+    }
+
     /// Merges all segments into one and removes files no longer needed.
     pub fn finish(mut self) -> Result<(), IndexError> {
         let segments = self.index.searchable_segment_ids()?;
@@ -186,6 +205,17 @@ impl IndexWriter {
         self.writer.wait_merging_threads()?;
         Ok(())
     }
+}
+
+/// How many of some sizes, ascending, are small: none is much larger than those before it together.
+fn small(sizes: &[u64]) -> usize {
+    let mut sum = 0;
+    let fits = |&&size: &&u64| {
+        let fits = sum == 0 || size <= LARGER * sum;
+        sum += size;
+        fits
+    };
+    sizes.iter().take_while(fits).count()
 }
 
 fn add_facts(out: &mut TantivyDocument, fields: &Fields, Facts { numbers, values }: &Facts) {

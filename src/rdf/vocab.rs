@@ -91,6 +91,9 @@ vocabulary! {
         HAD_ROLE = "hadRole",
         IN_SERIES = "inSeries",
         HAS_VERSION = "hasVersion",
+        RESOURCE = "Resource",
+        ROLE = "Role",
+        THEME_TAXONOMY = "themeTaxonomy",
     }
 }
 vocabulary! {
@@ -196,6 +199,7 @@ vocabulary! {
     /// The locations of the EU's core vocabulary: <https://www.w3.org/ns/locn>.
     locn = "http://www.w3.org/ns/locn#" {
         GEOMETRY = "geometry",
+        GEOMETRY_CLASS = "Geometry",
     }
 }
 vocabulary! {

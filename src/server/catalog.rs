@@ -93,8 +93,12 @@ async fn respond(
 ) -> Result<Response, ApiError> {
     let media_type = match RdfSyntax::from_name(ending.trim_start_matches('.')) {
         Some(syntax) => syntax.media_type(),
-        None => Kind::Data.wanted(parameters, headers)?,
+        None => Kind::Graph.wanted(parameters, headers)?,
     };
+    if media_type == form::HTML {
+        // The page for people is the search: it lists them too.
+        return Ok(axum::response::Redirect::to("/").into_response());
+    }
     let request = Request::read(parameters, ending)?;
     let known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let made = state.work(move |state| page(state, &request, media_type, known.as_deref())).await?;

@@ -20,6 +20,7 @@
 //! | `GET /catalog`, `/catalog.ttl` (`.rdf`, `.xml`, `.jsonld`, `.nt`) | all datasets in DCAT-AP, page by page |
 //! | `GET /healthz` | 200 once the index can be read |
 
+mod background;
 mod catalog;
 mod ckan;
 mod croissant;
@@ -46,6 +47,7 @@ mod proxy;
 mod sparql;
 mod transfer;
 
+pub use background::{Background, Live};
 pub use editor::{Editor, EditorError};
 pub use proxy::Proxies;
 pub use search::hit_json;
@@ -97,6 +99,8 @@ pub struct ServeOptions {
     pub editor: Option<Editor>,
     /// What the portal says of itself.
     pub portal: Portal,
+    /// What is done beside. Where there is something, the home is opened for writing.
+    pub background: Option<Background>,
 }
 
 /// What the portal says of itself.
@@ -336,7 +340,8 @@ async fn health(State(state): State<AppState>) -> Result<String, ApiError> {
 /// Serves a home until the process is asked to stop; requests being answered are finished first. Where there is a reranker,
 /// every search that asks for no model of its own is ranked by it.
 pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) -> Result<(), ServeError> {
-    let store = Store::open(home, Access::Read, None).map_err(EngineError::from)?;
+    let access = if options.background.is_some() { Access::Write } else { Access::Read };
+    let store = Store::open(home, access, None).map_err(EngineError::from)?;
     let mut searcher = Searcher::open(home)?.with_kept_content(options.snippets.kept_bytes);
     if let Some(reranker) = reranker {
         searcher = searcher.with_reranker(reranker);
@@ -344,12 +349,13 @@ pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) ->
     let state = AppState::new(searcher, store, options.sparql.clone()).with_snippets(options.snippets.clone());
     let state = state.with_proxies(options.proxies.clone()).with_editor(options.editor.clone());
     let state = state.with_endpoints(Arc::clone(&options.endpoints)).with_portal(options.portal.clone());
-    let counted = Arc::clone(&state.store);
-    // Queries are answered meanwhile, by evaluation where counts are not there yet.
-    std::thread::spawn(move || match counted.prepare_statistics() {
-        Ok(()) => tracing::debug!("the counts of all graphs are known"),
-        Err(error) => tracing::warn!(%error, "some counts are not known; queries for them are evaluated"),
-    });
+    let warming = state.clone();
+    std::thread::spawn(move || warm(&warming));
+    let stop_background = background::Stop::default();
+    if let Some(task) = options.background.clone() {
+        let live = Live::new(Arc::clone(&state.store), Arc::clone(&state.searcher), stop_background.clone());
+        std::thread::Builder::new().name("background".to_owned()).spawn(move || task.run(&live))?;
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let bound = tokio::net::TcpListener::bind(options.bind).await;
@@ -359,6 +365,7 @@ pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) ->
         let (asked, wait) = tokio::sync::oneshot::channel::<()>();
         let stop = async move {
             stop_signal().await;
+            stop_background.ask();
             let _ = asked.send(()); // the other side waits as long as the server runs
         };
         let service = app(state.at(address)).into_make_service_with_connect_info::<SocketAddr>();
@@ -372,6 +379,18 @@ pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) ->
         tracing::info!("stopped");
         Ok(())
     })
+}
+
+/// Learns what the first requests would else wait for. Queries are answered meanwhile, by evaluation where counts are not
+/// there yet.
+fn warm(state: &AppState) {
+    match state.store.prepare_statistics() {
+        Ok(()) => tracing::debug!("the counts of all graphs are known"),
+        Err(error) => tracing::warn!(%error, "some counts are not known; queries for them are evaluated"),
+    }
+    if state.portal.table(state).is_err() {
+        tracing::warn!("the list of datasets cannot be made; it is tried again when it is asked for");
+    }
 }
 
 async fn stop_signal() {

@@ -29,6 +29,18 @@ pub struct LoadOptions {
     pub limits: Limits,
     /// What the records of the datasets say. Default: no record is written.
     pub stamp: Stamp,
+    /// What becomes of replaced versions. Default: they are cleared.
+    pub replaced: Replaced,
+}
+
+/// What becomes of the content of datasets that other content replaced.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Replaced {
+    /// It is cleared at the end of the load.
+    #[default]
+    Cleared,
+    /// It stays until [`Store::clear_replaced`], for those who still read it.
+    Kept,
 }
 
 impl Default for LoadOptions {
@@ -39,6 +51,7 @@ impl Default for LoadOptions {
             memory_megabytes: 400,
             limits: Limits::default(),
             stamp: Stamp::default(),
+            replaced: Replaced::default(),
         }
     }
 }
@@ -253,8 +266,10 @@ impl<'r> Run<'r> {
 
     fn finish(mut self) -> Result<LoadReport, StoreError> {
         let (total, on_progress) = (self.progress, self.on_progress);
-        self.report.cleared_graphs =
-            self.loader.store.clear_unnamed(&|_, _| on_progress(LoadProgress { phase: Phase::Clearing, ..total }))?;
+        if self.loader.options.replaced == Replaced::Cleared {
+            let show = |_, _| on_progress(LoadProgress { phase: Phase::Clearing, ..total });
+            self.report.cleared_graphs = self.loader.store.clear_replaced(&show)?;
+        }
         Ok(self.report)
     }
 

@@ -27,7 +27,7 @@ mod record;
 mod sparql;
 mod whole;
 
-pub use load::{DatasetOutcome, DatasetReport, LoadOptions, LoadProgress, LoadReport, Loader, Phase};
+pub use load::{DatasetOutcome, DatasetReport, LoadOptions, LoadProgress, LoadReport, Loader, Phase, Replaced};
 pub use record::Stamp;
 pub use sparql::{
     Answer, AnswerStream, Bindings, Cancellation, Head, PatternSources, Provenance, QueryRequest, SendError,
@@ -127,6 +127,8 @@ struct Settings {
 }
 
 const SETTINGS: &str = "lodeseek.toml";
+/// Triples of derived data replaced in one transaction: it holds them in memory.
+const AT_ONCE: usize = 20_000;
 
 /// Whether a folder is a home. One whose first load was killed before it wrote anything is none yet.
 #[must_use]
@@ -287,8 +289,8 @@ impl Store {
 
     /// Replaces what a graph of derived data says of some datasets.
     ///
-    /// The old triples go in one transaction, the new ones come by bulk load: between the two the data is missing, never
-    /// wrong, and the stage that makes it records its work only afterwards.
+    /// Little is replaced at once. Of much the old triples go in one transaction, and the new ones come by bulk load:
+    /// between the two the data is missing, never wrong, and the stage that makes it records its work only afterwards.
     pub fn replace_derived(&self, graph: &NamedNode, new: Vec<(DatasetId, Vec<Triple>)>) -> Result<(), StoreError> {
         let _change = self.kept.change();
         let mut transaction = self.oxigraph.start_transaction()?;
@@ -296,6 +298,14 @@ impl Store {
             for triple in self.derived(graph, id)? {
                 transaction.remove(&triple.in_graph(graph.clone()));
             }
+        }
+        let is_little = new.iter().map(|(_, triples)| triples.len()).sum::<usize>() <= AT_ONCE;
+        if is_little {
+            for triple in new.iter().flat_map(|(_, triples)| triples) {
+                transaction.insert(&triple.clone().in_graph(graph.clone()));
+            }
+            transaction.commit()?;
+            return Ok(());
         }
         transaction.commit()?;
         let mut loader = self.oxigraph.bulk_loader().with_num_threads(1).with_max_memory_size_in_megabytes(200);
@@ -455,8 +465,8 @@ impl Store {
         Ok(())
     }
 
-    /// Takes away content no pointer names: replaced versions, and what a killed load left behind.
-    fn clear_unnamed(&self, on_progress: &dyn Fn(usize, usize)) -> Result<usize, StoreError> {
+    /// Takes away content no pointer names: replaced versions, and what a killed load left behind. How many graphs went.
+    pub fn clear_replaced(&self, on_progress: &dyn Fn(usize, usize)) -> Result<usize, StoreError> {
         let versions = self.versions()?;
         let named: std::collections::HashSet<NamedNode> =
             versions.iter().map(|(id, version)| self.iris.graph(id, version)).collect();

@@ -8,6 +8,7 @@ mod support;
 
 mod architecture;
 mod catalogs;
+mod catalog_feed;
 mod ckan;
 #[cfg(feature = "rocksdb")]
 mod cli;
@@ -32,4 +33,5 @@ mod reproduce;
 mod stream;
 mod survey;
 mod testdata;
+mod update;
 mod vocabulary;
