@@ -7,7 +7,8 @@
 //! of where they come from; [`reproduce`] holds experiments against the scores expected of them; [`server`] and [`cli`]
 //! are the faces. Beside the road stand [`neighbors`], vectors of texts and what is near them, and the [`tagger`], which
 //! finds a catalogue's datasets in what papers say. What the program asks of others goes out through [`egress`] alone,
-//! SPARQL queries by way of [`remote`]; content that stays at an endpoint is counted and sampled by the [`survey`].
+//! SPARQL queries by way of [`remote`]; content that stays at an endpoint is counted and sampled by the [`survey`]; catalogues
+//! of the web come in by the [`harvest`].
 //!
 //! Every module imports only from modules above it; `src/tests/architecture.rs` holds the table.
 
@@ -19,6 +20,7 @@ pub mod neighbors;
 pub mod tagger;
 pub mod remote;
 pub mod survey;
+pub mod harvest;
 pub mod store;
 pub mod profile;
 pub mod graph;

@@ -3,6 +3,7 @@
 use super::Statement;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::path::PathBuf;
 
 /// The id of a dataset within a home. A string, never a number: rankings break ties by its characters.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -126,13 +127,25 @@ pub struct Distribution {
     /// Its IANA media type, where the catalogue says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media_type: Option<String>,
+    /// What is here of it, where somebody fetched it; descriptions do not tell.
+    #[serde(skip)]
+    pub copy: Option<LocalCopy>,
+}
+
+/// What came of fetching a distribution.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum LocalCopy {
+    /// The file.
+    Here(PathBuf),
+    /// It could not be had, and why.
+    Missing(String),
 }
 
 impl Distribution {
     /// A file of which no more is known than its place.
     #[must_use]
     pub fn at(location: Location) -> Self {
-        Self { location, access: None, media_type: None }
+        Self { location, access: None, media_type: None, copy: None }
     }
 }
 

@@ -4,11 +4,11 @@
 use super::closure::{Carrier, Closure, Index, Named};
 use super::typed::scheme_iri;
 use super::{
-    Agent, Beside, Catalog, Dataset, DatasetId, Distribution, Extent, Form, Iris, Location, Metadata, Node,
+    Agent, Beside, Catalog, Dataset, DatasetId, Distribution, Extent, Form, Iris, Location, Metadata, Node, Place,
     RemoteContent, Scheme, Statement, Text, Theme, Work, schema_org, typed,
 };
 use crate::rdf::intake::{FileReport, Intake, Outcome};
-use crate::rdf::vocab::{dc11, dcat, dcterms, foaf, lodeseek, owl, rdf, rdfs, schema, sd, skos, vcard, void};
+use crate::rdf::vocab::{dc11, dcat, dcterms, foaf, hydra, lodeseek, owl, rdf, rdfs, schema, sd, skos, vcard, void};
 use crate::rdf::{LiteralKind, TermId, TermRef, Triple, TripleGraph, TripleGraphBuilder, local_name, words};
 use oxrdf::{NamedNode, Triple as OxTriple};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -21,23 +21,42 @@ const FOLDER: &str = "file:///catalog-folder/";
 /// Reads a catalogue in any RDF syntax, in the terms of DCAT, of VoID or of schema.org; a file that describes no dataset
 /// is a dump, a catalogue of one.
 pub fn read(path: &Path) -> io::Result<Catalog> {
-    let name = file_name(path);
+    read_place(&Place { path, address: None, media_type: None })
+}
+
+pub(super) fn read_place(place: &Place<'_>) -> io::Result<Catalog> {
+    let (name, base) = place.name_and_base();
     let mut builder = TripleGraphBuilder::new();
-    let reports = Intake::default().read_file(path, &name, &base(&name), &mut builder);
-    from_file(&builder.finish(), &reports, path, &name)
+    let intake = place.media_type.map_or_else(Intake::default, |text| Intake::default().announced_as(text));
+    let reports = intake.read_file(place.path, &name, &base, &mut builder);
+    from_file(&builder.finish(), &reports, place, &name)
 }
 
 /// Reads documents that were found in one file: what is embedded in a page.
-pub(super) fn read_texts(path: &Path, texts: &[&str]) -> io::Result<Catalog> {
-    let name = file_name(path);
+pub(super) fn read_texts(place: &Place<'_>, texts: &[&str]) -> io::Result<Catalog> {
+    let (name, base) = place.name_and_base();
     let mut builder = TripleGraphBuilder::new();
     let intake = Intake::default().announced_as("application/ld+json");
     let mut reports = Vec::new();
-    for (place, text) in texts.iter().enumerate() {
-        let piece = format!("{name}#{}", place + 1);
-        reports.extend(intake.read(text.as_bytes(), &piece, &base(&name), &mut builder));
+    for (number, text) in texts.iter().enumerate() {
+        let piece = format!("{name}#{}", number + 1);
+        reports.extend(intake.read(text.as_bytes(), &piece, &base, &mut builder));
     }
-    from_file(&builder.finish(), &reports, path, &name)
+    from_file(&builder.finish(), &reports, place, &name)
+}
+
+impl Place<'_> {
+    /// What the file is called, and the base of its relative IRIs.
+    fn name_and_base(&self) -> (String, String) {
+        let Some(address) = self.address else {
+            let name = file_name(self.path);
+            let base = base(&name);
+            return (name, base);
+        };
+        let path = address.split(['?', '#']).next().unwrap_or(address).trim_end_matches('/');
+        let last = path.rsplit('/').next().filter(|last| !last.is_empty()).unwrap_or("catalog");
+        (super::iris::decode_segment(last).unwrap_or_else(|| last.to_owned()), address.to_owned())
+    }
 }
 
 fn file_name(path: &Path) -> String {
@@ -48,19 +67,38 @@ fn base(name: &str) -> String {
     format!("{FOLDER}{}", name.replace([' ', '#', '?', '%'], "_"))
 }
 
-fn from_file(graph: &TripleGraph, reports: &[FileReport], path: &Path, name: &str) -> io::Result<Catalog> {
+fn from_file(graph: &TripleGraph, reports: &[FileReport], place: &Place<'_>, name: &str) -> io::Result<Catalog> {
     let unread = reports.iter().find(|r| matches!(r.outcome, Outcome::Unreadable | Outcome::Refused));
     if let Some(report) = unread.filter(|_| graph.is_empty()) {
         let reason = report.problems.first().map(ToString::to_string).unwrap_or_default();
         return Err(io::Error::other(reason));
     }
     let mut catalog = described(graph).unwrap_or_else(|| dump_as_catalog(graph, name));
+    catalog.next = following_pages(graph, place.address);
+    let is_cut = |report: &&FileReport| !matches!(report.outcome, Outcome::Complete | Outcome::Skipped);
+    catalog.lost += reports.iter().filter(is_cut).count();
     // Whoever loads a dump is told of its problems then.
     if catalog.form != Form::Dump {
         let problems = reports.iter().flat_map(|r| &r.problems);
-        catalog.problems.extend(problems.map(|problem| format!("{}: {problem}", path.display())));
+        catalog.problems.extend(problems.map(|problem| format!("{}: {problem}", place.path.display())));
     }
     Ok(catalog)
+}
+
+/// The pages that a page of a catalogue leads to, in either of Hydra's dialects; some tools write addresses as texts.
+fn following_pages(graph: &TripleGraph, address: Option<&str>) -> Vec<String> {
+    let properties: Vec<TermId> = [hydra::NEXT, hydra::NEXT_PAGE].iter().filter_map(|name| graph.iri(name)).collect();
+    let following = graph.triples().iter().filter(|triple| properties.contains(&triple.predicate));
+    let mut pages: Vec<String> = following
+        .filter_map(|triple| match graph.term(triple.object) {
+            TermRef::Iri(iri) => Some(iri.to_owned()),
+            TermRef::Literal { lexical, .. } => Some(super::resolved(address?, lexical.trim())),
+            TermRef::Blank(_) => None,
+        })
+        .collect();
+    pages.sort();
+    pages.dedup();
+    pages
 }
 
 /// The datasets that a graph describes in one of the vocabularies for it.
@@ -122,6 +160,7 @@ pub(super) fn of_entries(graph: &TripleGraph, nodes: Vec<TermId>) -> Catalog {
         let Some(id) = reader.id() else {
             let reason = "no identifier, IRI or title to make an id of";
             catalog.problems.push(format!("{}: {reason}", describe(graph, node)));
+            catalog.lost += 1;
             continue;
         };
         let (dataset, problem) = reader.dataset(id, &index);
@@ -466,7 +505,7 @@ impl<'g> Reader<'g> {
         let location = location(file.as_deref().or(access.as_deref())?);
         let media_type = self.value(&[dcat::MEDIA_TYPE, dcterms::FORMAT]);
         let media_type = media_type.map(|text| typed::media_type_name(&text).to_owned());
-        Some(Distribution { location, access, media_type })
+        Some(Distribution { location, access, media_type, copy: None })
     }
 }
 

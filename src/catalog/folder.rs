@@ -24,7 +24,10 @@ pub(super) fn read(folder: &Path) -> Result<Catalog, CatalogError> {
                 dumps.extend(catalog.datasets.into_iter().map(|d| (file.clone(), d)))
             }
             Ok(catalog) => add(&mut whole, catalog, &file, &mut named),
-            Err(error) => whole.problems.push(error.to_string()),
+            Err(error) => {
+                whole.problems.push(error.to_string());
+                whole.lost += 1;
+            }
         }
     }
     let dumps = dumps.into_iter().filter(|(file, _)| !named.contains(&slashed(file)));
@@ -45,6 +48,7 @@ fn add(whole: &mut Catalog, mut catalog: Catalog, file: &Path, named: &mut BTree
     }
     whole.datasets.append(&mut catalog.datasets);
     whole.problems.append(&mut catalog.problems);
+    whole.lost += catalog.lost;
     whole.beside.catalogs += catalog.beside.catalogs;
     whole.beside.records += catalog.beside.records;
     whole.beside.series += catalog.beside.series;

@@ -22,6 +22,13 @@ pub struct Iris {
     base: String,
 }
 
+/// With the default base.
+impl Default for Iris {
+    fn default() -> Self {
+        Self { base: Self::DEFAULT_BASE.to_owned() }
+    }
+}
+
 impl Iris {
     /// The address `serve` listens on when nothing else is said, so that IRIs can be followed.
     pub const DEFAULT_BASE: &str = "http://localhost:7878/";

@@ -1,8 +1,7 @@
 //! Documents in JSON: which dialect one is in, by its content.
 
-use super::{Catalog, CatalogError, Form, acordar, ckan, data_json, dcat, lod_cloud, registry, text};
+use super::{Catalog, CatalogError, Form, Place, acordar, ckan, data_json, dcat, lod_cloud, registry, text};
 use serde_json::Value;
-use std::path::Path;
 
 /// Whether a file's beginning is that of an object, or of a list of them: Turtle may begin with a bracket as well.
 pub(super) fn looks_like(head: &str) -> bool {
@@ -16,23 +15,25 @@ fn is_linked(head: &str) -> bool {
 }
 
 /// Reads a document of any dialect.
-pub(super) fn read(path: &Path, head: &str) -> Result<Catalog, CatalogError> {
+pub(super) fn read(place: &Place<'_>, head: &str) -> Result<Catalog, CatalogError> {
+    let path = place.path;
     if is_linked(head) {
-        return linked(path);
+        return linked(place);
     }
     let text = text(path).map_err(CatalogError::io(path))?;
     let (document, problem) = match parse(&text) {
         Ok(parsed) => parsed,
         Err(cause) if acordar::looks_like(head) => return Err(CatalogError::Json { path: path.to_owned(), cause }),
-        Err(_) => return linked(path),
+        Err(_) => return linked(place),
     };
     drop(text);
-    let mut catalog = dialect(document, path, head)?;
+    let mut catalog = dialect(document, place, head)?;
     catalog.problems.extend(problem.map(|problem| format!("{}: {problem}", path.display())));
     Ok(catalog)
 }
 
-fn dialect(document: Value, path: &Path, head: &str) -> Result<Catalog, CatalogError> {
+fn dialect(document: Value, place: &Place<'_>, head: &str) -> Result<Catalog, CatalogError> {
+    let path = place.path;
     let (form, catalog) = if let Some(entries) = registry::entries(&document) {
         (Form::Registry, registry::read(entries, path))
     } else if let Some(entries) = ckan::entries(&document) {
@@ -44,19 +45,20 @@ fn dialect(document: Value, path: &Path, head: &str) -> Result<Catalog, CatalogE
     } else if acordar::looks_like(head) {
         (Form::Acordar, acordar::read(document, path)?)
     } else {
-        return linked(path);
+        return linked(place);
     };
     Ok(Catalog { form, ..catalog })
 }
 
 /// JSON-LD; where it is no JSON, once more without the commas that JSON does not allow.
-fn linked(path: &Path) -> Result<Catalog, CatalogError> {
-    let error = match dcat::read(path) {
+fn linked(place: &Place<'_>) -> Result<Catalog, CatalogError> {
+    let path = place.path;
+    let error = match dcat::read_place(place) {
         Ok(catalog) => return Ok(catalog),
         Err(error) => error,
     };
     let repaired = text(path).ok().and_then(|text| without_commas(&text));
-    let read = repaired.and_then(|text| dcat::read_texts(path, &[&text]).ok());
+    let read = repaired.and_then(|text| dcat::read_texts(place, &[&text]).ok());
     let mut catalog = read.ok_or_else(|| CatalogError::io(path)(error))?;
     catalog.problems.push(format!("{}: {REPAIRED}", path.display()));
     Ok(catalog)

@@ -25,8 +25,8 @@ mod statement;
 mod typed;
 
 pub use dataset::{
-    Agent, Dataset, DatasetId, Distribution, Extent, InvalidDatasetId, Location, Metadata, RemoteContent, Scheme, Text,
-    Theme, Work, preferred,
+    Agent, Dataset, DatasetId, Distribution, Extent, InvalidDatasetId, LocalCopy, Location, Metadata, RemoteContent,
+    Scheme, Text, Theme, Work, preferred,
 };
 pub use iris::{InvalidBase, Iris};
 pub use statement::{Node, Statement, Value};
@@ -46,10 +46,14 @@ pub struct Catalog {
     pub datasets: Vec<Dataset>,
     /// Entries that could not be read, and why.
     pub problems: Vec<String>,
+    /// How many entries, at least, are not among the datasets since they could not be read.
+    pub lost: usize,
     /// What else it describes.
     pub beside: Beside,
     /// What it was read as.
     pub form: Form,
+    /// Addresses of the pages that follow, as Hydra's properties tell them.
+    pub next: Vec<String>,
 }
 
 /// The forms of catalogues.
@@ -162,7 +166,30 @@ impl Catalog {
         Ok(catalog)
     }
 
+    /// Reads what was had from an address on the web: the base of its relative IRIs, and of places that are none. Nothing of
+    /// it lies beside the file. A dump is a catalogue of one dataset, whose copy is the file.
+    pub fn read_copy(path: &Path, address: &str, media_type: Option<&str>) -> Result<Self, CatalogError> {
+        let mut catalog = Self::read_place(&Place { path, address: Some(address), media_type })?;
+        let is_dump = catalog.form == Form::Dump;
+        for distribution in catalog.datasets.iter_mut().flat_map(|dataset| &mut dataset.distributions) {
+            if is_dump {
+                distribution.location = Location::Remote(address.to_owned());
+                distribution.media_type = media_type.map(|text| typed::media_type_name(text).to_owned());
+                distribution.copy = Some(LocalCopy::Here(path.to_owned()));
+            } else if let Location::File(place) = &distribution.location {
+                distribution.location = Location::Remote(resolved(address, place));
+            }
+        }
+        catalog.make_ids_unique();
+        Ok(catalog)
+    }
+
     fn read_file(path: &Path) -> Result<Self, CatalogError> {
+        Self::read_place(&Place { path, address: None, media_type: None })
+    }
+
+    fn read_place(place: &Place<'_>) -> Result<Self, CatalogError> {
+        let path = place.path;
         let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
         let head = head(path).map_err(CatalogError::io(path))?;
         let catalog = if papers_with_code::looks_like(&head) {
@@ -170,15 +197,15 @@ impl Catalog {
         } else if html::looks_like(&head) {
             let page = text(path).map_err(CatalogError::io(path))?;
             let scripts = html::scripts(&page);
-            let read = dcat::read_texts(path, &scripts).map_err(CatalogError::io(path))?;
+            let read = dcat::read_texts(place, &scripts).map_err(CatalogError::io(path))?;
             if read.form == Form::Dump {
                 return Err(CatalogError::NoDataset { path: path.to_owned() });
             }
             read
         } else if json::looks_like(&head) {
-            json::read(path, &head)?
+            json::read(place, &head)?
         } else {
-            dcat::read(path).map_err(CatalogError::io(path))?
+            dcat::read_place(place).map_err(CatalogError::io(path))?
         };
         Ok(Self { folder, ..catalog })
     }
@@ -187,7 +214,7 @@ impl Catalog {
     /// it has none of its own, it is left out. Both are reported.
     fn make_ids_unique(&mut self) {
         let mut sources: BTreeMap<DatasetId, Option<String>> = BTreeMap::new();
-        let problems = &mut self.problems;
+        let (problems, lost) = (&mut self.problems, &mut self.lost);
         self.datasets.retain_mut(|dataset| {
             let (id, source) = (dataset.metadata.id.clone(), dataset.metadata.source.clone());
             let Some(first) = sources.get(&id) else {
@@ -204,6 +231,7 @@ impl Catalog {
                 }
                 None => {
                     problems.push(format!("dataset {id}: the id occurs again; the later entry was left out"));
+                    *lost += 1;
                     false
                 }
             }
@@ -211,8 +239,25 @@ impl Catalog {
     }
 }
 
+/// A file being read, and where on the web it was had, if it was.
+struct Place<'p> {
+    path: &'p Path,
+    address: Option<&'p str>,
+    /// What the answer said that it is.
+    media_type: Option<&'p str>,
+}
+
+/// A reference as seen from an address; what is no reference stays as it is, so that it is seen to be none.
+fn resolved(address: &str, reference: &str) -> String {
+    let base = oxiri::Iri::parse(address).ok();
+    let found = base
+        .and_then(|base| base.resolve(reference).ok().or_else(|| base.resolve(&reference.replace(' ', "%20")).ok()));
+    found.map_or_else(|| reference.to_owned(), oxiri::Iri::into_inner)
+}
+
 /// An id with a mark of the dataset's IRI.
-fn told_apart(id: &DatasetId, source: &str) -> Option<DatasetId> {
+#[must_use]
+pub fn told_apart(id: &DatasetId, source: &str) -> Option<DatasetId> {
     DatasetId::new(typed::part_name(id.as_str(), &[source])).ok()
 }
 

@@ -376,7 +376,10 @@ pub(super) fn read_entries<'v>(
                 problem.into_iter().for_each(&mut report);
                 catalog.datasets.push(dataset);
             }
-            Err(reason) => report(reason),
+            Err(reason) => {
+                report(reason);
+                catalog.lost += 1;
+            }
         }
     }
     catalog

@@ -98,6 +98,15 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     Ok(Done::Something)
 }
 
+/// Brings the text index up to date, as `index` without arguments does; vectors are left as they are.
+pub(super) fn update(home: &Path) -> anyhow::Result<()> {
+    let store = Store::open(home, Access::Write, None)?;
+    let options = IndexOptions { now: Some(DateTime::now()), ..IndexOptions::default() };
+    let started = Instant::now();
+    let report = Indexer::new(&store, options).run(&|_| ())?;
+    Ok(write_report(&mut io::stderr().lock(), &report, started.elapsed())?)
+}
+
 fn encode_all(home: &Path, encoder: &dyn Encoder, precision: Precision) -> anyhow::Result<()> {
     let bar = bar(1, "encoding {bar:30} {pos} of {len} datasets · {eta} left");
     let options = EncodingOptions { precision, ..EncodingOptions::default() };

@@ -2,7 +2,7 @@
 //!
 //! Results go to stdout, everything else to stderr. Exit codes: 0 done (for `search`: something was found), 1 nothing
 //! found (for `load`: a dataset was kept as it was, since a file of it cannot be read now, or a graph of an endpoint was not
-//! surveyed to its end; for `reproduce`: a score is not
+//! surveyed to its end; for `harvest`: a page or a file was not had; for `reproduce`: a score is not
 //! the one expected), 2 an error.
 
 mod egress;
@@ -12,6 +12,7 @@ mod evaluate;
 mod evaluate_snippets;
 mod filter;
 mod fuse;
+mod harvest;
 mod index;
 mod load;
 mod method;
@@ -50,6 +51,8 @@ pub struct Arguments {
 enum Command {
     /// Read catalogues and dumps into the collection.
     Load(load::Arguments),
+    /// Bring portals' catalogues, and the files they describe, into the collection, again and again.
+    Harvest(harvest::Arguments),
     /// Bring profiles, snippets, the text index and vectors up to date.
     Index(index::Arguments),
     /// Find datasets for a need in words.
@@ -107,6 +110,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<Done> {
     let home = &arguments.home;
     match &arguments.command {
         Command::Load(arguments) => load::run(home, arguments),
+        Command::Harvest(arguments) => harvest::run(home, arguments),
         Command::Index(arguments) => index::run(home, arguments),
         Command::Search(arguments) => search::run(home, arguments),
         Command::Show(arguments) => show::run(home, arguments),

@@ -136,6 +136,7 @@ impl Egress {
             parameters: Vec::new(),
             accept: "*/*".to_owned(),
             headers: Vec::new(),
+            conditions: Vec::new(),
             limits: RequestLimits::default(),
             cancellation: Cancellation::default(),
         }
@@ -179,6 +180,7 @@ pub struct Request<'e> {
     parameters: Vec<(String, String)>,
     accept: String,
     headers: Vec<(String, String)>,
+    conditions: Vec<(String, String)>,
     limits: RequestLimits,
     cancellation: Cancellation,
 }
@@ -199,6 +201,12 @@ impl Request<'_> {
     /// A header for the host asked: a redirect to another one does not take it along.
     pub fn with_header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// A header that asks for less of an answer, a condition or a range. It tells nothing of us: redirects take it along.
+    pub fn with_condition(mut self, name: &str, value: &str) -> Self {
+        self.conditions.push((name.to_owned(), value.to_owned()));
         self
     }
 
@@ -238,7 +246,7 @@ impl Request<'_> {
             let status = parts.status.as_u16();
             if !matches!(status, 301 | 302 | 303 | 307 | 308) {
                 let body = Body::new(body.into_reader(), shown.to_owned(), self.limits.bytes, self.cancellation);
-                return Ok(Response::new(parts, body));
+                return Ok(Response::new(parts, url.into(), body));
             }
             let location = parts.headers.get(http::header::LOCATION).and_then(|value| value.to_str().ok());
             url = redirected(&url, location.ok_or(EgressFault::Location)?)?;
@@ -278,7 +286,7 @@ impl Request<'_> {
 
     fn head(&self, url: &Url, own: bool) -> http::request::Builder {
         let head = http::Request::builder().uri(url.as_str()).header("Accept", &self.accept);
-        let headers = self.headers.iter().filter(|_| own);
+        let headers = self.headers.iter().filter(|_| own).chain(&self.conditions);
         headers.fold(head, |head, (name, value)| head.header(name, value))
     }
 

@@ -12,12 +12,19 @@ use ureq::http::response::Parts;
 pub struct Response {
     status: u16,
     headers: HeaderMap,
+    address: String,
     body: Body,
 }
 
 impl Response {
-    pub(super) fn new(parts: Parts, body: Body) -> Self {
-        Self { status: parts.status.as_u16(), headers: parts.headers, body }
+    pub(super) fn new(parts: Parts, address: String, body: Body) -> Self {
+        Self { status: parts.status.as_u16(), headers: parts.headers, address, body }
+    }
+
+    /// Who answered: what was asked, or what it redirected to in the end.
+    #[must_use]
+    pub fn address(&self) -> &str {
+        &self.address
     }
 
     /// The status code: any but those of a redirect that could be followed.
@@ -30,6 +37,11 @@ impl Response {
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
+    }
+
+    /// Every header of a name that is text.
+    pub fn headers(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.headers.get_all(name).iter().filter_map(|value| value.to_str().ok())
     }
 
     /// The body, decompressed.

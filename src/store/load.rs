@@ -5,7 +5,7 @@
 
 use super::counts::Counts;
 use super::{Stamp, Store, StoreError, blank, graph_file};
-use crate::catalog::{Catalog, Dataset, DatasetId, Location, dcat};
+use crate::catalog::{Catalog, Dataset, DatasetId, Distribution, LocalCopy, Location, dcat};
 use crate::rdf::intake::{FileReport, Intake, Limits, Outcome};
 use crate::rdf::vocab::lodeseek;
 use crate::rdf::{TripleGraph, TripleGraphBuilder};
@@ -372,6 +372,23 @@ fn description(parsed: &Parsed, store: &Store) -> Vec<Triple> {
     triples
 }
 
+/// Where a distribution's content lies here: its copy, or a file of the catalogue's folder.
+fn local_content(distribution: &Distribution, folder: &Path) -> Result<PathBuf, Absent> {
+    match &distribution.copy {
+        Some(LocalCopy::Here(path)) => Ok(path.clone()),
+        Some(LocalCopy::Missing(reason)) => Err(Absent::Unreadable(reason.clone())),
+        None => local_path(&distribution.location, folder).map_err(Absent::Refused),
+    }
+}
+
+/// Why content is not here.
+enum Absent {
+    /// It is not to be read.
+    Refused(String),
+    /// It should be here, and may be another time.
+    Unreadable(String),
+}
+
 /// The path of a local distribution, if it stays in the catalogue's folder.
 fn local_path(location: &Location, folder: &Path) -> Result<PathBuf, String> {
     match location {
@@ -391,7 +408,7 @@ fn local_path(location: &Location, folder: &Path) -> Result<PathBuf, String> {
 }
 
 fn bytes_of(dataset: &Dataset, folder: &Path) -> u64 {
-    let paths = dataset.distributions.iter().filter_map(|d| local_path(&d.location, folder).ok());
+    let paths = dataset.distributions.iter().filter_map(|d| local_content(d, folder).ok());
     paths.filter_map(|path| path.metadata().ok()).map(|metadata| metadata.len()).sum()
 }
 
@@ -422,20 +439,29 @@ fn parse(dataset: Dataset, folder: &Path, store: &Store, limits: &Limits) -> Res
             Some(media_type) => plain.clone().announced_as(media_type),
             None => plain.clone(),
         };
-        match local_path(&distribution.location, folder) {
+        match local_content(distribution, folder) {
             Ok(path) => {
-                let base = store.iris.dump_base(&id, name);
+                let base = base_of(distribution, &id, store);
                 // A parser that panics is wrong about one file; the others, and the load, go on.
                 let read = catch_unwind(AssertUnwindSafe(|| intake.read_file(&path, name, &base, &mut builder)));
                 files.extend(read.unwrap_or_else(|_| {
                     vec![FileReport::unreadable(name, "its parser broke off: a bug worth reporting")]
                 }));
             }
-            Err(reason) => files.push(FileReport::refused(name, reason)),
+            Err(Absent::Refused(reason)) => files.push(FileReport::refused(name, reason)),
+            Err(Absent::Unreadable(reason)) => files.push(FileReport::unreadable(name, reason)),
         }
     }
     let read = files.iter().map(|file| file.triples).sum();
     parsed(dataset, builder.finish(), files, read, store)
+}
+
+/// The base of a dump's relative IRIs: the address it was had from (RFC 3986, 5.1.3), else one of this home.
+fn base_of(distribution: &Distribution, id: &DatasetId, store: &Store) -> String {
+    match (&distribution.location, &distribution.copy) {
+        (Location::Remote(address), Some(_)) if NamedNode::new(address.as_str()).is_ok() => address.clone(),
+        (location, _) => store.iris.dump_base(id, location.as_str()),
+    }
 }
 
 /// Keeps the graph's file and counts.

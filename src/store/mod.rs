@@ -24,6 +24,7 @@ mod counts;
 mod graph_file;
 mod load;
 mod record;
+mod remove;
 mod sparql;
 mod whole;
 

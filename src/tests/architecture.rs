@@ -18,6 +18,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("tagger", &["catalog"]),
     ("remote", &["egress", "rdf"]),
     ("survey", &["catalog", "remote", "rdf"]),
+    ("harvest", &["egress", "catalog", "rdf"]),
     ("store", &["catalog", "rdf"]),
     ("profile", &["store", "rdf"]),
     ("graph", &[]),
@@ -46,6 +47,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
             "tagger",
             "remote",
             "survey",
+            "harvest",
             "store",
             "profile",
             "graph",
@@ -74,7 +76,8 @@ const ROOMS_OF_DEPENDENCIES: &[(&[&str], &[&str])] = &[
     (&["ureq", "url"], &["egress"]),
     (&["ipnet"], &["egress", "cli"]), // networks, as the policy and its arguments have them
     (&["sparesults"], &["remote", "store"]),
-    (&["httpdate"], &["remote"]),
+    (&["httpdate"], &["remote", "harvest"]),
+    (&["texting_robots"], &["harvest"]),
     (&["pulldown_cmark"], &["catalog"]),
     (&["aho_corasick"], &["tagger"]),
     (&["petgraph"], &["graph"]),
@@ -93,7 +96,7 @@ const ROOMS_OF_DEPENDENCIES: &[(&[&str], &[&str])] = &[
     (&["faer", "bhtsne", "rayon"], &["neighbors"]),
     (&["parquet"], &["reproduce/iclr"]),
     (&["axum", "tower_http", "askama", "tokio", "http_body"], &["server"]),
-    (&["form_urlencoded"], &["egress", "server"]), // forms sent, and forms received
+    (&["form_urlencoded"], &["egress", "server", "harvest"]), // forms sent, and forms received
     (&["clap", "indicatif", "plotters", "tracing_subscriber"], &["cli"]),
     (&["anyhow"], &["cli", "reproduce"]),
 ];

@@ -1,0 +1,316 @@
+//! `lodeseek harvest`: portals and feeds into the store, again and again.
+
+use super::Done;
+use super::terminal::{bar, cut, grouped, memory_note};
+use crate::catalog::{Catalog, DatasetId};
+use crate::egress::{Egress, EgressPolicy, IriPrefix, OtherHosts};
+use crate::harvest::{
+    Batch, Budget, Downloads, Failure, Gone, HarvestOptions, HarvestProgress, HarvestReport, Harvester, Ids, Shelf,
+    Shelved, SourceReport, default_name, is_address,
+};
+use crate::rdf::intake::Outcome;
+use crate::store::{Access, DatasetOutcome, DatasetReport, LoadOptions, Loader, Stamp, Store};
+use anyhow::Context;
+use ipnet::IpNet;
+use oxrdf::NamedNode;
+use oxsdatatypes::DateTime;
+use serde::Serialize;
+use std::error::Error;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Lines shown of one kind; the report holds all.
+const SHOWN: usize = 5;
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Arguments {
+    /// The address of a feed in DCAT (with Hydra's pages or `Link` headers), of a CKAN portal or its API, of a page or file
+    /// of any form that `load` reads; or a local path.
+    #[arg(required = true, value_name = "SOURCE")]
+    sources: Vec<String>,
+    /// The name that files and state are kept under (`home/harvest/NAME`). Default: made of the sources, so that the same
+    /// ones have the same name.
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Fetch the files in RDF that the catalogues describe, too. Their hosts must be the sources' own, or allowed by --host
+    /// or --other-hosts.
+    #[arg(long)]
+    download: bool,
+    /// Harvest and index again and again, this long after the last beginning (90s, 30m, 6h, 1d), until stopped.
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    every: Option<Duration>,
+    /// Write what became of every source and dataset, as JSON.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Put the name before every dataset id. Without it only ids that another harvest has already get it.
+    #[arg(long)]
+    id_prefix: bool,
+    /// Keep datasets that their source does not list any more.
+    #[arg(long)]
+    keep_gone: bool,
+    /// What may be asked beside the sources' own hosts, or the beginning of the addresses of several; any number of times.
+    #[arg(long, value_name = "IRI")]
+    host: Vec<IriPrefix>,
+    /// Whether hosts that neither a source nor --host names may be asked.
+    #[arg(long, value_enum, default_value_t = Others::Refused)]
+    other_hosts: Others,
+    /// A network that is not public but may be connected to, for the sources and --host alone; any number of times.
+    #[arg(long, value_name = "CIDR")]
+    inner_network: Vec<IpNet>,
+    /// Milliseconds between two requests to one host.
+    #[arg(long, value_name = "MS", default_value_t = 250)]
+    pause: u64,
+    /// Requests of one harvest at most.
+    #[arg(long, value_name = "N", default_value_t = Budget::default().requests)]
+    max_requests: u64,
+    /// Megabytes of answers of one harvest at most.
+    #[arg(long, value_name = "MB", default_value_t = Budget::default().bytes >> 20)]
+    max_megabytes: u64,
+    /// Minutes of one harvest at most.
+    #[arg(long, value_name = "MINUTES", default_value_t = Budget::default().time.as_secs() / 60)]
+    max_minutes: u64,
+    /// Pages of one source at most.
+    #[arg(long, value_name = "N", default_value_t = Budget::default().pages)]
+    max_pages: u64,
+    /// Megabytes of one page or file at most.
+    #[arg(long, value_name = "MB", default_value_t = HarvestOptions::default().file_bytes >> 20)]
+    max_file_megabytes: u64,
+    /// Seconds of one request at most.
+    #[arg(long, value_name = "SECONDS", default_value_t = HarvestOptions::default().file_time.as_secs())]
+    max_file_seconds: u64,
+    /// The base of all IRIs; set once, when the home is made.
+    #[arg(long, value_name = "IRI")]
+    base: Option<String>,
+}
+
+#[derive(clap::ValueEnum, Clone, Copy, Debug)]
+enum Others {
+    /// They are refused.
+    Refused,
+    /// They are asked where every address of the host is public.
+    AnyPublic,
+}
+
+/// A harvest as JSON.
+#[derive(Serialize)]
+struct Report<'r> {
+    #[serde(flatten)]
+    harvest: &'r HarvestReport,
+    /// Datasets with a file that was not read as it stands.
+    problems: &'r [DatasetReport],
+    seconds: f64,
+}
+
+pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
+    let Some(pause) = arguments.every else { return arguments.harvest(home) };
+    loop {
+        let started = Instant::now();
+        let harvested = arguments.harvest(home).and_then(|_| super::index::update(home));
+        if let Err(error) = harvested {
+            writeln!(io::stderr().lock(), "lodeseek: {error:#}; trying again when it is time")?;
+        }
+        thread::sleep(pause.saturating_sub(started.elapsed()));
+    }
+}
+
+/// A number with its unit.
+fn duration(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("{text:?} is no duration: a number and s, m, h or d");
+    let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(wrong)?;
+    let seconds = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3600,
+        "d" => 24 * 3600,
+        _ => return Err(wrong()),
+    };
+    let number = number.parse::<u64>().ok().filter(|number| *number > 0).and_then(|number| number.checked_mul(seconds));
+    number.map(Duration::from_secs).ok_or_else(wrong)
+}
+
+impl Arguments {
+    fn harvest(&self, home: &Path) -> anyhow::Result<Done> {
+        let (started, egress) = (Instant::now(), Egress::new(self.policy()?));
+        // A home in use, or of another base, is told before anything is asked.
+        let store = Store::open(home, Access::Write, self.base.as_deref())?;
+        let present = store.ids()?.into_iter().collect();
+        drop(store);
+        let name = self.name.clone().unwrap_or_else(|| default_name(&self.sources));
+        let options = HarvestOptions { present, ..self.options() };
+        let harvester = Harvester::new(&egress, &home.join("harvest"), &name).with_options(options);
+        let mut shelf = HomeShelf { home, base: self.base.as_deref(), problems: Vec::new() };
+        let bar = bar(1, "harvesting · {prefix}");
+        let show = |progress: HarvestProgress| {
+            let HarvestProgress { pages, datasets, spent } = progress;
+            let [pages, datasets, requests, bytes] = [pages, datasets, spent.requests, spent.bytes].map(grouped);
+            bar.set_prefix(format!("{pages} pages · {datasets} datasets · {requests} requests · {bytes} bytes"));
+        };
+        let report = harvester.run(&self.sources, &mut shelf, &show);
+        bar.finish_and_clear();
+        let report = report?;
+        let seconds = started.elapsed().as_secs_f64();
+        if let Some(path) = &self.report {
+            let body = Report { harvest: &report, problems: &shelf.problems, seconds };
+            let text = serde_json::to_string_pretty(&body)? + "\n";
+            fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        write_report(&mut io::stderr().lock(), &report, &shelf.problems, seconds)?;
+        if report.sources.iter().all(|source| source.form.is_none()) {
+            anyhow::bail!("no catalogue was found");
+        }
+        Ok(if report.is_clean() { Done::Something } else { Done::Nothing })
+    }
+
+    /// The sources' own hosts may be asked, whatever else is.
+    fn policy(&self) -> anyhow::Result<EgressPolicy> {
+        let mut listed = self.host.clone();
+        for source in self.sources.iter().filter(|source| is_address(source)) {
+            let (scheme, rest) = source.split_once("://").context("an address has a scheme")?;
+            let host = rest.split(['/', '?', '#']).next().unwrap_or(rest);
+            listed.push(format!("{scheme}://{host}/").parse()?);
+        }
+        let others = match self.other_hosts {
+            Others::Refused => OtherHosts::Refused,
+            Others::AnyPublic => OtherHosts::AnyPublic,
+        };
+        Ok(EgressPolicy { listed, others, inner: self.inner_network.clone() })
+    }
+
+    fn options(&self) -> HarvestOptions {
+        HarvestOptions {
+            downloads: if self.download { Downloads::Rdf } else { Downloads::None },
+            gone: if self.keep_gone { Gone::Kept } else { Gone::Removed },
+            ids: if self.id_prefix { Ids::Prefixed } else { Ids::AsGiven },
+            budget: Budget {
+                requests: self.max_requests,
+                bytes: self.max_megabytes << 20,
+                time: Duration::from_secs(60 * self.max_minutes),
+                pages: self.max_pages,
+            },
+            file_bytes: self.max_file_megabytes << 20,
+            file_time: Duration::from_secs(self.max_file_seconds),
+            pause: Duration::from_millis(self.pause),
+            ..HarvestOptions::default()
+        }
+    }
+}
+
+/// The home, opened while something is stored and no longer.
+struct HomeShelf<'s> {
+    home: &'s Path,
+    base: Option<&'s str>,
+    problems: Vec<DatasetReport>,
+}
+
+impl Shelf for HomeShelf<'_> {
+    fn store(&mut self, batch: Batch) -> Result<Vec<(DatasetId, Shelved)>, Box<dyn Error + Send + Sync>> {
+        let store = Store::open(self.home, Access::Write, self.base)?;
+        let origin = Some(batch.source).filter(|source| is_address(source));
+        let stamp = Stamp { now: Some(DateTime::now()), origin: origin.and_then(|source| NamedNode::new(source).ok()) };
+        let loader = Loader::new(&store).with_options(LoadOptions { stamp, ..LoadOptions::default() });
+        let catalog = Catalog { folder: batch.folder, datasets: batch.datasets, ..Catalog::default() };
+        let report = loader.load(catalog, &|_| ())?;
+        let shelved = report.datasets.iter().map(|dataset| (dataset.id.clone(), shelved(dataset.outcome))).collect();
+        self.problems.extend(report.datasets.into_iter().filter(has_problem));
+        Ok(shelved)
+    }
+
+    fn remove(&mut self, ids: &[DatasetId]) -> Result<(), Box<dyn Error + Send + Sync>> {
+        Store::open(self.home, Access::Write, self.base)?.remove(ids)?;
+        Ok(())
+    }
+}
+
+fn shelved(outcome: DatasetOutcome) -> Shelved {
+    match outcome {
+        DatasetOutcome::Loaded | DatasetOutcome::Replaced | DatasetOutcome::MetadataOnly => Shelved::Stored,
+        DatasetOutcome::Unchanged => Shelved::Unchanged,
+        DatasetOutcome::Kept => Shelved::Kept,
+    }
+}
+
+/// Files that nobody wanted to fetch are no problem.
+fn has_problem(dataset: &DatasetReport) -> bool {
+    dataset.files.iter().any(|file| !file.is_clean() && file.outcome != Outcome::Refused)
+}
+
+fn write_report(
+    out: &mut impl Write,
+    report: &HarvestReport,
+    problems: &[DatasetReport],
+    seconds: f64,
+) -> io::Result<()> {
+    for source in &report.sources {
+        write_source(out, source)?;
+    }
+    write_failures(out, "file not had", &report.failed_files)?;
+    let gone: usize = report.gone().count();
+    let removed: usize = report.sources.iter().filter(|source| source.removed).map(|source| source.gone.len()).sum();
+    writeln!(
+        out,
+        "{}: {} new, {} changed, {} unchanged, {gone} gone ({removed} removed); {} files ({} new), {} not had; {} requests ({} not modified), {} bytes, {seconds:.1} s{}",
+        report.name,
+        report.new.len(),
+        report.changed.len(),
+        report.unchanged,
+        report.files,
+        report.new_files,
+        report.failed_files.len(),
+        grouped(report.spent.requests),
+        grouped(report.spent.not_modified),
+        grouped(report.spent.bytes),
+        memory_note(),
+    )?;
+    if !report.kept.is_empty() {
+        writeln!(out, "{} kept as they were before, since a file of theirs cannot be had or read", report.kept.len())?;
+    }
+    if !problems.is_empty() {
+        writeln!(out, "{} datasets with statements or files not read (--report FILE writes which)", problems.len())?;
+    }
+    Ok(())
+}
+
+fn write_source(out: &mut impl Write, source: &SourceReport) -> io::Result<()> {
+    writeln!(
+        out,
+        "{}: {}, {} pages, {} datasets{}{}",
+        cut(&source.source, 120),
+        source.form.unwrap_or("no catalogue"),
+        source.pages,
+        grouped(source.datasets),
+        if source.repeated > 0 { format!(", {} listed again", source.repeated) } else { String::new() },
+        if source.whole { "" } else { "; not whole, nothing was removed" },
+    )?;
+    write_failures(out, "failed", &source.failed)?;
+    let problems: Vec<Failure> =
+        source.problems.iter().map(|problem| Failure { what: String::new(), reason: problem.clone() }).collect();
+    write_failures(out, "problem", &problems)
+}
+
+fn write_failures(out: &mut impl Write, kind: &str, failures: &[Failure]) -> io::Result<()> {
+    for Failure { what, reason } in failures.iter().take(SHOWN) {
+        let what = if what.is_empty() || reason.contains(what.as_str()) { String::new() } else { format!("{what}: ") };
+        writeln!(out, "  {kind}: {}", cut(&format!("{what}{reason}"), 240))?;
+    }
+    if failures.len() > SHOWN {
+        writeln!(out, "  … and {} more", failures.len() - SHOWN)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations() {
+        assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("6h"), Ok(Duration::from_secs(21_600)));
+        for wrong in ["", "h", "6", "0h", "-1h", "6 h", "é", "99999999999999999999d"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+}
