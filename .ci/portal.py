@@ -14,9 +14,12 @@ import os
 import pathlib
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+import time
+import urllib.parse
 import urllib.request
 import warnings
 import xml.etree.ElementTree as xml
@@ -260,6 +263,103 @@ def check_official_profile(world):
         assert datasets == expected and not found, (name, datasets, found)
 
 
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def told_by(address, base):
+    """What a catalogue says of its datasets, whatever its base is: without where they were listed, when and by whom."""
+    import rdflib
+    dcat, foaf = rdflib.Namespace("http://www.w3.org/ns/dcat#"), rdflib.Namespace("http://xmlns.com/foaf/0.1/")
+    whole = rdflib.Graph()
+    for page in pages(address):
+        whole += page
+    left_out = {rdflib.OWL.sameAs, rdflib.DCTERMS.isPartOf, foaf.isPrimaryTopicOf}
+    names = {}
+
+    def named(term):
+        if not isinstance(term, rdflib.URIRef):
+            return term
+        text = str(term)
+        if text.startswith(base + "dataset/") and "#" in text:
+            return names.setdefault(text, rdflib.BNode())
+        return rdflib.URIRef(re.sub(r"^http://(localhost|127\.0\.0\.1):\d+/", "urn:base:", text))
+
+    said, waiting, seen = rdflib.Graph(), list(whole.subjects(rdflib.RDF.type, dcat.Dataset)), set()
+    assert waiting, "a catalogue without datasets"
+    while waiting:
+        node = waiting.pop()
+        if node in seen or not str(node).startswith(base):
+            continue
+        seen.add(node)
+        for property, value in whole.predicate_objects(node):
+            if property not in left_out:
+                said.add((named(node), property, named(value)))
+                waiting.append(value)
+    return said
+
+
+def check_round_trip(world):
+    """A catalogue harvested from its own pages, and from CKAN's interface, says the same."""
+    sys.path.insert(0, package(SHACL))
+    from rdflib import DCTERMS, compare
+    port = free_port()
+    base = f"http://127.0.0.1:{port}/"
+    with tempfile.TemporaryDirectory(prefix="lodeseek-first-") as first, tempfile.TemporaryDirectory(prefix="lodeseek-second-") as second, \
+            tempfile.TemporaryDirectory(prefix="lodeseek-third-") as third:
+        run = lambda home, *command: subprocess.run([world.program, "--home", home, *command], check=True, stderr=subprocess.PIPE, text=True)
+        run(first, "load", "--base", base, str(ROOT / "testdata/catalog.ttl"))
+        run(first, "index")
+        with clients.Server(world.program, first, port=port) as server:
+            expected = told_by(server.address, base)
+            harvest = ["--inner-network", "127.0.0.0/8", "--pause", "1"]
+            run(second, "harvest", *harvest, base + "catalog.ttl?rows=5")
+            run(second, "index")
+            again = run(second, "harvest", *harvest, base + "catalog.ttl?rows=5").stderr
+            assert "0 new, 0 changed, 12 unchanged, 0 gone" in again, again
+            run(third, "harvest", *harvest, base)
+            run(third, "index")
+            with clients.Server(world.program, second) as copy:
+                found = told_by(copy.address, "http://localhost:7878/")
+                assert len(expected) > 100
+                if not compare.isomorphic(expected, found):
+                    _, here, there = compare.graph_diff(expected, found)
+                    raise AssertionError(f"only in the first:\n{here.serialize()}\nonly in the second:\n{there.serialize()}"[:4000])
+            with clients.Server(world.program, third) as copy:
+                found = told_by(copy.address, "http://localhost:7878/")
+                for property in (DCTERMS.title, DCTERMS.description, DCTERMS.identifier):
+                    wanted = {str(value) for node, value in expected.subject_objects(property) if str(node).startswith("urn:base:dataset/")}
+                    had = {str(value) for node, value in found.subject_objects(property) if str(node).startswith("urn:base:dataset/")}
+                    assert had and had <= wanted, (property, had - wanted)
+
+
+def check_live(world):
+    """A catalogue that changes is served as it is now, by the server that runs."""
+    with tempfile.TemporaryDirectory(prefix="lodeseek-live-") as folder:
+        shutil.copytree(ROOT / "testdata", folder + "/data")
+        catalog = pathlib.Path(folder, "data/catalog.ttl")
+        with clients.Server(world.program, folder + "/home", "--harvest", str(catalog), "--every", "1s") as server:
+            found = lambda words: json.loads(clients.fetch(server.address + "/api/search?q=" + words))["hits"]
+
+            def until(holds, what):
+                for _ in range(200):
+                    if holds():
+                        return
+                    time.sleep(0.1)
+                raise AssertionError(f"{what}: not within 20 s")
+
+            until(lambda: any(hit["id"] == "street-trees" for hit in found("trees")), "an empty home is filled")
+            text = catalog.read_text()
+            assert not found("xylophone")
+            catalog.write_text(text.replace('"City tree register"', '"City xylophone register"'))
+            until(lambda: [hit["id"] for hit in found("xylophone")] == ["street-trees"], "a changed title is found")
+            query = "SELECT ?t { ?d <http://purl.org/dc/terms/identifier> 'street-trees' ; <http://purl.org/dc/terms/title> ?t }"
+            answer = clients.fetch(server.address + "/sparql?query=" + urllib.parse.quote(query), "text/csv")
+            assert "xylophone" in answer, answer
+
+
 def main():
     peers.end_well()
     program = str(pathlib.Path(sys.argv[1]).resolve())
@@ -270,7 +370,8 @@ def main():
         with clients.Server(program, home) as server:
             world = World(server, program)
             for check in (check_lists, check_packages, check_search, check_errors, check_dump, check_feeds, check_croissant,
-                          check_structured_data, check_profile, check_official_profile):
+                          check_structured_data, check_profile, check_official_profile,
+                          check_round_trip, check_live):
                 name = check.__name__.removeprefix("check_")
                 try:
                     check(world)

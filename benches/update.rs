@@ -20,8 +20,8 @@ use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 20;
 const WORDS: [&str; 16] = [
-    "water", "forest", "school", "traffic", "census", "music", "river", "energy", "health", "museum", "library", "weather",
-    "market", "city", "language", "species",
+    "water", "forest", "school", "traffic", "census", "music", "river", "energy", "health", "museum", "library",
+    "weather", "market", "city", "language", "species",
 ];
 
 fn main() {
@@ -87,7 +87,8 @@ fn told(times: &[Duration]) -> String {
 fn change(store: &Store, searcher: &Searcher, folder: &Path, size: usize, round: usize) -> [Duration; 4] {
     let number = (round * 977) % size;
     // Each run has words of its own: what a former run wrote is no change.
-    let word = format!("changed{}", DateTime::now().to_string().chars().filter(char::is_ascii_digit).collect::<String>());
+    let word =
+        format!("changed{}", DateTime::now().to_string().chars().filter(char::is_ascii_digit).collect::<String>());
     let entry = dataset(folder, number, &word);
     let path = folder.join("changed.json");
     fs::write(&path, serde_json::json!([entry]).to_string()).expect("written");

@@ -29,6 +29,11 @@ enum OtherServices {
 }
 
 impl EgressArguments {
+    /// The networks that are not public but may be connected to.
+    pub(super) fn inner_network(&self) -> &[IpNet] {
+        &self.inner_network
+    }
+
     pub(super) fn policy(&self) -> EgressPolicy {
         EgressPolicy {
             listed: self.service.clone(),

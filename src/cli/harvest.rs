@@ -4,11 +4,13 @@ use super::Done;
 use super::terminal::{bar, cut, grouped, memory_note};
 use crate::catalog::{Catalog, DatasetId};
 use crate::egress::{Egress, EgressPolicy, IriPrefix, OtherHosts};
+use crate::engine::{IndexOptions, Updater};
 use crate::harvest::{
     Batch, Budget, Downloads, Failure, Gone, HarvestOptions, HarvestProgress, HarvestReport, Harvester, Ids, Shelf,
     Shelved, SourceReport, default_name, is_address,
 };
 use crate::rdf::intake::Outcome;
+use crate::server::{Background, Live};
 use crate::store::{Access, DatasetOutcome, DatasetReport, LoadOptions, Loader, Stamp, Store};
 use anyhow::Context;
 use ipnet::IpNet;
@@ -116,6 +118,134 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     }
 }
 
+/// What is harvested while it is served.
+#[derive(clap::Args, Debug, Clone)]
+pub(super) struct LiveArguments {
+    /// Harvest this address or path while serving, again and again; any number of times. Changes are served at once.
+    #[arg(long = "harvest", value_name = "SOURCE")]
+    sources: Vec<String>,
+    /// How long after the last beginning the next harvest begins (90s, 30m, 6h, 1d).
+    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "6h", requires = "sources")]
+    every: Duration,
+    /// Fetch the files in RDF that the harvested catalogues describe, too.
+    #[arg(long, requires = "sources")]
+    download: bool,
+}
+
+/// How long what was replaced stays for those who still read it.
+const STAYS: Duration = Duration::from_secs(60);
+
+impl LiveArguments {
+    /// The task, where there is a source.
+    pub(super) fn task(&self, home: &Path, inner_network: &[IpNet]) -> Option<Background> {
+        if self.sources.is_empty() {
+            return None;
+        }
+        let (live, home, inner) = (self.clone(), home.to_owned(), inner_network.to_vec());
+        Some(Background::new(move |served| {
+            let updater = || Updater::new(&served.store, LoadOptions::default(), IndexOptions::default());
+            match updater().catch_up(&served.searcher) {
+                Ok(0) => {}
+                Ok(count) => tracing::info!("{count} datasets were not indexed as they are; they are now"),
+                Err(error) => tracing::error!(%error, "what is not indexed cannot be"),
+            }
+            let mut pause = Duration::ZERO;
+            while served.sleep(pause) {
+                let started = Instant::now();
+                match live.harvest(&home, &inner, served) {
+                    Ok(line) => tracing::info!("{line}"),
+                    Err(error) => tracing::error!("harvest: {error:#}; trying again when it is time"),
+                }
+                if !served.sleep(STAYS.min(live.every)) {
+                    return;
+                }
+                if let Err(error) = updater().clear() {
+                    tracing::warn!(%error, "replaced content cannot be cleared; it is tried again later");
+                }
+                pause = live.every.saturating_sub(started.elapsed());
+            }
+        }))
+    }
+
+    /// One harvest, in a line.
+    fn harvest(&self, home: &Path, inner: &[IpNet], served: &Live) -> anyhow::Result<String> {
+        let egress = Egress::new(policy(&self.sources, Vec::new(), Others::Refused, inner.to_vec())?);
+        let present = served.store.ids()?.into_iter().collect();
+        let downloads = if self.download { Downloads::Rdf } else { Downloads::None };
+        let options = HarvestOptions { present, downloads, ..HarvestOptions::default() };
+        let name = default_name(&self.sources);
+        let mut shelf = LiveShelf { served };
+        let harvester = Harvester::new(&egress, &home.join("harvest"), &name).with_options(options);
+        let report = harvester.run(&self.sources, &mut shelf, &|_| ())?;
+        let encoded = served.searcher.encode()?;
+        served.store.prepare_statistics()?;
+        let failures = report.sources.iter().flat_map(|source| &source.failed).chain(&report.failed_files);
+        for failure in failures.take(SHOWN) {
+            tracing::warn!("harvest: {}: {}", failure.what, failure.reason);
+        }
+        Ok(format!(
+            "harvested {}: {} new, {} changed, {} unchanged, {} gone, {encoded} encoded; {} requests, {} bytes",
+            report.name,
+            report.new.len(),
+            report.changed.len(),
+            report.unchanged,
+            report.gone().count(),
+            report.spent.requests,
+            report.spent.bytes,
+        ))
+    }
+}
+
+/// A home that is served.
+struct LiveShelf<'l> {
+    served: &'l Live,
+}
+
+impl LiveShelf<'_> {
+    fn updater(&self, origin: Option<NamedNode>) -> Updater<'_> {
+        let now = Some(DateTime::now());
+        let load = LoadOptions { stamp: Stamp { now, origin }, ..LoadOptions::default() };
+        Updater::new(&self.served.store, load, IndexOptions { now, ..IndexOptions::default() })
+    }
+}
+
+impl Shelf for LiveShelf<'_> {
+    fn store(&mut self, batch: Batch) -> Result<Vec<(DatasetId, Shelved)>, Box<dyn Error + Send + Sync>> {
+        let origin = Some(batch.source).filter(|source| is_address(source));
+        let updater = self.updater(origin.and_then(|source| NamedNode::new(source).ok()));
+        let catalog = Catalog { folder: batch.folder, datasets: batch.datasets, ..Catalog::default() };
+        let report = updater.run(catalog, &[])?;
+        self.served.searcher.refresh()?;
+        Ok(report.load.datasets.iter().map(|dataset| (dataset.id.clone(), shelved(dataset.outcome))).collect())
+    }
+
+    fn remove(&mut self, ids: &[DatasetId]) -> Result<(), Box<dyn Error + Send + Sync>> {
+        self.updater(None).remove(ids)?;
+        self.served.searcher.refresh()?;
+        Ok(())
+    }
+}
+
+/// The sources' own hosts may be asked, whatever else is.
+fn policy(
+    sources: &[String],
+    hosts: Vec<IriPrefix>,
+    others: Others,
+    inner: Vec<IpNet>,
+) -> anyhow::Result<EgressPolicy> {
+    let mut listed = hosts;
+    for source in sources.iter().filter(|source| is_address(source)) {
+        let (scheme, rest) = source.split_once("://").context("an address has a scheme")?;
+        let host = rest.split(['/', '?', '#']).next().unwrap_or(rest);
+        listed.push(format!("{scheme}://{host}/").parse()?);
+    }
+    let others = match others {
+        Others::Refused => OtherHosts::Refused,
+        Others::AnyPublic => OtherHosts::AnyPublic,
+    };
+    Ok(EgressPolicy { listed, others, inner })
+}
+
 /// A number with its unit.
 fn duration(text: &str) -> Result<Duration, String> {
     let wrong = || format!("{text:?} is no duration: a number and s, m, h or d");
@@ -133,7 +263,10 @@ fn duration(text: &str) -> Result<Duration, String> {
 
 impl Arguments {
     fn harvest(&self, home: &Path) -> anyhow::Result<Done> {
-        let (started, egress) = (Instant::now(), Egress::new(self.policy()?));
+        let (started, egress) = (
+            Instant::now(),
+            Egress::new(policy(&self.sources, self.host.clone(), self.other_hosts, self.inner_network.clone())?),
+        );
         // A home in use, or of another base, is told before anything is asked.
         let store = Store::open(home, Access::Write, self.base.as_deref())?;
         let present = store.ids()?.into_iter().collect();
@@ -162,21 +295,6 @@ impl Arguments {
             anyhow::bail!("no catalogue was found");
         }
         Ok(if report.is_clean() { Done::Something } else { Done::Nothing })
-    }
-
-    /// The sources' own hosts may be asked, whatever else is.
-    fn policy(&self) -> anyhow::Result<EgressPolicy> {
-        let mut listed = self.host.clone();
-        for source in self.sources.iter().filter(|source| is_address(source)) {
-            let (scheme, rest) = source.split_once("://").context("an address has a scheme")?;
-            let host = rest.split(['/', '?', '#']).next().unwrap_or(rest);
-            listed.push(format!("{scheme}://{host}/").parse()?);
-        }
-        let others = match self.other_hosts {
-            Others::Refused => OtherHosts::Refused,
-            Others::AnyPublic => OtherHosts::AnyPublic,
-        };
-        Ok(EgressPolicy { listed, others, inner: self.inner_network.clone() })
     }
 
     fn options(&self) -> HarvestOptions {
@@ -219,7 +337,9 @@ impl Shelf for HomeShelf<'_> {
     }
 
     fn remove(&mut self, ids: &[DatasetId]) -> Result<(), Box<dyn Error + Send + Sync>> {
-        Store::open(self.home, Access::Write, self.base)?.remove(ids)?;
+        let store = Store::open(self.home, Access::Write, self.base)?;
+        store.remove(ids)?;
+        store.clear_replaced(&|_, _| ())?;
         Ok(())
     }
 }

@@ -3,6 +3,7 @@
 use super::Done;
 use super::egress::EgressArguments;
 use super::encoder::RerankArguments;
+use super::harvest::LiveArguments;
 use crate::server::{Editor, Portal, Proxies, ServeOptions, SnippetLimits, serve};
 use crate::store::SparqlLimits;
 use std::net::{IpAddr, SocketAddr};
@@ -54,6 +55,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "IRI")]
     publisher_iri: Option<String>,
     #[command(flatten)]
+    live: LiveArguments,
+    #[command(flatten)]
     egress: EgressArguments,
     #[command(flatten)]
     rerank: RerankArguments,
@@ -103,7 +106,7 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
                 publisher: arguments.publisher.clone(),
                 publisher_iri: arguments.publisher_iri.clone(),
             },
-            background: None,
+            background: arguments.live.task(home, arguments.egress.inner_network()),
         },
     )?;
     Ok(Done::Something)

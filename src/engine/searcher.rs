@@ -542,6 +542,11 @@ impl Searcher {
         Ok(self.index.snapshot()?.numbers(id)?)
     }
 
+    /// The ids of all datasets, in order.
+    pub fn ids(&self) -> Result<Vec<DatasetId>, EngineError> {
+        Ok(self.index.snapshot()?.versions()?.into_keys().collect())
+    }
+
     /// The card of a dataset.
     pub fn card(&self, id: &DatasetId) -> Result<Option<Card>, EngineError> {
         let card = self.index.snapshot()?.card(id)?;

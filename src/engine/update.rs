@@ -5,7 +5,7 @@
 //! commit. A search goes on by the index it began with, whose cards name the version of the content they are of; so
 //! replaced content stays until [`Updater::clear`], which is to be called when no search of the time before runs any more.
 
-use super::{EngineError, IndexOptions, IndexReport, Indexer};
+use super::{Card, EngineError, IndexOptions, IndexReport, Indexer, Searcher};
 use crate::catalog::{Catalog, DatasetId};
 use crate::store::{DatasetOutcome, LoadOptions, LoadReport, Loader, Replaced, Store};
 use serde::Serialize;
@@ -48,6 +48,34 @@ impl<'s> Updater<'s> {
             Indexer::new(self.store, self.index).update(&changed, gone)?
         };
         Ok(UpdateReport { load, index })
+    }
+
+    /// Indexes what a stop in the middle of an update has left: what the index does not have as the store has it. How many
+    /// datasets were indexed or taken out.
+    pub fn catch_up(&self, searcher: &Searcher) -> Result<usize, EngineError> {
+        let indexed = searcher.ids()?;
+        let present = self.store.ids()?;
+        let gone: Vec<DatasetId> = indexed.iter().filter(|id| present.binary_search(id).is_err()).cloned().collect();
+        let mut changed = Vec::new();
+        for id in present {
+            let entry = self.store.entry(&id)?;
+            let is_indexed = |card: Card| card.version == entry.version && card.metadata == entry.dataset.metadata;
+            if !searcher.card(&id)?.is_some_and(is_indexed) {
+                changed.push(id);
+            }
+        }
+        if changed.is_empty() && gone.is_empty() {
+            return Ok(0);
+        }
+        let report = Indexer::new(self.store, self.index).update(&changed, &gone)?;
+        Ok(report.indexed + report.removed)
+    }
+
+    /// Takes datasets away.
+    pub fn remove(&self, ids: &[DatasetId]) -> Result<(), EngineError> {
+        self.store.remove(ids)?;
+        Indexer::new(self.store, self.index).update(&[], ids)?;
+        Ok(())
     }
 
     /// Clears replaced content. How many graphs went.

@@ -54,7 +54,7 @@ pub use search::hit_json;
 pub use snippet::SnippetLimits;
 
 use crate::egress::Egress;
-use crate::engine::{EngineError, Federation, Reranker, Searcher};
+use crate::engine::{EngineError, Federation, IndexOptions, Indexer, Reranker, Searcher, index_folder};
 use crate::remote::{ClientOptions, SparqlClient};
 use crate::store::{Access, Services, SparqlLimits, Store};
 use axum::Router;
@@ -342,6 +342,10 @@ async fn health(State(state): State<AppState>) -> Result<String, ApiError> {
 pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) -> Result<(), ServeError> {
     let access = if options.background.is_some() { Access::Write } else { Access::Read };
     let store = Store::open(home, access, None).map_err(EngineError::from)?;
+    if access == Access::Write && !index_folder(home).join("meta.json").exists() {
+        // A home that is filled while it is served may be empty.
+        Indexer::new(&store, IndexOptions::default()).run(&|_| ())?;
+    }
     let mut searcher = Searcher::open(home)?.with_kept_content(options.snippets.kept_bytes);
     if let Some(reranker) = reranker {
         searcher = searcher.with_reranker(reranker);

@@ -6,8 +6,9 @@ use oxrdf::{NamedOrBlankNode, Quad, Term};
 use std::sync::atomic::Ordering;
 
 impl Store {
-    /// Removes datasets: descriptions, records and pointers as one transaction, then what was made of them, then their
-    /// content. Killed in between, the rest is invisible and is cleared by the next load. Tells how many were there.
+    /// Removes datasets: descriptions, records and pointers as one transaction, then what was made of them. Their content is
+    /// invisible then, and goes with [`clear_replaced`](Self::clear_replaced), or with the next load: who reads it now may
+    /// read it to the end. Tells how many were there.
     ///
     /// Agents, themes and works with IRIs of their own stay: other datasets may name them.
     pub fn remove(&self, ids: &[DatasetId]) -> Result<usize, StoreError> {
@@ -20,7 +21,6 @@ impl Store {
         for graph in [self.iris.profiles(), self.iris.snippets()] {
             self.replace_derived(&graph, present.iter().map(|id| ((*id).clone(), Vec::new())).collect())?;
         }
-        self.clear_unnamed(&|_, _| ())?;
         Ok(present.len())
     }
 
