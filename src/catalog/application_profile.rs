@@ -289,10 +289,13 @@ impl<'d> Writer<'d> {
 
     /// Words where the profile wants a node: a node that is called so.
     fn worded(&mut self, subject: &NamedNode, property: &str, (class, by): (&str, &str), words: &Literal) {
-        let node = known_node(property, words.value()).unwrap_or_else(|| self.part(class, words));
+        let known = known_node(property, words.value());
+        let node = known.clone().unwrap_or_else(|| self.part(class, words));
         self.add(subject, property, node.clone());
         self.add(&node, rdf::TYPE, NamedNode::new_unchecked(class));
-        self.add(&node, by, words.clone());
+        if known.is_none() {
+            self.add(&node, by, words.clone());
+        }
     }
 
     fn part(&self, class: &str, words: &Literal) -> NamedNode {

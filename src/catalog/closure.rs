@@ -1,7 +1,7 @@
 //! What a description says beyond the typed fields, carried along whole.
 //!
 //! From the dataset's node the statements about it and about the nodes that it leads to are followed: blank nodes, and
-//! nodes with IRIs of their own that the same catalogue describes. Every one of them becomes a part of the dataset's
+//! nodes with IRIs of their own of which the same catalogue says more than their class. Every one of them becomes a part of the dataset's
 //! description, so that the description can be found, compared and replaced as one, and so that two catalogues that
 //! describe one publisher do not write into one another's words. Its IRI is kept by `owl:sameAs`: the part is the very
 //! thing, and stands only for what this catalogue says of it.
@@ -199,10 +199,16 @@ impl<'g> Closure<'g> {
                 let names = [rdf::TYPE, owl::SAME_AS].contains(&predicate)
                     || PLACES.contains(&predicate)
                     || predicate.starts_with(skos::NAMESPACE);
-                !names && !self.index.entries.contains(&object) && !graph.subject_triples(object).is_empty()
+                !names && !self.index.entries.contains(&object) && self.is_described(object)
             }
             _ => true,
         }
+    }
+
+    /// Whether more is said of a node with an IRI than what it is: its class is told by the property that leads to it.
+    fn is_described(&self, node: TermId) -> bool {
+        let kind = self.graph().iri(rdf::TYPE);
+        self.graph().subject_triples(node).iter().any(|triple| Some(triple.predicate) != kind)
     }
 
     /// Whether a property is of the store's own book-keeping.
