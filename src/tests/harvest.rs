@@ -361,6 +361,32 @@ fn what_is_gone_is_removed_only_by_a_whole_harvest() {
 }
 
 #[test]
+fn what_moves_from_one_source_to_another_is_not_gone() {
+    let moved = Arc::new(Mutex::new(false));
+    let shared = Arc::clone(&moved);
+    let portal = Portal::start(move |asked| {
+        let numbers = match (asked.path.as_str(), *shared.lock().expect("unharmed")) {
+            ("/one", false) => vec![1, 2],
+            ("/one", true) => vec![1],
+            (_, false) => vec![3],
+            (_, true) => vec![2, 3],
+        };
+        Reply::turtle(numbers.into_iter().fold(PREFIXES.to_owned(), |text, number| text + &described(number, "Set")))
+    });
+    let (folder, egress, mut heap) = (folder(), egress(&[&portal]), Heap::default());
+    let sources = [portal.iri("/one"), portal.iri("/two")];
+    let mut run = || {
+        let options = HarvestOptions { present: heap.titles.keys().cloned().collect(), ..options() };
+        let harvester = Harvester::new(&egress, folder.path(), "both").with_options(options);
+        harvester.run(&sources, &mut heap, &|_| ()).expect("harvested")
+    };
+    assert_eq!(run().new.len(), 3);
+    *moved.lock().expect("unharmed") = true;
+    let report = run();
+    assert_eq!((report.unchanged, report.gone().count(), heap.removed.len()), (3, 0, 0), "{report:?}");
+}
+
+#[test]
 fn two_portals_with_the_same_ids() {
     let portal = |word: &'static str| {
         Portal::start(move |_| {
