@@ -75,6 +75,10 @@ fn from_file(graph: &TripleGraph, reports: &[FileReport], place: &Place<'_>, nam
     }
     let mut catalog = described(graph).unwrap_or_else(|| dump_as_catalog(graph, name));
     catalog.next = following_pages(graph, place.address);
+    // A file here is somebody's dump, if an empty one; an answer of the web that says nothing lists nothing.
+    if place.address.is_some() && graph.is_empty() {
+        catalog.datasets.clear();
+    }
     let is_cut = |report: &&FileReport| !matches!(report.outcome, Outcome::Complete | Outcome::Skipped);
     catalog.lost += reports.iter().filter(is_cut).count();
     // Whoever loads a dump is told of its problems then.

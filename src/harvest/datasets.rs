@@ -1,7 +1,7 @@
 //! Datasets on their way into the home: their ids, what changed of them, and what is gone.
 
 use super::state::{Known, hash_of_text};
-use super::{Batch, Gone, HarvestError, Ids, Run, Shelved, Source};
+use super::{Batch, Gone, HarvestError, Ids, Run, Shelved, Source, SourceReport};
 use crate::catalog::{Catalog, Dataset, DatasetId, Iris, LocalCopy, dcat, told_apart};
 use std::collections::BTreeMap;
 
@@ -119,19 +119,19 @@ impl Run<'_, '_> {
     }
 
     /// What a source does not list any more is removed, if it told all that it lists.
-    pub(super) fn gone(&mut self, source: &mut Source) -> Result<(), HarvestError> {
-        let mut gone = self.fetcher.state.of_source(&source.address);
+    pub(super) fn gone(&mut self, report: &mut SourceReport) -> Result<(), HarvestError> {
+        let mut gone = self.fetcher.state.of_source(&report.source);
         gone.retain(|id| !self.taken.contains(id));
-        if !gone.is_empty() && source.report.datasets == 0 && source.report.repeated == 0 {
-            source.fail(&source.address.clone(), "it lists no dataset at all; nothing is taken for gone");
+        if !gone.is_empty() && report.datasets == 0 && report.repeated == 0 {
+            report.fail(&report.source.clone(), "it lists no dataset at all; nothing is taken for gone");
         }
-        if source.report.whole && self.harvester.options.gone == Gone::Removed && !gone.is_empty() {
+        if report.whole && self.harvester.options.gone == Gone::Removed && !gone.is_empty() {
             self.shelf.remove(&gone).map_err(HarvestError::Store)?;
             self.fetcher.state.forget(&gone);
             self.fetcher.state.save()?;
-            source.report.removed = true;
+            report.removed = true;
         }
-        source.report.gone = gone;
+        report.gone = gone;
         Ok(())
     }
 }

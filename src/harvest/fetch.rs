@@ -185,7 +185,12 @@ impl<'h> Fetcher<'h> {
             answer => answer?,
         };
         if response.status() == 304 {
-            let kept = kept.ok_or_else(|| FetchError::OtherPart(address.to_owned()))?;
+            let mut kept = kept.ok_or_else(|| FetchError::OtherPart(address.to_owned()))?;
+            // The next page may be another though this one is the same.
+            if let Some(next) = next_link(response.headers("link"), &kept.address) {
+                kept.next = Some(next);
+                self.state.keep(address, kept.clone())?;
+            }
             self.spent.not_modified += 1;
             return Ok(Got { path: self.state.path(&kept.file), kept, is_new: false });
         }

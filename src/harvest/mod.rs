@@ -261,8 +261,7 @@ impl Source {
 
     /// Something of it was not had: what is missing may be there.
     fn fail(&mut self, what: &str, reason: impl ToString) {
-        self.report.whole = false;
-        self.report.failed.push(Failure { what: what.to_owned(), reason: reason.to_string() });
+        self.report.fail(what, reason);
     }
 }
 
@@ -293,12 +292,15 @@ impl Run<'_, '_> {
             self.local(&mut source)?;
         }
         self.flush(&mut source)?;
-        self.gone(&mut source)?;
         self.report.sources.push(source.report);
         Ok(())
     }
 
     fn finish(mut self, sources: &[String]) -> Result<HarvestReport, HarvestError> {
+        // Only now: what one source has given up another may have taken on.
+        let mut reports = std::mem::take(&mut self.report.sources);
+        reports.iter_mut().try_for_each(|report| self.gone(report))?;
+        self.report.sources = reports;
         if self.report.is_whole() {
             self.fetcher.state.forget_untouched(sources);
             self.fetcher.state.save()?;

@@ -94,7 +94,7 @@ impl Run<'_, '_> {
                 continue;
             }
             match self.page(source, &address)? {
-                Page::Catalog(catalog, _) if catalog.form == Form::Dump => {
+                Page::Catalog(catalog, _) if catalog.form == Form::Dump && !catalog.datasets.is_empty() => {
                     source.fail(&address, "the page describes no dataset");
                 }
                 Page::Catalog(catalog, got) => {

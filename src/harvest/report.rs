@@ -38,6 +38,14 @@ pub struct SourceReport {
     pub removed: bool,
 }
 
+impl SourceReport {
+    /// Something of it was not had: what is missing may be there.
+    pub(super) fn fail(&mut self, what: &str, reason: impl ToString) {
+        self.whole = false;
+        self.failed.push(Failure { what: what.to_owned(), reason: reason.to_string() });
+    }
+}
+
 /// What became of a harvest.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct HarvestReport {

@@ -21,6 +21,7 @@ mod evaluate;
 mod experiments;
 mod federation;
 mod filter;
+mod harvest;
 mod http;
 #[cfg(all(feature = "rocksdb", feature = "onnx"))]
 mod models;
