@@ -15,6 +15,8 @@
 //! | `GET`, `POST /api/3/action/{name}`, `/api/action/{name}` | CKAN's Action API, its reading half |
 //! | `GET /api/endpoints` | JSON: how the endpoints that `SERVICE` asked have answered |
 //! | `GET /.well-known/void` | VoID of all datasets |
+//! | `GET /quality`, `/api/quality` | how good all datasets are together: HTML, JSON |
+//! | `GET /dataset/{id}/quality`, `/api/quality/{id}` | how good one is: HTML, JSON, DQV as RDF, by `Accept` or `?format=` |
 //! | `GET /feeds/datasets.atom?q=` | Atom: the best for a query, or the last changed; with the filters of the search |
 //! | `GET /opensearch.xml`, `/robots.txt`, `/sitemap.xml`, `/sitemap/{n}.xml` | what browsers and crawlers look for |
 //! | `GET /catalog`, `/catalog.ttl` (`.rdf`, `.xml`, `.jsonld`, `.nt`) | all datasets in DCAT-AP, page by page |
@@ -36,6 +38,7 @@ mod form;
 mod graph_store;
 mod negotiation;
 mod page;
+mod quality;
 pub mod rdf;
 mod schema_org;
 mod search;
@@ -48,6 +51,7 @@ mod transfer;
 
 pub use editor::{Editor, EditorError};
 pub use proxy::Proxies;
+pub use quality::{assessment_json, overview_json};
 pub use search::hit_json;
 pub use snippet::SnippetLimits;
 
@@ -156,6 +160,7 @@ pub struct AppState {
     facts: Arc<description::Facts>,
     portal: Arc<ckan::Kept>,
     portal_says: Arc<Portal>,
+    quality: Arc<quality::Kept>,
     proxies: Arc<Proxies>,
     editor: Option<Arc<Editor>>,
     /// A place for each request that reads whole graphs.
@@ -180,6 +185,7 @@ impl AppState {
             facts: Arc::default(),
             portal: Arc::default(),
             portal_says: Arc::default(),
+            quality: Arc::default(),
             proxies: Arc::default(),
             editor: None,
             places: Arc::new(Semaphore::new(0)),
@@ -271,6 +277,10 @@ pub fn app(state: AppState) -> Router {
         .route("/dataset/{id}/snippet", get(snippet::snippet))
         .route("/dataset/{id}/examples", get(examples::of_dataset))
         .route("/dataset/{id}/croissant", get(croissant::croissant))
+        .route("/dataset/{id}/quality", get(quality::page_of_one))
+        .route("/quality", get(quality::page_of_all))
+        .route("/api/quality", get(quality::all))
+        .route("/api/quality/{id}", get(quality::one))
         .route("/feeds/datasets.atom", get(feed::datasets))
         .route("/opensearch.xml", get(feed::opensearch))
         .route("/sitemap.xml", get(sitemap::index))

@@ -20,6 +20,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("survey", &["catalog", "remote", "rdf"]),
     ("store", &["catalog", "rdf"]),
     ("profile", &["store", "rdf"]),
+    ("quality", &["egress", "catalog", "profile", "rdf"]), // egress to ask addresses
     ("graph", &[]),
     ("snippet", &["graph", "profile", "rdf"]),
     ("document", &["snippet", "store", "catalog", "rdf"]),
@@ -29,13 +30,13 @@ const IMPORTS: &[(&str, &[&str])] = &[
     (
         "engine",
         &[
-            "rdf", "egress", "catalog", "ranking", "remote", "store", "profile", "graph", "snippet", "document",
-            "index", "sparse", "rerank",
+            "rdf", "egress", "catalog", "ranking", "remote", "store", "profile", "quality", "graph", "snippet",
+            "document", "index", "sparse", "rerank",
         ],
     ),
     ("eval", &["ranking", "catalog"]),
     ("reproduce", &["engine", "eval", "catalog", "document", "neighbors", "ranking", "rerank", "sparse"]),
-    ("server", &["egress", "engine", "sparse", "remote", "store", "snippet", "catalog", "rdf"]),
+    ("server", &["egress", "engine", "quality", "sparse", "remote", "store", "snippet", "catalog", "rdf"]),
     (
         "cli",
         &[
@@ -48,6 +49,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
             "survey",
             "store",
             "profile",
+            "quality",
             "graph",
             "snippet",
             "document",

@@ -24,6 +24,7 @@ mod http;
 #[cfg(all(feature = "rocksdb", feature = "onnx"))]
 mod models;
 mod protocol;
+mod quality;
 mod ranking;
 mod rerank;
 mod search_service;

@@ -1,8 +1,10 @@
 //! The pages: rendered here, complete without JavaScript, everything from data escaped by the templates.
 
 mod facets;
+mod quality;
 mod snippet;
 
+pub(super) use quality::{quality, quality_of};
 pub(super) use snippet::snippet;
 
 use super::described::Described;
