@@ -4,7 +4,9 @@
 //! |---|---|
 //! | `GET /` | search page; `?q=` and `?page=`, and the filters of the search |
 //! | `GET /api/search?q=&k=&skip=&model=&explain=&snippet=&facets=` | JSON |
+//! | … `&duplicates=all` | datasets that are one are shown each by itself, not as one |
 //! | … `&before=&task=&modality=&language=&keyword=&creator=&license=` | filters; all but the year any number of times |
+//! | `GET /api/duplicates` | JSON: the datasets that are one and why, and the editions of one |
 //! | `GET /dataset/{id}` | HTML, Turtle, JSON-LD, N-Triples or RDF/XML, by `Accept` or `?format=` |
 //! | `GET /dataset/{id}/snippet?method=&budget=&query=&lang=` | HTML, JSON, SVG or RDF, by `Accept` or `?format=` |
 //! | `GET /dataset/{id}/croissant` | Croissant, for what has files or is of machine learning |
@@ -279,6 +281,7 @@ pub fn app(state: AppState) -> Router {
         .route("/dataset/{id}/croissant", get(croissant::croissant))
         .route("/dataset/{id}/quality", get(quality::page_of_one))
         .route("/quality", get(quality::page_of_all))
+        .route("/api/duplicates", get(search::duplicates))
         .route("/api/quality", get(quality::all))
         .route("/api/quality/{id}", get(quality::one))
         .route("/feeds/datasets.atom", get(feed::datasets))

@@ -13,6 +13,7 @@ mod ckan;
 mod cli;
 #[cfg(all(unix, feature = "rocksdb"))]
 mod crash;
+mod duplicates;
 mod endpoints;
 #[cfg(feature = "rocksdb")]
 mod evaluate;
