@@ -1,7 +1,7 @@
 //! Lodeseek: a search engine for RDF and Linked Open Data *datasets*.
 //!
 //! Read the modules downward, as data travels: a dump is read ([`rdf`]) for a dataset that a catalogue describes
-//! ([`catalog`]), put into a store ([`store`]), counted ([`profile`]), summed up in a few triples ([`graph`],
+//! ([`catalog`]), put into a store ([`store`]), counted ([`profile`]), judged ([`quality`]), summed up in a few triples ([`graph`],
 //! [`snippet`]), turned into documents ([`document`]), indexed ([`index`]), scored ([`sparse`], [`ranking`]) and ranked
 //! again ([`rerank`]). The [`engine`] is the only room where the stages meet; [`eval`] judges rankings and knows nothing
 //! of where they come from; [`reproduce`] holds experiments against the scores expected of them; [`server`] and [`cli`]
@@ -23,6 +23,7 @@ pub mod survey;
 pub mod harvest;
 pub mod store;
 pub mod profile;
+pub mod quality;
 pub mod graph;
 pub mod snippet;
 pub mod document;

@@ -129,6 +129,23 @@ const MANDATORY: &[(&str, &[&str])] = &[
     (spdx::CHECKSUM_CLASS, &[spdx::ALGORITHM, spdx::CHECKSUM_VALUE]),
 ];
 
+/// What a property's values are to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ValueKind {
+    /// Texts, numbers or dates.
+    Literal,
+    /// Nodes.
+    Node,
+}
+
+/// What the profile takes for values of a property, and whether it takes one alone; nothing where it does not know it.
+#[must_use]
+pub fn value_kind(property: &str) -> Option<(ValueKind, bool)> {
+    let (_, range, single) = RANGES.iter().find(|(known, _, _)| *known == property)?;
+    let is_literal = matches!(range, Range::Text | Range::Typed(_));
+    Some((if is_literal { ValueKind::Literal } else { ValueKind::Node }, *single))
+}
+
 /// What a home has of a dataset, beside what its catalogue says.
 #[derive(Clone, Debug)]
 pub struct Offer {

@@ -12,6 +12,7 @@ mod closure;
 mod data_json;
 mod dataset;
 pub mod dcat;
+pub mod duplicates;
 mod folder;
 mod html;
 mod iris;

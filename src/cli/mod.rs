@@ -18,6 +18,7 @@ mod load;
 mod method;
 mod model;
 mod provenance;
+mod quality;
 mod query;
 mod reproduce;
 mod run;
@@ -63,6 +64,8 @@ enum Command {
     Snippet(snippet::Arguments),
     /// Ask the collection in SPARQL.
     Query(query::Arguments),
+    /// How good the datasets are, by their descriptions and their content, and what to do next.
+    Quality(quality::Arguments),
     /// Which datasets can answer a query in SPARQL, pattern by pattern.
     Sources(sources::Arguments),
     /// Serve search, datasets and SPARQL over HTTP.
@@ -116,6 +119,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<Done> {
         Command::Show(arguments) => show::run(home, arguments),
         Command::Snippet(arguments) => snippet::run(home, arguments),
         Command::Query(arguments) => query::run(home, arguments),
+        Command::Quality(arguments) => quality::run(home, arguments),
         Command::Sources(arguments) => sources::run(home, arguments),
         Command::Serve(arguments) => serve::run(home, arguments),
         Command::Run(arguments) => run::run(home, arguments),

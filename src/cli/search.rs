@@ -7,8 +7,8 @@ use super::model::ModelArguments;
 use super::terminal::{Style, cut, grouped, safe};
 use crate::catalog::{Metadata, Scheme};
 use crate::engine::{
-    DenseMatch, EncoderSummary, Hit, PartKind, RerankSummary, SearchRequest, SearchResponse, Searcher, SnippetKind,
-    SnippetTriple,
+    DenseMatch, EncoderSummary, Hit, PartKind, RerankSummary, SearchRequest, SearchResponse, Searcher, Shown,
+    SnippetKind, SnippetTriple,
 };
 use crate::server::hit_json;
 use crate::snippet::LabelledTriple;
@@ -40,6 +40,9 @@ pub(super) struct Arguments {
     /// Count what is found by year, task, modality, language, keyword, author and licence.
     #[arg(long)]
     facets: bool,
+    /// Show datasets that are one each by itself, not as one.
+    #[arg(long)]
+    duplicates: bool,
     #[command(flatten)]
     filter: FilterArguments,
     #[command(flatten)]
@@ -65,6 +68,7 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         languages: arguments.lang.clone(),
         filter: arguments.filter.filter(),
         facets: arguments.facets.then_some(filter::SHOWN),
+        duplicates: if arguments.duplicates { Shown::All } else { Shown::Once },
         ..SearchRequest::new(query.clone())
     };
     let response = searcher.search(&request)?;
@@ -174,6 +178,13 @@ impl View<'_> {
         }
         if let Some(description) = metadata.description() {
             writeln!(out, "    {}", self.marked(&cut(description, 160)))?;
+        }
+        if !hit.duplicates.is_empty() {
+            let named = hit.duplicates.iter().map(|other| match &other.publisher {
+                Some(publisher) => format!("{} [{}]", cut(publisher, 50), safe(other.id.as_str())),
+                None => format!("[{}]", safe(other.id.as_str())),
+            });
+            writeln!(out, "    also from: {}", named.collect::<Vec<_>>().join(", "))?;
         }
         write_themes(out, metadata)?;
         let fields: Vec<String> = hit.fields.iter().map(|m| format!("{} ({})", m.field, m.terms.join(", "))).collect();

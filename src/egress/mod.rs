@@ -104,6 +104,11 @@ impl Egress {
         self.request(iri, Method::Get)
     }
 
+    /// A request by HEAD: what GET would answer, without the body.
+    pub fn head(&self, iri: &str) -> Request<'_> {
+        self.request(iri, Method::Head)
+    }
+
     /// A request by POST.
     pub fn post(&self, iri: &str, content_type: &str, body: Vec<u8>) -> Request<'_> {
         self.request(iri, Method::Post { content_type: content_type.to_owned(), body })
@@ -167,6 +172,7 @@ fn agent(names: Arc<dyn Resolve>, inner: Vec<IpNet>) -> Agent {
 #[derive(Clone, Debug)]
 enum Method {
     Get,
+    Head,
     Post { content_type: String, body: Vec<u8> },
 }
 
@@ -252,7 +258,7 @@ impl Request<'_> {
             url = redirected(&url, location.ok_or(EgressFault::Location)?)?;
             tracing::debug!(iri = shown, target = %url, "redirected");
             reach = self.egress.policy.admit(&url).map_err(|fault| EgressFault::Redirected(Box::new(fault)))?;
-            if status == 303 {
+            if status == 303 && !matches!(self.method, Method::Head) {
                 self.method = Method::Get;
             }
         }
@@ -276,6 +282,7 @@ impl Request<'_> {
         let agent = self.egress.agent(reach);
         let answer = working_for(&self.cancellation, || match &self.method {
             Method::Get => self.run(agent, self.head(url, own), (), left),
+            Method::Head => self.run(agent, self.head(url, own).method("HEAD"), (), left),
             Method::Post { content_type, body } => {
                 let head = self.head(url, own).method("POST").header("Content-Type", content_type);
                 self.run(agent, head, body, left)

@@ -1,5 +1,6 @@
 //! From the store to the index: profile, snippet, documents, for every dataset that changed.
 
+use super::duplicates;
 use super::facts::facts;
 use super::snippets::label_all;
 use super::{CARD_LANGUAGES, Card, EngineError, index_folder};
@@ -167,6 +168,7 @@ impl<'s> Indexer<'s> {
             writer.remove(id);
             report.removed += 1;
         }
+        duplicates::keep(self.store.home(), entries.iter())?;
         let mut waiting = Vec::new();
         for entry in entries {
             let version = self.version(&entry, &writer)?;

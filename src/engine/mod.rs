@@ -4,11 +4,13 @@
 mod card;
 mod content;
 mod dense;
+mod duplicates;
 mod encoding;
 mod evidence;
 mod facts;
 mod federation;
 mod indexer;
+mod quality;
 mod rerank;
 mod searcher;
 mod service;
@@ -20,12 +22,14 @@ mod update;
 pub use card::{CARD_LANGUAGES, Card};
 pub use content::Content;
 pub use dense::{DenseMatch, PartKind, PartShare};
+pub use duplicates::{Other, Shown};
 pub use encoding::{EncodingOptions, EncodingProgress, EncodingReport, encode};
 pub use evidence::Evidence;
 pub use federation::Federation;
 pub use indexer::{IndexOptions, IndexProgress, IndexReport, Indexer, StageTimes};
+pub use quality::{distribution_addresses, quality_of, quality_of_all};
 pub use rerank::{Components, EncoderSummary, RerankError, RerankOptions, RerankSummary, Reranker, WeightedFusion};
-pub use searcher::{FieldMatch, Hit, SearchRequest, SearchResponse, Searcher, SnippetKind};
+pub use searcher::{FieldMatch, Hit, OTHERS, SearchRequest, SearchResponse, Searcher, SnippetKind};
 pub use service::SearchService;
 pub use snippets::{DatasetSnippet, MadeSnippet, QueryWords, SnippetRequest, SnippetTriple, make_snippet};
 pub use terms::QueryTerms;
@@ -41,6 +45,7 @@ use crate::index::vectors::VectorsError;
 use crate::rerank::EncodeError;
 use crate::snippet::MethodError;
 use crate::store::StoreError;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// What can go wrong where stages meet.
@@ -65,6 +70,14 @@ pub enum EngineError {
     /// The options of re-ranking do not fit.
     #[error(transparent)]
     Rerank(#[from] RerankError),
+    /// What is kept of duplicates cannot be written or read.
+    #[error("{path}: {cause}")]
+    Duplicates {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
     /// A card cannot be written or read.
     #[error("a dataset's card cannot be written or read: {0}")]
     Card(#[from] serde_json::Error),

@@ -2,6 +2,7 @@
 
 use super::content::{Content, Contents};
 use super::dense::Among;
+use super::duplicates::{self, Other, Shown};
 use super::rerank::Reranked;
 use super::snippets::{self, DatasetSnippet, SnippetTriple, is_match, label_all, mark};
 use super::{
@@ -9,6 +10,7 @@ use super::{
     Reranker, SnippetRequest, evidence, index_folder, make_snippet,
 };
 use crate::catalog::DatasetId;
+use crate::catalog::duplicates::Duplicates;
 use crate::document::Field;
 use crate::index::{
     Analysis, AnalysisKind, AnalyzedQuery, CollectionStatistics, DocumentAddress, DocumentStatistics, Index,
@@ -24,6 +26,7 @@ use crate::store::{self, StoreError};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// Which snippet a hit shows.
 ///
@@ -90,6 +93,8 @@ pub struct SearchRequest {
     pub filter: Filter,
     /// Whether what is found is counted by year and facet, and how many values of each facet are wanted.
     pub facets: Option<usize>,
+    /// Whether datasets that are one are shown as one. Totals and counts are of all of them either way.
+    pub duplicates: Shown,
 }
 
 impl SearchRequest {
@@ -106,6 +111,7 @@ impl SearchRequest {
             languages: vec!["en".to_owned()],
             filter: Filter::default(),
             facets: None,
+            duplicates: Shown::All,
         }
     }
 }
@@ -148,6 +154,9 @@ pub struct Hit {
     /// The triples that hold the query's terms, where they were asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
+    /// The same dataset under other ids, where it is shown once: at most [`OTHERS`](super::OTHERS).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub duplicates: Vec<Other>,
 }
 
 impl Hit {
@@ -189,6 +198,8 @@ pub struct SearchResponse {
 
 /// Triples shown as evidence for one hit.
 const EVIDENCE: usize = 5;
+/// Other ids of a dataset named with a hit.
+pub const OTHERS: usize = 10;
 /// The share of a method's work bound that one of a page of snippets may take.
 const PAGE_SHARE: u64 = 10;
 
@@ -199,6 +210,7 @@ pub struct Searcher {
     model: Box<dyn SparseModel>,
     contents: Contents,
     reranker: Option<Reranker>,
+    duplicates: duplicates::Kept,
 }
 
 impl Searcher {
@@ -215,6 +227,7 @@ impl Searcher {
             model: ModelKind::default().model(LengthMode::Exact),
             contents: Contents::new(0),
             reranker: None,
+            duplicates: duplicates::Kept::default(),
         })
     }
 
@@ -401,7 +414,11 @@ impl Searcher {
         let passing = snapshot.passing(&request.filter)?;
         let among = Among { snapshot: &snapshot, passing: passing.as_ref() };
         let mut counting = request.facets.map(|_| snapshot.counting(among.passing)).transpose()?;
-        let depth = request.skip.saturating_add(request.depth);
+        let folding = match request.duplicates {
+            Shown::All => Arc::default(),
+            Shown::Once => self.duplicates.read(&self.home)?,
+        };
+        let depth = request.skip.saturating_add(request.depth).saturating_add(folding.surplus);
         let ranked = match &mut counting {
             Some(counting) => rank_selected(model, &query, &snapshot, depth, counting)?,
             None => ranked(model, &query, among, depth)?,
@@ -415,12 +432,14 @@ impl Searcher {
             None => &ranked.ranking,
         };
         let (mut page, mut addresses) = (Vec::new(), Vec::new());
-        for (place, scored) in ranking.iter().enumerate().skip(request.skip).take(request.depth) {
+        let mut is_first = folding.first_seen();
+        let shown_once = ranking.iter().enumerate().filter(|(_, scored)| is_first(&scored.id)).enumerate();
+        for (rank, (place, scored)) in shown_once.skip(request.skip).take(request.depth) {
             // Vectors of a dataset may outlast it until the next encoding: it is not shown.
             if let Some(address) =
                 ranked.address(&scored.id).map_or_else(|| snapshot.address(&scored.id), |at| Ok(Some(at)))?
             {
-                page.push((place, scored));
+                page.push((rank + 1, place, scored));
                 addresses.push(address);
             }
         }
@@ -428,13 +447,13 @@ impl Searcher {
         let shown =
             if request.explain { snapshot.occurring(&query, &model.fields())? } else { AnalyzedQuery::default() };
         let mut hits = Vec::with_capacity(page.len());
-        for ((place, scored), document) in page.into_iter().zip(&counts) {
+        for ((rank, place, scored), document) in page.into_iter().zip(&counts) {
             let Some(card) = snapshot.card(&scored.id)? else { continue };
             let card: Card = serde_json::from_slice(&card)?;
             let snippet = card.snippet_in(&request.languages);
             let compared = reranked.as_ref().is_none_or(|reranked| place < reranked.ranking.len());
             let mut hit = Hit {
-                rank: place + 1,
+                rank,
                 score: compared.then_some(scored.score),
                 card,
                 fields: matched_fields(model, &query, document, &ranked.collection),
@@ -446,6 +465,7 @@ impl Searcher {
                 snippet: snippet.iter().map(|triple| mark(triple, &query, analysis)).collect(),
                 explanation: request.explain.then(|| model.explain(&shown, document, &ranked.collection)),
                 evidence: Vec::new(),
+                duplicates: others(folding.others(&scored.id), &snapshot)?,
             };
             self.name_parts(&mut hit, request, &snapshot)?;
             self.read_graph(&mut hit, request, &query, &ranked.collection, analysis);
@@ -563,6 +583,11 @@ impl Searcher {
         Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
+    /// Which datasets are one, and which are editions of one, as found when the index was made last.
+    pub fn duplicates(&self) -> Result<Duplicates, EngineError> {
+        Ok(self.duplicates.read(&self.home)?.found.clone())
+    }
+
     /// A number that changes with every commit to the index.
     pub fn generation(&self) -> Result<u64, EngineError> {
         Ok(self.index.snapshot()?.generation())
@@ -588,6 +613,17 @@ impl Searcher {
     pub fn is_empty(&self) -> Result<bool, EngineError> {
         Ok(self.index.snapshot()?.is_empty())
     }
+}
+
+/// What is shown of the same dataset under other ids.
+fn others<'i>(ids: impl Iterator<Item = &'i DatasetId>, snapshot: &Snapshot) -> Result<Vec<Other>, EngineError> {
+    let mut others = Vec::new();
+    for id in ids.take(OTHERS) {
+        if let Some(card) = snapshot.card(id)? {
+            others.push(Other::of(&serde_json::from_slice(&card)?));
+        }
+    }
+    Ok(others)
 }
 
 /// The ranking by a model of what passes.

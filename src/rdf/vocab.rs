@@ -48,6 +48,7 @@ vocabulary! {
         IN_SCHEME = "inScheme",
         NOTATION = "notation",
         CONCEPT_SCHEME = "ConceptScheme",
+        DEFINITION = "definition",
     }
 }
 vocabulary! {
@@ -316,6 +317,25 @@ vocabulary! {
     }
 }
 vocabulary! {
+    /// The Data Quality Vocabulary: <https://www.w3.org/TR/vocab-dqv/>.
+    dqv = "http://www.w3.org/ns/dqv#" {
+        HAS_QUALITY_MEASUREMENT = "hasQualityMeasurement",
+        QUALITY_MEASUREMENT = "QualityMeasurement",
+        COMPUTED_ON = "computedOn",
+        IS_MEASUREMENT_OF = "isMeasurementOf",
+        VALUE = "value",
+        METRIC = "Metric",
+        IN_DIMENSION = "inDimension",
+        DIMENSION = "Dimension",
+    }
+}
+vocabulary! {
+    /// The metrics of quality, defined in `ontologies/quality.ttl`. Those of single indicators are named by their keys.
+    quality = "https://w3id.org/lodeseek/quality#" {
+        SCORE = "score",
+    }
+}
+vocabulary! {
     /// PROV-O, for how snippets came to be: <https://www.w3.org/TR/prov-o/>.
     prov = "http://www.w3.org/ns/prov#" {
         ENTITY = "Entity",
@@ -420,6 +440,8 @@ pub const VOCABULARIES: &[(&str, &[&str])] = &[
     ("hydra", hydra::ALL),
     ("sh", sh::ALL),
     ("schema", schema::ALL),
+    ("dqv", dqv::ALL),
+    ("quality", quality::ALL),
     ("prov", prov::ALL),
     ("lodeseek", lodeseek::ALL),
     ("search", search::ALL),
@@ -444,6 +466,8 @@ pub const PREFIXES: &[(&str, &str)] = &[
     ("sd", sd::NAMESPACE),
     ("prov", prov::NAMESPACE),
     ("hydra", hydra::NAMESPACE),
+    ("dqv", dqv::NAMESPACE),
+    ("quality", quality::NAMESPACE),
     ("sh", sh::NAMESPACE),
     ("lodeseek", lodeseek::NAMESPACE),
     ("search", search::NAMESPACE),

@@ -4,7 +4,9 @@
 //! |---|---|
 //! | `GET /` | search page; `?q=` and `?page=`, and the filters of the search |
 //! | `GET /api/search?q=&k=&skip=&model=&explain=&snippet=&facets=` | JSON |
+//! | … `&duplicates=all` | datasets that are one are shown each by itself, not as one |
 //! | … `&before=&task=&modality=&language=&keyword=&creator=&license=` | filters; all but the year any number of times |
+//! | `GET /api/duplicates` | JSON: the datasets that are one and why, and the editions of one |
 //! | `GET /dataset/{id}` | HTML, Turtle, JSON-LD, N-Triples or RDF/XML, by `Accept` or `?format=` |
 //! | `GET /dataset/{id}/snippet?method=&budget=&query=&lang=` | HTML, JSON, SVG or RDF, by `Accept` or `?format=` |
 //! | `GET /dataset/{id}/croissant` | Croissant, for what has files or is of machine learning |
@@ -15,6 +17,8 @@
 //! | `GET`, `POST /api/3/action/{name}`, `/api/action/{name}` | CKAN's Action API, its reading half |
 //! | `GET /api/endpoints` | JSON: how the endpoints that `SERVICE` asked have answered |
 //! | `GET /.well-known/void` | VoID of all datasets |
+//! | `GET /quality`, `/api/quality` | how good all datasets are together: HTML, JSON |
+//! | `GET /dataset/{id}/quality`, `/api/quality/{id}` | how good one is: HTML, JSON, DQV as RDF, by `Accept` or `?format=` |
 //! | `GET /feeds/datasets.atom?q=` | Atom: the best for a query, or the last changed; with the filters of the search |
 //! | `GET /opensearch.xml`, `/robots.txt`, `/sitemap.xml`, `/sitemap/{n}.xml` | what browsers and crawlers look for |
 //! | `GET /catalog`, `/catalog.ttl` (`.rdf`, `.xml`, `.jsonld`, `.nt`) | all datasets in DCAT-AP, page by page |
@@ -37,6 +41,7 @@ mod form;
 mod graph_store;
 mod negotiation;
 mod page;
+mod quality;
 pub mod rdf;
 mod schema_org;
 mod search;
@@ -50,6 +55,7 @@ mod transfer;
 pub use background::{Background, Live};
 pub use editor::{Editor, EditorError};
 pub use proxy::Proxies;
+pub use quality::{assessment_json, overview_json};
 pub use search::hit_json;
 pub use snippet::SnippetLimits;
 
@@ -160,6 +166,7 @@ pub struct AppState {
     facts: Arc<description::Facts>,
     portal: Arc<ckan::Kept>,
     portal_says: Arc<Portal>,
+    quality: Arc<quality::Kept>,
     proxies: Arc<Proxies>,
     editor: Option<Arc<Editor>>,
     /// A place for each request that reads whole graphs.
@@ -184,6 +191,7 @@ impl AppState {
             facts: Arc::default(),
             portal: Arc::default(),
             portal_says: Arc::default(),
+            quality: Arc::default(),
             proxies: Arc::default(),
             editor: None,
             places: Arc::new(Semaphore::new(0)),
@@ -275,6 +283,11 @@ pub fn app(state: AppState) -> Router {
         .route("/dataset/{id}/snippet", get(snippet::snippet))
         .route("/dataset/{id}/examples", get(examples::of_dataset))
         .route("/dataset/{id}/croissant", get(croissant::croissant))
+        .route("/dataset/{id}/quality", get(quality::page_of_one))
+        .route("/quality", get(quality::page_of_all))
+        .route("/api/duplicates", get(search::duplicates))
+        .route("/api/quality", get(quality::all))
+        .route("/api/quality/{id}", get(quality::one))
         .route("/feeds/datasets.atom", get(feed::datasets))
         .route("/opensearch.xml", get(feed::opensearch))
         .route("/sitemap.xml", get(sitemap::index))

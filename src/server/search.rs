@@ -5,7 +5,7 @@ use super::error::ApiError;
 use super::filter::{Pairs, filter};
 use super::negotiation::languages;
 use crate::catalog::{Metadata, Scheme};
-use crate::engine::{Hit, SearchRequest, SearchResponse, SnippetKind};
+use crate::engine::{Hit, SearchRequest, SearchResponse, Shown, SnippetKind};
 use crate::sparse::ModelKind;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
@@ -35,6 +35,7 @@ pub(super) struct Parameters {
     snippet: Option<SnippetKind>,
     lang: Option<String>,
     facets: Option<bool>,
+    duplicates: Option<String>,
 }
 
 pub(super) async fn search(
@@ -90,7 +91,33 @@ fn request(parameters: Parameters) -> Result<SearchRequest, ApiError> {
     let languages = languages(&HeaderMap::new(), parameters.lang.as_deref())?;
     let skip = parameters.skip.unwrap_or(0);
     let (model, facets) = (parameters.model, parameters.facets.unwrap_or(false).then_some(MOST_VALUES));
-    Ok(SearchRequest { depth, skip, explain, model, snippet, languages, facets, ..SearchRequest::new(query) })
+    let duplicates = shown(parameters.duplicates.as_deref())?;
+    Ok(SearchRequest {
+        depth,
+        skip,
+        explain,
+        model,
+        snippet,
+        languages,
+        facets,
+        duplicates,
+        ..SearchRequest::new(query)
+    })
+}
+
+/// Whether datasets that are one are shown as one: so they are unless all are asked for.
+pub(super) fn shown(duplicates: Option<&str>) -> Result<Shown, ApiError> {
+    match duplicates {
+        None | Some("" | "once") => Ok(Shown::Once),
+        Some("all") => Ok(Shown::All),
+        Some(other) => Err(ApiError::bad_request(format!("duplicates is once or all, not {other:?}"))),
+    }
+}
+
+/// `GET /api/duplicates`: the datasets that are one, and the editions of one.
+pub(super) async fn duplicates(State(state): State<AppState>) -> Response {
+    let found = state.work(|state| Ok(state.searcher.duplicates()?)).await;
+    found.map(Json).into_response()
 }
 
 /// Refuses methods that nothing bounds.
@@ -155,6 +182,9 @@ fn one(hit: &Hit) -> Value {
     }
     if let Some(remote) = &hit.card.remote {
         value["remote"] = json!(remote.clone().cut(0)); // where the content is, and how much of it there is
+    }
+    if !hit.duplicates.is_empty() {
+        value["duplicates"] = json!(hit.duplicates);
     }
     describe(&mut value, metadata);
     if !hit.dense.is_empty() {

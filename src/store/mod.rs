@@ -5,7 +5,7 @@
 //! home/lock            held by whoever writes; readers share it
 //! home/store/          Oxigraph: one named graph a dataset version, and the graphs catalogue, profiles, snippets
 //! home/graphs/         one file a dataset version, for the stages that scan whole graphs, and beside it its counts
-//! home/index/          the text index (made by a later stage)
+//! home/index/          the text index (made by a later stage), and beside it duplicates.json and quality/
 //! ```
 //!
 //! *Why versions?* Replacing a graph in place cannot be both atomic and quick: clearing a million triples takes Oxigraph
@@ -141,6 +141,12 @@ pub fn is_home(home: &Path) -> bool {
 pub fn read_content(home: &Path, version: &str) -> Result<TripleGraph, StoreError> {
     let path = graph_file::path(home, version);
     graph_file::read(&path, version).map_err(|reason| StoreError::io(&path)(io::Error::other(reason)))
+}
+
+/// Whether a version is that of a dataset without content.
+#[must_use]
+pub fn is_empty_content(version: &str) -> bool {
+    version == graph_file::checksum(&TripleGraphBuilder::new().finish().to_compact())
 }
 
 /// An opened home.

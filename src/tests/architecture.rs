@@ -21,6 +21,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("harvest", &["egress", "catalog", "rdf"]),
     ("store", &["catalog", "rdf"]),
     ("profile", &["store", "rdf"]),
+    ("quality", &["egress", "catalog", "profile", "rdf"]), // egress to ask addresses
     ("graph", &[]),
     ("snippet", &["graph", "profile", "rdf"]),
     ("document", &["snippet", "store", "catalog", "rdf"]),
@@ -30,13 +31,13 @@ const IMPORTS: &[(&str, &[&str])] = &[
     (
         "engine",
         &[
-            "rdf", "egress", "catalog", "ranking", "remote", "store", "profile", "graph", "snippet", "document",
-            "index", "sparse", "rerank",
+            "rdf", "egress", "catalog", "ranking", "remote", "store", "profile", "quality", "graph", "snippet",
+            "document", "index", "sparse", "rerank",
         ],
     ),
     ("eval", &["ranking", "catalog"]),
     ("reproduce", &["engine", "eval", "catalog", "document", "neighbors", "ranking", "rerank", "sparse"]),
-    ("server", &["egress", "engine", "sparse", "remote", "store", "snippet", "catalog", "rdf"]),
+    ("server", &["egress", "engine", "quality", "sparse", "remote", "store", "snippet", "catalog", "rdf"]),
     (
         "cli",
         &[
@@ -50,6 +51,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
             "harvest",
             "store",
             "profile",
+            "quality",
             "graph",
             "snippet",
             "document",

@@ -14,6 +14,7 @@ mod ckan;
 mod cli;
 #[cfg(all(unix, feature = "rocksdb"))]
 mod crash;
+mod duplicates;
 mod endpoints;
 #[cfg(feature = "rocksdb")]
 mod evaluate;
@@ -26,6 +27,7 @@ mod http;
 #[cfg(all(feature = "rocksdb", feature = "onnx"))]
 mod models;
 mod protocol;
+mod quality;
 mod ranking;
 mod rerank;
 mod search_service;

@@ -158,7 +158,7 @@ pub(super) fn years(years: &Years, results: &Results<'_>) -> Option<YearsView> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::SnippetKind;
+    use crate::engine::{Shown, SnippetKind};
 
     #[test]
     fn a_choice_is_taken_back_whatever_its_case() {
@@ -172,7 +172,14 @@ mod tests {
     fn the_slider_shows_the_years_there_are() {
         let years_of = |known: &[(i32, u64)], until| {
             let filter = Filter { until, ..Filter::default() };
-            let results = Results { query: "q", filter: &filter, page: 0, snippet: SnippetKind::Stored, lang: None };
+            let results = Results {
+                query: "q",
+                filter: &filter,
+                page: 0,
+                snippet: SnippetKind::Stored,
+                lang: None,
+                duplicates: Shown::Once,
+            };
             let counted = Years { known: known.iter().copied().collect(), unknown: 0 };
             years(&counted, &results).map(|view| (view.first, view.last, view.value, view.bars.len()))
         };

@@ -1,8 +1,10 @@
 //! The pages: rendered here, complete without JavaScript, everything from data escaped by the templates.
 
 mod facets;
+mod quality;
 mod snippet;
 
+pub(super) use quality::{quality, quality_of};
 pub(super) use snippet::snippet;
 
 use super::described::Described;
@@ -10,10 +12,10 @@ use super::error::{ApiError, say_when};
 use super::examples::examples;
 use super::filter::{Pairs, filter, parameters as filter_parameters};
 use super::negotiation::languages;
-use super::search::{check_query, check_snippet, turn};
+use super::search::{check_query, check_snippet, shown, turn};
 use super::{AppState, editor, schema_org, signposting};
 use crate::catalog::{DatasetId, Extent, Metadata, Scheme, Work};
-use crate::engine::{Card, FieldMatch, Filter, Hit, SearchRequest, SearchResponse, SnippetKind};
+use crate::engine::{Card, FieldMatch, Filter, Hit, Other, SearchRequest, SearchResponse, Shown, SnippetKind};
 use crate::rdf::{local_name, words};
 use crate::snippet::{LabelledTerm, LabelledTriple, TermKind, draw};
 use crate::store::Answer;
@@ -49,6 +51,7 @@ pub(super) struct Parameters {
     #[serde(default)]
     snippet: SnippetKind,
     lang: Option<String>,
+    duplicates: Option<String>,
 }
 
 /// A piece of text, and whether it is one of the query's words.
@@ -97,6 +100,8 @@ struct HitView {
     near: Vec<String>,
     closest: bool,
     triples: Vec<TripleView>,
+    /// The same dataset under other ids: (address, from whom).
+    others: Vec<(String, String)>,
 }
 
 #[derive(Template, Default)]
@@ -237,6 +242,7 @@ async fn found(
         languages: languages(headers, parameters.lang.as_deref())?,
         filter: filter(pairs)?,
         facets: Some(facets::MOST),
+        duplicates: shown(parameters.duplicates.as_deref())?,
         ..SearchRequest::new(query)
     };
     let turn = turn(state, &request).await?;
@@ -258,6 +264,7 @@ struct Results<'r> {
     page: usize,
     snippet: SnippetKind,
     lang: Option<&'r str>,
+    duplicates: Shown,
 }
 
 impl Results<'_> {
@@ -289,7 +296,8 @@ impl Results<'_> {
         };
         let snippet = snippet.map(|kind| ("snippet", kind));
         let lang = self.lang.map(|lang| ("lang", lang.to_owned()));
-        snippet.into_iter().chain(lang).chain(filter_parameters(filter)).collect()
+        let all = (self.duplicates == Shown::All).then(|| ("duplicates", "all".to_owned()));
+        snippet.into_iter().chain(lang).chain(all).chain(filter_parameters(filter)).collect()
     }
 
     /// The fields of a form that adds to another filter.
@@ -306,7 +314,8 @@ fn search_page(
     response: &SearchResponse,
 ) -> SearchPage {
     let (page, snippet) = (request.skip / PAGE, request.snippet);
-    let results = Results { query: &request.query, filter: &request.filter, page, snippet, lang };
+    let duplicates = request.duplicates;
+    let results = Results { query: &request.query, filter: &request.filter, page, snippet, lang, duplicates };
     let other = if snippet == SnippetKind::Stored { SnippetKind::QUERY } else { SnippetKind::Stored };
     let link = |page: usize| Results { page, ..results }.href();
     let counts = response.facets.clone().unwrap_or_default();
@@ -379,8 +388,14 @@ fn hit_view(state: &AppState, response: &SearchResponse, hit: &Hit, request: &Se
         fields: hit.fields.clone(),
         near: near(hit),
         closest: hit.is_closest(),
+        others: hit.duplicates.iter().map(|other| (href(&other.id), from_whom(other))).collect(),
         triples: shown.map(|triple| triple_view(&triple.triple, pieces)).collect(),
     }
+}
+
+/// Who another dataset that is the same is from; where nobody is told, its id.
+fn from_whom(other: &Other) -> String {
+    other.publisher.clone().unwrap_or_else(|| other.id.to_string())
 }
 
 fn near(hit: &Hit) -> Vec<String> {

@@ -1,0 +1,141 @@
+//! The same dataset from several portals: found when the index is made, shown once in results, by itself where asked for.
+
+use super::http::Site;
+#[cfg(feature = "rocksdb")]
+use super::support::run;
+use super::support::{Home, limits};
+use axum::http::StatusCode;
+use lodeseek::engine::{SearchRequest, Shown};
+use serde_json::{Value, json};
+use std::fs;
+use tempfile::TempDir;
+
+/// Twelve registers of trees, each of one kind: `oak` from three portals by its DOI, `elm` from two by title and page, one
+/// of two editions, and others alone.
+fn home() -> (TempDir, Home) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut turtle = "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
+        @prefix adms: <http://www.w3.org/ns/adms#> . @prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+        @prefix foaf: <http://xmlns.com/foaf/0.1/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .\n"
+        .to_owned();
+    let mut add = |id: &str, title: &str, publisher: &str, more: &str| {
+        turtle += &format!(
+            "<http://{id}.example.org/set> a dcat:Dataset ; dct:identifier \"{id}\" ; dct:title \"{title}\" ;
+             dct:publisher [ a foaf:Agent ; foaf:name \"{publisher}\" ] {more} .\n"
+        );
+    };
+    add("oak-a", "Trees: oak", "Portal A", "; adms:identifier [ skos:notation \"https://doi.org/10.1234/OAK\" ]");
+    add("oak-b", "Register of oak trees", "Portal B", "; adms:identifier [ skos:notation \"doi:10.1234/oak\" ]");
+    add("oak-c", "Oak and other trees", "Portal C", "; owl:sameAs <https://oak-b.example.org/set/>");
+    add("elm-a", "Elm trees", "Parks", "; dcat:landingPage <http://e.org/elm/>");
+    add("elm-b", "Elm trees", "Parks", "; dcat:landingPage <https://www.e.org/elm>");
+    add("ash-1", "Ash trees 2020", "Parks", "; dcat:landingPage <http://e.org/ash>");
+    add("ash-2", "Ash trees 2021", "Parks", "; dcat:landingPage <http://e.org/ash>");
+    for kind in ["fir", "yew", "lime", "birch", "willow"] {
+        add(kind, &format!("Trees of the kind {kind}"), kind, "");
+    }
+    let catalog = folder.path().join("catalog.ttl");
+    fs::write(&catalog, turtle).expect("written");
+    let home = Home::of(&catalog);
+    (folder, home)
+}
+
+fn ids(answer: &Value) -> Vec<&str> {
+    answer["hits"].as_array().expect("hits").iter().map(|hit| hit["id"].as_str().expect("an id")).collect()
+}
+
+async fn search(site: &Site, more: &str) -> Value {
+    let reply = site.get(&format!("/api/search?q=trees&k=100{more}")).await;
+    assert_eq!(reply.status, StatusCode::OK, "{}", reply.body);
+    reply.json()
+}
+
+#[tokio::test]
+async fn datasets_that_are_one_are_shown_once() {
+    let (_folder, home) = home();
+    let (app, kept) = home.serve(limits());
+    let site = Site::behind(app, kept);
+    let all = search(&site, "&duplicates=all").await;
+    let once = search(&site, "").await;
+    assert_eq!((ids(&all).len(), ids(&once).len()), (12, 9));
+    // The best of each group stays where it is among the others.
+    let group = |id: &str| id.strip_suffix(['a', 'b', 'c']).filter(|kind| kind.ends_with('-')).unwrap_or(id).to_owned();
+    let mut seen = std::collections::BTreeSet::new();
+    let expected: Vec<&str> = ids(&all).into_iter().filter(|id| seen.insert(group(id))).collect();
+    assert_eq!(ids(&once), expected);
+    let ranks: Vec<u64> =
+        once["hits"].as_array().expect("hits").iter().filter_map(|hit| hit["rank"].as_u64()).collect();
+    assert_eq!(ranks, (1..=9).collect::<Vec<_>>());
+    let others = |start: &str| {
+        let hit = once["hits"]
+            .as_array()
+            .expect("hits")
+            .iter()
+            .find(|hit| hit["id"].as_str().is_some_and(|id| id.starts_with(start)));
+        hit.map(|hit| (hit["id"].clone(), hit["duplicates"].clone())).expect("found")
+    };
+    let (shown, oak) = others("oak");
+    let names: Vec<&Value> = oak.as_array().expect("others").iter().map(|other| &other["id"]).collect();
+    let expected: Vec<Value> =
+        ["oak-a", "oak-b", "oak-c"].map(Value::from).into_iter().filter(|id| *id != shown).collect();
+    assert_eq!(names, expected.iter().collect::<Vec<_>>());
+    assert!(others("ash").1.is_null() && others("fir").1.is_null());
+    assert!(all["hits"].as_array().expect("hits").iter().all(|hit| hit["duplicates"].is_null()));
+    // Pages go on where the page before ended.
+    let mut paged = Vec::new();
+    for skip in (0..12).step_by(2) {
+        let page = site.get(&format!("/api/search?q=trees&k=2&skip={skip}")).await.json();
+        paged.extend(ids(&page).into_iter().map(str::to_owned));
+    }
+    assert_eq!(paged, ids(&once));
+    assert_eq!(site.get("/api/search?q=trees&duplicates=some").await.status, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn why_they_are_one_is_told() {
+    let (_folder, home) = home();
+    let (app, kept) = home.serve(limits());
+    let site = Site::behind(app, kept);
+    let found = site.get("/api/duplicates").await.json();
+    assert_eq!(
+        found,
+        json!({
+            "groups": [
+                { "members": ["elm-a", "elm-b"], "reasons": ["title-and-page"] },
+                { "members": ["oak-a", "oak-b", "oak-c"], "reasons": ["identifier"] },
+            ],
+            "versions": [["ash-1", "ash-2"]],
+        })
+    );
+    let page = site.get("/?q=elm").await.body;
+    assert!(page.contains("Also from: <a href=\"/dataset/elm-a\">Parks</a>"), "{page}");
+    assert!(!site.get("/?q=elm&duplicates=all").await.body.contains("Also from"));
+}
+
+/// What is measured does not change: a request of the library, and a run, know nothing of duplicates.
+#[test]
+fn rankings_that_are_measured_hold_every_dataset() {
+    let (_folder, home) = home();
+    let searcher = home.searcher();
+    assert_eq!(searcher.rank("trees", 100).expect("ranked").iter().count(), 12);
+    let request = SearchRequest { depth: 100, ..SearchRequest::new("trees") };
+    assert_eq!(request.duplicates, Shown::All);
+    assert_eq!(searcher.search(&request).expect("found").hits.len(), 12);
+    // An index of before has no file, and no groups.
+    fs::remove_file(home.path().join("duplicates.json")).expect("there");
+    let once = SearchRequest { duplicates: Shown::Once, ..request };
+    assert_eq!(searcher.search(&once).expect("found").hits.len(), 12);
+    home.index();
+    assert_eq!(searcher.search(&once).expect("found").hits.len(), 9);
+}
+
+#[cfg(feature = "rocksdb")]
+#[test]
+fn the_program_shows_them_once() {
+    let (_folder, home) = home();
+    let home = home.into_folder();
+    let found = run(home.path(), &["search", "elm"]);
+    assert!(found.out.contains("also from: Parks [elm-a]"), "{}{}", found.out, found.err);
+    let all = run(home.path(), &["search", "elm", "--duplicates"]);
+    assert!(all.out.contains("[elm-b]") && !all.out.contains("also from"), "{}", all.out);
+}
