@@ -177,6 +177,10 @@ impl LiveArguments {
         let mut shelf = LiveShelf { served };
         let harvester = Harvester::new(&egress, &home.join("harvest"), &name).with_options(options);
         let report = harvester.run(&self.sources, &mut shelf, &|_| ())?;
+        let has_changed = !report.new.is_empty() || !report.changed.is_empty() || report.gone().next().is_some();
+        if has_changed {
+            shelf.updater(None).find_duplicates()?;
+        }
         let encoded = served.searcher.encode()?;
         served.store.prepare_statistics()?;
         let failures = report.sources.iter().flat_map(|source| &source.failed).chain(&report.failed_files);

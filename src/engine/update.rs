@@ -5,7 +5,7 @@
 //! commit. A search goes on by the index it began with, whose cards name the version of the content they are of; so
 //! replaced content stays until [`Updater::clear`], which is to be called when no search of the time before runs any more.
 
-use super::{Card, EngineError, IndexOptions, IndexReport, Indexer, Searcher};
+use super::{Card, EngineError, IndexOptions, IndexReport, Indexer, Searcher, duplicates};
 use crate::catalog::{Catalog, DatasetId};
 use crate::store::{DatasetOutcome, LoadOptions, LoadReport, Loader, Replaced, Store};
 use serde::Serialize;
@@ -69,6 +69,11 @@ impl<'s> Updater<'s> {
         }
         let report = Indexer::new(self.store, self.index).update(&changed, &gone)?;
         Ok(report.indexed + report.removed)
+    }
+
+    /// Finds anew which datasets are one: a look at what is said of all.
+    pub fn find_duplicates(&self) -> Result<(), EngineError> {
+        duplicates::keep(self.store.home(), self.store.entries()?.iter())
     }
 
     /// Takes datasets away.
