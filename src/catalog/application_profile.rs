@@ -429,7 +429,8 @@ fn typed(text: &str, kind: &str) -> Option<Literal> {
         "decimal" => text.parse::<oxsdatatypes::Decimal>().ok()?.to_string(),
         "duration" => text.parse::<oxsdatatypes::Duration>().ok().map(|_| text.to_owned())?,
         "hexBinary" => {
-            let is_hex = text.len() % 2 == 0 && !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+            let is_hex =
+                text.len().is_multiple_of(2) && !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
             is_hex.then(|| text.to_ascii_uppercase())?
         }
         _ => return None,
