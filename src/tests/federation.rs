@@ -341,8 +341,9 @@ fn few_rows_are_asked_for_as_a_whole() {
     let (home, services) = (home(&numbers(0, 20_000, "a")), Arc::new(services));
     let query = format!("{PREFIX} SELECT * {{ ?n :a ?a SERVICE <{ONE}> {{ ?n :b ?b FILTER(?b != \"0\") }} }}");
     assert_eq!(rows(&ask(&home, &services, &query).expect("an answer")), 399, "each row once");
+    // Blocks and the trial go their ways at once: their order is that of chance.
     let calls = services.calls();
-    assert_eq!((calls.len(), calls.last()), (5, Some(&1)), "{calls:?}");
+    assert_eq!((calls.len(), calls.iter().filter(|&&rows| rows == 1).count()), (5, 1), "{calls:?}");
 }
 
 #[test]
