@@ -314,7 +314,7 @@ fn what_is_to_be_read_off_is() {
 }
 
 #[test]
-fn counts_follow_loads_and_profiles() {
+fn counts_follow_loads_removals_and_profiles() {
     let home = Home::new();
     let all = "SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?s e:p ?o } }";
     let number = |count: i64| vec![format!("{:?}", vec![Some(oxrdf::Term::from(Literal::from(count)))])];
@@ -335,6 +335,12 @@ fn counts_follow_loads_and_profiles() {
     assert_eq!(home.same("SELECT (COUNT(*) AS ?n) FROM <dataset/a> { ?s ?p ?o }"), number(0));
     home.derive(Vec::new());
     assert_eq!(home.same(all), number(3));
+    let id = crate::catalog::DatasetId::new("f").expect("an id");
+    assert_eq!(home.store.remove(&[id]).expect("removed"), 1);
+    assert_eq!(home.same(all), number(0));
+    assert_eq!(home.same("SELECT (COUNT(DISTINCT ?g) AS ?n) { GRAPH ?g { ?s e:p ?o } }"), number(0));
+    home.store.clear_replaced(&|_, _| ()).expect("cleared");
+    assert_eq!(home.same(all), number(0));
 }
 
 #[test]
