@@ -79,8 +79,8 @@ fn from_file(graph: &TripleGraph, reports: &[FileReport], place: &Place<'_>, nam
     if place.address.is_some() && graph.is_empty() {
         catalog.datasets.clear();
     }
-    let is_cut = |report: &&FileReport| !matches!(report.outcome, Outcome::Complete | Outcome::Skipped);
-    catalog.lost += reports.iter().filter(is_cut).count();
+    // A statement that was skipped may be the one that lists a dataset.
+    catalog.lost += reports.iter().filter(|report| report.outcome != Outcome::Complete).count();
     // Whoever loads a dump is told of its problems then.
     if catalog.form != Form::Dump {
         let problems = reports.iter().flat_map(|r| &r.problems);

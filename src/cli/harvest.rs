@@ -33,8 +33,7 @@ pub(super) struct Arguments {
     /// of any form that `load` reads; or a local path.
     #[arg(required = true, value_name = "SOURCE")]
     sources: Vec<String>,
-    /// The name that files and state are kept under (`home/harvest/NAME`). Default: made of the sources, so that the same
-    /// ones have the same name.
+    /// The name that files and state are kept under (`home/harvest/NAME`). Default: one for each source, made of it.
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     /// Fetch the files in RDF that the catalogues describe, too. Their hosts must be the sources' own, or allowed by --host
@@ -98,11 +97,11 @@ enum Others {
 
 /// A harvest as JSON.
 #[derive(Serialize)]
-struct Report<'r> {
+struct Report {
     #[serde(flatten)]
-    harvest: &'r HarvestReport,
+    harvest: HarvestReport,
     /// Datasets with a file that was not read as it stands.
-    problems: &'r [DatasetReport],
+    problems: Vec<DatasetReport>,
     seconds: f64,
 }
 
@@ -152,9 +151,12 @@ impl LiveArguments {
             let mut pause = Duration::ZERO;
             while served.sleep(pause) {
                 let started = Instant::now();
-                match live.harvest(&home, &inner, served) {
-                    Ok(line) => tracing::info!("{line}"),
-                    Err(error) => tracing::error!("harvest: {error:#}; trying again when it is time"),
+                // Each under a name of its own: a source more or less is nothing to the others.
+                for source in live.sources.chunks(1) {
+                    match live.harvest(source, &home, &inner, served) {
+                        Ok(line) => tracing::info!("{line}"),
+                        Err(error) => tracing::error!("harvest: {error:#}; trying again when it is time"),
+                    }
                 }
                 if !served.sleep(STAYS.min(live.every)) {
                     return;
@@ -167,16 +169,15 @@ impl LiveArguments {
         }))
     }
 
-    /// One harvest, in a line.
-    fn harvest(&self, home: &Path, inner: &[IpNet], served: &Live) -> anyhow::Result<String> {
-        let egress = Egress::new(policy(&self.sources, Vec::new(), Others::Refused, inner.to_vec())?);
+    /// One harvest of one source, in a line.
+    fn harvest(&self, source: &[String], home: &Path, inner: &[IpNet], served: &Live) -> anyhow::Result<String> {
+        let egress = Egress::new(policy(source, Vec::new(), Others::Refused, inner.to_vec())?);
         let present = served.store.ids()?.into_iter().collect();
         let downloads = if self.download { Downloads::Rdf } else { Downloads::None };
         let options = HarvestOptions { present, downloads, ..HarvestOptions::default() };
-        let name = default_name(&self.sources);
         let mut shelf = LiveShelf { served };
-        let harvester = Harvester::new(&egress, &home.join("harvest"), &name).with_options(options);
-        let report = harvester.run(&self.sources, &mut shelf, &|_| ())?;
+        let harvester = Harvester::new(&egress, &home.join("harvest"), &default_name(source)).with_options(options);
+        let report = harvester.run(source, &mut shelf, &|_| ())?;
         let has_changed = !report.new.is_empty() || !report.changed.is_empty() || report.gone().next().is_some();
         if has_changed {
             shelf.updater(None).find_duplicates()?;
@@ -266,16 +267,35 @@ fn duration(text: &str) -> Result<Duration, String> {
 }
 
 impl Arguments {
+    /// Harvests all sources: under one name where there is one, else each under a name of its own, so that a source more
+    /// or less is nothing to the others.
     fn harvest(&self, home: &Path) -> anyhow::Result<Done> {
-        let (started, egress) = (
-            Instant::now(),
-            Egress::new(policy(&self.sources, self.host.clone(), self.other_hosts, self.inner_network.clone())?),
-        );
+        let single = self.name.is_some() || self.sources.len() == 1;
+        let parts = if single { vec![&self.sources[..]] } else { self.sources.chunks(1).collect() };
+        let mut reports = Vec::new();
+        for sources in parts {
+            reports.push(self.harvest_of(home, sources)?);
+        }
+        if let Some(path) = &self.report {
+            let whole = if single { serde_json::to_value(&reports[0])? } else { serde_json::to_value(&reports)? };
+            let text = serde_json::to_string_pretty(&whole)? + "\n";
+            fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        if reports.iter().flat_map(|report| &report.harvest.sources).all(|source| source.form.is_none()) {
+            anyhow::bail!("no catalogue was found");
+        }
+        let is_clean = reports.iter().all(|report| report.harvest.is_clean());
+        Ok(if is_clean { Done::Something } else { Done::Nothing })
+    }
+
+    fn harvest_of(&self, home: &Path, sources: &[String]) -> anyhow::Result<Report> {
+        let policy = policy(sources, self.host.clone(), self.other_hosts, self.inner_network.clone())?;
+        let (started, egress) = (Instant::now(), Egress::new(policy));
         // A home in use, or of another base, is told before anything is asked.
         let store = Store::open(home, Access::Write, self.base.as_deref())?;
         let present = store.ids()?.into_iter().collect();
         drop(store);
-        let name = self.name.clone().unwrap_or_else(|| default_name(&self.sources));
+        let name = self.name.clone().unwrap_or_else(|| default_name(sources));
         let options = HarvestOptions { present, ..self.options() };
         let harvester = Harvester::new(&egress, &home.join("harvest"), &name).with_options(options);
         let mut shelf = HomeShelf { home, base: self.base.as_deref(), problems: Vec::new() };
@@ -285,20 +305,11 @@ impl Arguments {
             let [pages, datasets, requests, bytes] = [pages, datasets, spent.requests, spent.bytes].map(grouped);
             bar.set_prefix(format!("{pages} pages · {datasets} datasets · {requests} requests · {bytes} bytes"));
         };
-        let report = harvester.run(&self.sources, &mut shelf, &show);
+        let harvested = harvester.run(sources, &mut shelf, &show);
         bar.finish_and_clear();
-        let report = report?;
-        let seconds = started.elapsed().as_secs_f64();
-        if let Some(path) = &self.report {
-            let body = Report { harvest: &report, problems: &shelf.problems, seconds };
-            let text = serde_json::to_string_pretty(&body)? + "\n";
-            fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
-        }
-        write_report(&mut io::stderr().lock(), &report, &shelf.problems, seconds)?;
-        if report.sources.iter().all(|source| source.form.is_none()) {
-            anyhow::bail!("no catalogue was found");
-        }
-        Ok(if report.is_clean() { Done::Something } else { Done::Nothing })
+        let report = Report { harvest: harvested?, problems: shelf.problems, seconds: started.elapsed().as_secs_f64() };
+        write_report(&mut io::stderr().lock(), &report.harvest, &report.problems, report.seconds)?;
+        Ok(report)
     }
 
     fn options(&self) -> HarvestOptions {

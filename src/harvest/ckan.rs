@@ -161,7 +161,8 @@ impl Run<'_, '_> {
             Err(reason) => return Ok(Err(format!("<{address}>: {reason}"))),
         };
         source.report.pages += 1;
-        walk.count = found.count;
+        // A portal whose index is being made anew counts fewer for a while.
+        walk.count = walk.count.max(found.count);
         let length = found.results.len() as u64;
         let before = walk.names.len();
         walk.names.extend(found.results.into_iter().filter_map(|package| package.name));

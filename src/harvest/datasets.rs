@@ -3,7 +3,7 @@
 use super::state::{Known, hash_of_text};
 use super::{Batch, Gone, HarvestError, Ids, Run, Shelved, Source, SourceReport};
 use crate::catalog::{Catalog, Dataset, DatasetId, Iris, LocalCopy, dcat, told_apart};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of files after which the datasets that wait are handed over.
 const BATCH_BYTES: u64 = 256 << 20;
@@ -67,9 +67,11 @@ impl Run<'_, '_> {
         if let Some(id) = state.id_of(key) {
             return Some(id.clone());
         }
+        // What the home has, and no harvest brought, is somebody's own: whoever lists its id gets another.
         let is_free = |id: &DatasetId| {
-            let here = state.known(id).is_some_and(|known| known.key != key);
-            !here && !state.is_of_another(id) && !self.taken.contains(id)
+            let here = state.known(id).map(|known| known.key != key);
+            let is_foreign = here.unwrap_or_else(|| self.harvester.options.present.contains(id));
+            !is_foreign && !state.is_of_another(id) && !self.taken.contains(id)
         };
         let prefixed = DatasetId::from_text(&format!("{}-{given}", self.harvester.name));
         let plain = Some(given.clone()).filter(|_| self.harvester.options.ids == Ids::AsGiven);
@@ -99,11 +101,18 @@ impl Run<'_, '_> {
         if datasets.is_empty() {
             return Ok(());
         }
+        // Known before they are stored: whatever happens in between, the next harvest takes them for its own, and hands
+        // them over again.
+        let before: BTreeSet<DatasetId> =
+            known.keys().filter(|id| self.fetcher.state.known(id).is_some()).cloned().collect();
+        for (id, known) in &known {
+            self.fetcher.state.know(id.clone(), Known { fingerprint: String::new(), ..known.clone() });
+        }
         self.fetcher.state.save()?;
         let batch = Batch { source: source.address.clone(), folder: source.folder.clone(), datasets };
         for (id, outcome) in self.shelf.store(batch).map_err(HarvestError::Store)? {
             let Some(known) = known.remove(&id) else { continue };
-            let was_known = self.fetcher.state.known(&id).is_some();
+            let was_known = before.contains(&id);
             match outcome {
                 Shelved::Unchanged => self.report.unchanged += 1,
                 Shelved::Stored if was_known => self.report.changed.push(id.clone()),

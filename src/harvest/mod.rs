@@ -124,7 +124,8 @@ pub struct HarvestOptions {
     pub rows: u64,
     /// Datasets handed over at once. Default 1,000.
     pub batch: usize,
-    /// Datasets that the home has: others are handed over though nothing has changed.
+    /// Datasets that the home has: others are handed over though nothing has changed, and those that no harvest brought
+    /// keep their ids for themselves.
     pub present: BTreeSet<DatasetId>,
     /// When it is given up.
     pub cancellation: Cancellation,

@@ -171,7 +171,7 @@ fn page(state: &AppState, request: &Request, media_type: &'static str, known: Op
     let of_page = ids.iter().skip((request.page - 1) * request.rows).take(request.rows);
     let of_page: Vec<&DatasetId> = of_page.collect();
     let view = View { request, iris: state.store.iris(), pages, total: ids.len() };
-    let tag = tag(state, &view, &of_page, media_type)?;
+    let tag = tag(state, &view, &of_page, (media_type, records.values().max().map_or("", String::as_str)))?;
     let links = view.links();
     let is_known = known.is_some_and(|known| known.split(',').any(|one| one.trim() == tag || one.trim() == "*"));
     let body = if is_known { None } else { Some(written(state, &view, &of_page, &records, media_type)?) };
@@ -200,13 +200,18 @@ fn matching(
 }
 
 /// What a page is written from, as a tag: nothing of it is read but its versions.
-fn tag(state: &AppState, view: &View<'_>, ids: &[&DatasetId], media_type: &str) -> Result<String, ApiError> {
+fn tag(
+    state: &AppState,
+    view: &View<'_>,
+    ids: &[&DatasetId],
+    (media_type, changed): (&str, &str),
+) -> Result<String, ApiError> {
     let mut hash = Sha256::new();
     let mut add = |text: &str| {
         hash.update((text.len() as u64).to_le_bytes());
         hash.update(text.as_bytes());
     };
-    [env!("CARGO_PKG_VERSION"), media_type, &view.address(view.request.page)].into_iter().for_each(&mut add);
+    [env!("CARGO_PKG_VERSION"), media_type, changed, &view.address(view.request.page)].into_iter().for_each(&mut add);
     [view.pages, view.total].iter().for_each(|number| add(&number.to_string()));
     add(&format!("{:?}", state.portal_says));
     for id in ids {

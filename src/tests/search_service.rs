@@ -99,6 +99,11 @@ fn a_pattern_may_hold_whatever_sparql_has() {
         found
     };
     assert_eq!(title("[]"), title("?d"), "a blank node is the same on both sides");
+    let mut within = texts(
+        "SELECT ?t { GRAPH ?g { ?d search:text 'nitrogen' ; <http://purl.org/dc/terms/title> ?t } FILTER(STRENDS(STR(?g), '/catalog')) }",
+    );
+    within.sort();
+    assert_eq!(within, title("?d"), "what is found is in no graph, whichever is around");
     let words = texts("SELECT ?w ?d { BIND(CONCAT('gink', 'go') AS ?w) ?d search:text ?w }");
     assert!(!words.is_empty() && words.iter().all(|row| row[0] == "ginkgo"), "{words:?}");
 }

@@ -6,6 +6,7 @@
 //! organisations and groups are known by their names. What a query's words find, and in which order, is the engine's
 //! business; each package found says why (`score`, `matched`).
 
+mod dates;
 mod error;
 mod lists;
 mod names;

@@ -9,8 +9,8 @@
 //!
 //! A word may hold `*` and `?`. What has no field is left to the engine, as words that a dataset has at least one of.
 
-use super::super::described::moment;
 use super::super::search::LONGEST as LONGEST_QUERY;
+use super::dates::date;
 use super::error::QueryError;
 use super::table::{Facet, Row, Table};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -346,7 +346,7 @@ fn leaf(field: Option<Field>, text: String, value: impl FnOnce(String) -> Value)
         None | Some(Field::Text | Field::Any) if text.chars().all(|c| c == '*') => Ok(Clause::All(Vec::new())),
         None | Some(Field::Text | Field::Any) => Ok(Clause::Words(text)),
         Some(field) if field.is_date() && !text.contains('*') => {
-            Ok(Clause::Is(field, Value::Exactly(moment(&text).ok_or(QueryError::Date(text))?)))
+            Ok(Clause::Is(field, Value::Exactly(date(&text).ok_or(QueryError::Date(text))?)))
         }
         Some(field) => Ok(Clause::Is(field, value(text))),
     }
@@ -356,7 +356,7 @@ fn range(field: Option<Field>, from: &str, to: &str, inclusive: [bool; 2]) -> Re
     let field = field.filter(|field| *field != Field::Text).ok_or(QueryError::Range)?;
     let bound = |text: &str| match text {
         "*" => Ok(None),
-        text if field.is_date() => moment(text).map(Some).ok_or_else(|| QueryError::Date(text.to_owned())),
+        text if field.is_date() => date(text).map(Some).ok_or_else(|| QueryError::Date(text.to_owned())),
         text => Ok(Some(text.to_owned())),
     };
     Ok(Clause::Is(field, Value::Range { from: bound(from)?, to: bound(to)?, inclusive }))

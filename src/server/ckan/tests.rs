@@ -79,7 +79,7 @@ fn what_cannot_be_read_is_told() {
         ("tags:[a b]", QueryError::Range),
         ("metadata_modified:[a TO *", QueryError::Open(']')),
         ("metadata_modified:[yesterday TO *]", QueryError::Date("yesterday".to_owned())),
-        ("metadata_modified:[NOW-7DAYS TO NOW]", QueryError::Date("NOW-7DAYS".to_owned())),
+        ("metadata_modified:[NOW-7WEEKS TO NOW]", QueryError::Date("NOW-7WEEKS".to_owned())),
         ("tags:tags:a", QueryError::Unexpected("tags:".to_owned())),
     ] {
         assert_eq!(Clause::filter(text), Err(expected), "{text}");

@@ -32,6 +32,13 @@ impl<'q> Lengths<'q> {
         }
         match pattern {
             GraphPattern::Extend { variable, expression, .. } => self.bind(variable, self.of(expression)),
+            GraphPattern::Values { variables, bindings } => {
+                for (column, variable) in variables.iter().enumerate() {
+                    let bytes =
+                        bindings.iter().filter_map(|row| row[column].as_ref()).map(|term| term.to_string().len());
+                    self.bind(variable, bytes.max().unwrap_or_default() as f64 / TEXT);
+                }
+            }
             GraphPattern::Group { aggregates, .. } => {
                 for (variable, aggregate) in aggregates {
                     self.bind(variable, self.aggregated(aggregate));
@@ -69,12 +76,23 @@ impl<'q> Lengths<'q> {
         }
     }
 
+    /// How many times longer a text becomes if so many bytes take the place of each match. A plain text matches no more
+    /// often than it fits; an expression may match between all characters.
+    fn replaced(&self, pattern: &Expression, bytes: f64) -> f64 {
+        let plain = match pattern {
+            Expression::Literal(literal) if !literal.value().is_empty() => {
+                literal.value().find(|c: char| "\\^$.|?*+()[]{}".contains(c)).is_none().then(|| literal.value().len())
+            }
+            _ => None,
+        };
+        plain.map_or(1.0 + bytes, |length| (bytes / length as f64).max(1.0))
+    }
+
     fn called(&self, function: &Function, arguments: &[Expression]) -> f64 {
         let lengths = arguments.iter().map(|argument| self.of(argument));
         match (function, arguments) {
-            // Each place between two characters may take the replacement.
-            (Function::Replace, [text, _, replacement, ..]) => {
-                self.of(text).max(1.0 / TEXT) * (1.0 + TEXT * self.of(replacement))
+            (Function::Replace, [text, pattern, replacement, ..]) => {
+                self.of(text).max(1.0 / TEXT) * self.replaced(pattern, TEXT * self.of(replacement))
             }
             (Function::EncodeForUri, _) => 3.0 * lengths.sum::<f64>(),
             // `CONCAT`, and the others are no longer than that.
@@ -105,9 +123,18 @@ mod tests {
             "SELECT (GROUP_CONCAT(STR(?b); separator=', ') AS ?c) { ?s ?a ?b } GROUP BY ?s",
             "SELECT (REPLACE(STR(?s), '^.*/', '') AS ?name) { ?s ?p ?o }",
             "SELECT (IRI(CONCAT('http://e.org/', ENCODE_FOR_URI(?o))) AS ?iri) { ?s ?p ?o }",
+            "SELECT (REPLACE(STR(?o), ?from, ?to) AS ?x) { ?s ?p ?o . VALUES (?from ?to) { ('a' 'b') } }",
         ] {
             assert!(growth(query) < 10.0, "{query}: {}", growth(query));
         }
+    }
+
+    #[test]
+    fn escaping_is_no_attack() {
+        let escaped = ["&' , '&amp;", "<', '&lt;", ">', '&gt;", "\"', '&quot;"];
+        let nested = escaped.iter().fold("STR(?o)".to_owned(), |inner, pair| format!("REPLACE({inner}, '{pair}')"));
+        let found = growth(&format!("SELECT ({nested} AS ?x) {{ ?s ?p ?o }}"));
+        assert!((479.0..=481.0).contains(&found), "{found}");
     }
 
     #[test]

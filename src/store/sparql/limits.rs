@@ -1,7 +1,7 @@
 //! What a query may cost, and what of it can be told before it runs.
 
 use super::SparqlError;
-use super::algebra::{inside, pattern_of, services};
+use super::algebra::{children, inside, pattern_of, services};
 use super::growth::growth_of;
 use spargebra::Query;
 use spargebra::algebra::{GraphPattern, PropertyPathExpression};
@@ -275,13 +275,33 @@ impl Cost {
     }
 }
 
-/// The rows that a pattern gives where each triple pattern, path and service gives one.
+/// The rows that a pattern gives where each that is read from the store is one: rows of the query alone make rows in
+/// memory, and nothing else looks whether they are still wanted.
 fn rows(pattern: &GraphPattern) -> u64 {
-    match pattern {
+    let joined = |left: &GraphPattern, right: &GraphPattern| rows(left).saturating_mul(rows(right));
+    let own = match pattern {
         GraphPattern::Values { bindings, .. } => bindings.len().max(1) as u64,
+        GraphPattern::Union { left, right } if reads(left) && reads(right) => rows(left).max(rows(right)),
         GraphPattern::Union { left, right } => rows(left).saturating_add(rows(right)),
+        GraphPattern::Join { left, right } | GraphPattern::LeftJoin { left, right, .. } => joined(left, right),
+        GraphPattern::Minus { left, right } => rows(left).max(rows(right)),
         GraphPattern::Service { .. } => 1, // it costs others
-        other => inside(other).into_iter().map(rows).fold(1, u64::saturating_mul),
+        other => children(other).into_iter().map(rows).max().unwrap_or(1),
+    };
+    // What a condition looks at gives no rows.
+    let looked_at = inside(pattern).into_iter().map(rows).max().unwrap_or(1);
+    if matches!(pattern, GraphPattern::Service { .. }) { own } else { own.max(looked_at) }
+}
+
+/// Whether each of its rows is read from the store, at least in part.
+fn reads(pattern: &GraphPattern) -> bool {
+    match pattern {
+        GraphPattern::Bgp { patterns } => !patterns.is_empty(),
+        GraphPattern::Path { .. } | GraphPattern::Service { .. } => true,
+        GraphPattern::Values { .. } => false,
+        GraphPattern::Union { left, right } => reads(left) && reads(right),
+        GraphPattern::LeftJoin { left, .. } | GraphPattern::Minus { left, .. } => reads(left),
+        other => children(other).into_iter().any(reads),
     }
 }
 
@@ -343,6 +363,28 @@ mod tests {
             ("{ ?a <urn:plain> <b> FILTER(1 < 2 && (3 > 2)) }", (3, 1, 0)),
         ] {
             assert_eq!(depths(query), expected, "{query}");
+        }
+    }
+
+    #[test]
+    fn rows_that_stand_in_a_query_are_counted() {
+        let count = |pattern: &str| {
+            let query = spargebra::SparqlParser::new().parse_query(&format!("SELECT * {{ {pattern} }}"));
+            rows(pattern_of(&query.expect("a query")))
+        };
+        for (pattern, expected) in [
+            ("?a ?b ?c . ?d ?e ?f", 1),
+            ("VALUES ?a { 1 2 3 } VALUES ?b { 1 2 }", 6),
+            ("VALUES ?a { 1 2 3 } ?a ?b ?c", 3),
+            ("{ } UNION { } { } UNION { } { } UNION { }", 8),
+            ("{ ?a ?b ?c } UNION { ?c ?b ?a } { ?a ?d ?e } UNION { ?e ?d ?a }", 1),
+            ("?a a ?c OPTIONAL { { ?a ?b ?d } UNION { ?a ?e ?d } UNION { ?d ?e ?a } }", 1),
+            ("{ } UNION { ?a ?b ?c } { } UNION { ?d ?e ?f }", 4),
+            ("?a ?b ?c FILTER NOT EXISTS { VALUES ?a { 1 2 3 } } FILTER NOT EXISTS { VALUES ?c { 1 2 } }", 3),
+            ("?a ?b ?c MINUS { VALUES ?a { 1 2 3 } } MINUS { VALUES ?c { 1 2 } }", 3),
+            ("{ SELECT ?a { VALUES ?a { 1 2 } VALUES ?b { 1 2 } } } VALUES ?c { 1 2 }", 8),
+        ] {
+            assert_eq!(count(pattern), expected, "{pattern}");
         }
     }
 }

@@ -118,7 +118,35 @@ fn properties_to_services(pattern: &mut GraphPattern, services: &dyn Services) {
         }
     } else if !matches!(pattern, GraphPattern::Service { .. }) {
         each_inside(pattern, &mut |inner| properties_to_services(inner, services));
+        if let GraphPattern::Graph { inner, .. } = pattern {
+            let mut asked = Vec::new();
+            lift(inner, services, &mut asked);
+            *pattern = asked.into_iter().fold(take(pattern), join);
+        }
     }
+}
+
+/// Takes the services that give properties their values out of a join: they are in no graph, whichever is around.
+fn lift(pattern: &mut GraphPattern, services: &dyn Services, into: &mut Vec<GraphPattern>) {
+    match pattern {
+        GraphPattern::Join { left, right } => {
+            lift(left, services, into);
+            lift(right, services, into);
+        }
+        GraphPattern::Service { inner, silent: false, .. } if is_of_properties(inner, services) => {
+            into.push(take(pattern));
+        }
+        _ => {}
+    }
+}
+
+/// Whether a pattern is of such properties alone.
+fn is_of_properties(pattern: &GraphPattern, services: &dyn Services) -> bool {
+    let is_one = |triple: &TriplePattern| match &triple.predicate {
+        NamedNodePattern::NamedNode(property) => services.of_property(property).is_some(),
+        NamedNodePattern::Variable(_) => false,
+    };
+    matches!(pattern, GraphPattern::Bgp { patterns } if !patterns.is_empty() && patterns.iter().all(is_one))
 }
 
 /// A pattern, with the pattern of no triples, which has one empty solution, left in its place.
