@@ -460,7 +460,7 @@ async fn errors_are_those_of_ckan() {
         ("package_search", vec![("q", "title:\"a")], 400, query),
         ("package_search", vec![("sort", "colour asc")], 400, query),
         ("package_search", vec![("facet.field", "colour")], 400, query),
-        ("package_search", vec![("fq", "metadata_modified:[NOW-1DAY TO NOW]")], 400, query),
+        ("package_search", vec![("fq", "metadata_modified:[lately TO NOW]")], 400, query),
         ("package_search", vec![("fq", "a OR b AND c OR d AND e OR f AND g")], 400, query),
         ("package_create", vec![("name", "new")], 403, "Authorization Error"),
     ] {

@@ -360,6 +360,73 @@ fn what_is_gone_is_removed_only_by_a_whole_harvest() {
     assert_eq!((heap.titles.len(), empty.is_whole()), (30, false), "a portal that lists nothing: {empty:?}");
 }
 
+/// A feed that breaks off in the middle of a statement, or that has one unreadable statement, may list what was not read.
+#[test]
+fn a_feed_with_a_skipped_statement_loses_none() {
+    let shown = Arc::new(Mutex::new(0));
+    let shared = Arc::clone(&shown);
+    let whole = feed(0, 0..20, None);
+    let cut = whole[..whole.len() / 2].to_owned();
+    let spoilt = format!("{}<http://e.org/set/s20> a dcat:Dataset ; dct:title \"unclosed .\n", feed(0, 0..19, None));
+    let portal =
+        Portal::start(move |_| Reply::turtle([&whole, &cut, &spoilt][*shared.lock().expect("unharmed")].clone()));
+    let (folder, mut heap) = (folder(), Heap::default());
+    assert!(again(&portal, "/feed", &folder, &mut heap).is_clean());
+    for worse in [1, 2] {
+        *shown.lock().expect("unharmed") = worse;
+        let report = again(&portal, "/feed", &folder, &mut heap);
+        assert!(!report.is_whole() && report.gone().count() > 0, "{report:?}");
+        assert_eq!((heap.titles.len(), heap.removed.len()), (20, 0));
+    }
+}
+
+/// Who lists an id that the home has from elsewhere neither writes nor removes what is there.
+#[test]
+fn what_no_harvest_brought_is_left_alone() {
+    let count = Arc::new(Mutex::new(2));
+    let shared = Arc::clone(&count);
+    let portal = Portal::start(move |asked| feed_reply(asked, 10, *shared.lock().expect("unharmed")));
+    let (folder, mut heap) = (folder(), Heap::default());
+    heap.titles.insert(id("s1"), "My own".to_owned());
+    let first = again(&portal, "/feed", &folder, &mut heap);
+    assert_eq!((first.new.len(), heap.titles.len()), (2, 3), "{first:?}");
+    assert_eq!(heap.titles[&id("s1")], "My own");
+    let second = again(&portal, "/feed", &folder, &mut heap);
+    assert_eq!((second.unchanged, heap.titles.len()), (2, 3), "and it keeps the id it got: {second:?}");
+    *count.lock().expect("unharmed") = 1;
+    assert_eq!(again(&portal, "/feed", &folder, &mut heap).gone().count(), 1);
+    assert_eq!(heap.titles.keys().map(DatasetId::as_str).collect::<Vec<_>>(), ["s0", "s1"]);
+    assert_eq!(heap.titles[&id("s1")], "My own");
+}
+
+/// A process that is killed after a batch was stored knows it again.
+#[test]
+fn a_batch_is_known_before_it_is_stored() {
+    struct Killed;
+    impl Shelf for Killed {
+        fn store(&mut self, _: Batch) -> Result<Vec<(DatasetId, Shelved)>, Box<dyn Error + Send + Sync>> {
+            Err("killed here".into())
+        }
+
+        fn remove(&mut self, _: &[DatasetId]) -> Result<(), Box<dyn Error + Send + Sync>> {
+            Ok(())
+        }
+    }
+    let count = Arc::new(Mutex::new(5));
+    let shared = Arc::clone(&count);
+    let portal = Portal::start(move |asked| feed_reply(asked, 10, *shared.lock().expect("unharmed")));
+    let (folder, mut heap) = (folder(), Heap::default());
+    let egress = egress(&[&portal]);
+    let harvester = Harvester::new(&egress, folder.path(), "here").with_options(options());
+    assert!(harvester.run(&[portal.iri("/feed")], &mut Killed, &|_| ()).is_err());
+    // Stored, but not said to be.
+    heap.titles.extend((0..5).map(|number| (id(&format!("s{number}")), format!("Set {number}"))));
+    *count.lock().expect("unharmed") = 3;
+    let next = again(&portal, "/feed", &folder, &mut heap);
+    assert_eq!((next.changed.len(), next.gone().count()), (3, 2), "{next:?}");
+    assert_eq!(heap.titles.keys().map(DatasetId::as_str).collect::<Vec<_>>(), ["s0", "s1", "s2"]);
+}
+
 #[test]
 fn what_moves_from_one_source_to_another_is_not_gone() {
     let moved = Arc::new(Mutex::new(false));
@@ -487,6 +554,26 @@ fn a_ckan_portal_of_a_thousand_packages() {
     assert_eq!((third.unchanged, third.spent.not_modified), (990, third.spent.requests - 1), "but for the page");
     assert!(third.spent.bytes * 100 < first.spent.bytes && third.is_clean(), "{third:?}");
     assert_eq!(heap.titles[&id("p0007")], "Changed 7");
+}
+
+/// While a portal's index is made anew it counts fewer packages, and later pages have none.
+#[test]
+fn a_ckan_portal_that_counts_less_loses_none() {
+    let broken = Arc::new(Mutex::new(false));
+    let shared = Arc::clone(&broken);
+    let ckan = Ckan { packages: (0..150).collect(), changed: BTreeSet::new(), spoilt: None };
+    let portal = Portal::start(move |asked| {
+        let later = asked.number("start").is_some_and(|start| start > 0);
+        if later && *shared.lock().expect("unharmed") {
+            return Reply::json(&serde_json::json!({"success": true, "result": {"count": 0, "results": []}}));
+        }
+        ckan.answer(asked)
+    });
+    let (folder, mut heap) = (folder(), Heap::default());
+    assert!(again(&portal, "/api/3", &folder, &mut heap).is_whole());
+    *broken.lock().expect("unharmed") = true;
+    let report = again(&portal, "/api/3", &folder, &mut heap);
+    assert_eq!((report.is_whole(), heap.titles.len(), heap.removed.len()), (false, 150, 0), "{report:?}");
 }
 
 const TRIPLE: &str = "<http://e.org/a> <http://e.org/p> <http://e.org/b> .\n";
