@@ -11,7 +11,7 @@
 
 use super::{Dataset, DatasetId, Node, Value};
 use crate::rdf::vocab::{adms, dcterms, owl, skos};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -194,9 +194,13 @@ impl Duplicates {
     #[must_use]
     pub fn among(candidates: &[Candidate]) -> Self {
         let mut holders: FxHashMap<(Reason, Vec<String>), Vec<usize>> = FxHashMap::default();
-        for (place, candidate) in candidates.iter().enumerate() {
+        let mut seen = FxHashSet::default();
+        for (place, candidate) in candidates.iter().enumerate().filter(|(_, candidate)| seen.insert(&candidate.id)) {
             for key in candidate.keys() {
-                holders.entry(key).or_default().push(place);
+                let places = holders.entry(key).or_default();
+                if places.last() != Some(&place) {
+                    places.push(place);
+                }
             }
         }
         holders.retain(|_, places| (2..=COMMON).contains(&places.len()));

@@ -38,10 +38,12 @@ const PACKED: &[&str] = &[".gz", ".bz2", ".xz", ".zst", ".zip", ".tar", ".tgz"];
 
 /// Whether a distribution is a file in RDF, as far as its description tells.
 fn is_rdf(distribution: &Distribution) -> bool {
-    let format = distribution.media_type.as_deref().map(|text| text.rsplit('/').next().unwrap_or(text));
     let letters =
         |text: &str| text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
-    if format.is_some_and(|format| FORMATS.contains(&letters(format).as_str())) {
+    // `text/turtle` by its end, `RDF/XML` as a whole.
+    let names = |text: &str| [text, text.rsplit('/').next().unwrap_or(text)].map(letters);
+    let means_rdf = |text: &str| names(text).iter().any(|name| FORMATS.contains(&name.as_str()));
+    if distribution.media_type.as_deref().is_some_and(means_rdf) {
         return true;
     }
     let place = distribution.location.as_str().split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
