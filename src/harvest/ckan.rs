@@ -84,6 +84,8 @@ struct Walk<'a> {
     api: &'a Api,
     /// Packages that the portal says there are.
     count: u64,
+    /// The largest count: while a portal's index is made anew it counts fewer.
+    most: u64,
     /// The names of those had.
     names: BTreeSet<String>,
     /// Pages that were not had, with the reason.
@@ -94,7 +96,7 @@ impl Run<'_, '_> {
     /// Harvests a portal; tells why where there is none.
     pub(super) fn ckan(&mut self, source: &mut Source, api: &Api) -> Result<Option<String>, HarvestError> {
         let rows = self.harvester.options.rows.max(1);
-        let mut walk = Walk { api, count: u64::MAX, names: BTreeSet::new(), missing: Vec::new() };
+        let mut walk = Walk { api, count: u64::MAX, most: 0, names: BTreeSet::new(), missing: Vec::new() };
         let mut start = 0;
         while start < walk.count && !self.stopped {
             if source.report.pages >= self.harvester.options.budget.pages {
@@ -161,8 +163,8 @@ impl Run<'_, '_> {
             Err(reason) => return Ok(Err(format!("<{address}>: {reason}"))),
         };
         source.report.pages += 1;
-        // A portal whose index is being made anew counts fewer for a while.
-        walk.count = walk.count.max(found.count);
+        walk.count = found.count;
+        walk.most = walk.most.max(found.count);
         let length = found.results.len() as u64;
         let before = walk.names.len();
         walk.names.extend(found.results.into_iter().filter_map(|package| package.name));
@@ -225,8 +227,8 @@ impl Run<'_, '_> {
     /// A portal that hands out fewer packages than it counts has others that may still be there.
     fn compare(&self, source: &mut Source, walk: &Walk<'_>) -> Result<(), HarvestError> {
         let had = walk.names.len() as u64;
-        if source.report.whole && had < walk.count {
-            source.fail(&walk.api.actions, format!("it has {} packages and handed out {had}", walk.count));
+        if source.report.whole && had < walk.most {
+            source.fail(&walk.api.actions, format!("it has {} packages and handed out {had}", walk.most));
         }
         Ok(())
     }

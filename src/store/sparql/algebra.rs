@@ -126,8 +126,15 @@ pub(super) fn services(pattern: &GraphPattern) -> usize {
 /// The patterns directly inside a pattern, those that its expressions look at among them.
 pub(super) fn inside(pattern: &GraphPattern) -> Vec<&GraphPattern> {
     let mut inside = children(pattern);
-    expressions(pattern).into_iter().for_each(|expression| looked_at(expression, &mut inside));
+    inside.extend(looked_at_by(pattern));
     inside
+}
+
+/// The patterns that the expressions of a pattern's own level look at.
+pub(super) fn looked_at_by(pattern: &GraphPattern) -> Vec<&GraphPattern> {
+    let mut found = Vec::new();
+    expressions(pattern).into_iter().for_each(|expression| looked_at(expression, &mut found));
+    found
 }
 
 fn looked_at<'p>(expression: &'p Expression, into: &mut Vec<&'p GraphPattern>) {

@@ -1,7 +1,7 @@
 //! What a query may cost, and what of it can be told before it runs.
 
 use super::SparqlError;
-use super::algebra::{children, inside, pattern_of, services};
+use super::algebra::{children, inside, looked_at_by, pattern_of, services};
 use super::growth::growth_of;
 use spargebra::Query;
 use spargebra::algebra::{GraphPattern, PropertyPathExpression};
@@ -285,12 +285,11 @@ fn rows(pattern: &GraphPattern) -> u64 {
         GraphPattern::Union { left, right } => rows(left).saturating_add(rows(right)),
         GraphPattern::Join { left, right } | GraphPattern::LeftJoin { left, right, .. } => joined(left, right),
         GraphPattern::Minus { left, right } => rows(left).max(rows(right)),
-        GraphPattern::Service { .. } => 1, // it costs others
+        GraphPattern::Service { .. } => return 1, // it costs others
         other => children(other).into_iter().map(rows).max().unwrap_or(1),
     };
-    // What a condition looks at gives no rows.
-    let looked_at = inside(pattern).into_iter().map(rows).max().unwrap_or(1);
-    if matches!(pattern, GraphPattern::Service { .. }) { own } else { own.max(looked_at) }
+    // What a condition looks at gives no rows, but has as many to look at.
+    looked_at_by(pattern).into_iter().map(rows).fold(own, u64::max)
 }
 
 /// Whether each of its rows is read from the store, at least in part.
