@@ -12,20 +12,30 @@ pub(super) struct EgressArguments {
     #[arg(long, value_name = "IRI")]
     service: Vec<IriPrefix>,
     /// Whether SERVICE may ask endpoints that are not named by --service.
-    #[arg(long, value_enum, default_value_t = OtherServices::Refused)]
-    other_services: OtherServices,
+    #[arg(long, value_enum, default_value_t = Others::Refused)]
+    other_services: Others,
     /// A network that is not public but may be connected to, for what --service names alone (127.0.0.0/8, 10.1.0.0/16); any
     /// number of times.
     #[arg(long, value_name = "CIDR")]
     inner_network: Vec<IpNet>,
 }
 
+/// What becomes of hosts that no argument names.
 #[derive(clap::ValueEnum, Clone, Copy, Debug)]
-enum OtherServices {
+pub(super) enum Others {
     /// They are refused.
     Refused,
     /// They are asked where every address of the host is public.
     AnyPublic,
+}
+
+impl From<Others> for OtherHosts {
+    fn from(others: Others) -> Self {
+        match others {
+            Others::Refused => Self::Refused,
+            Others::AnyPublic => Self::AnyPublic,
+        }
+    }
 }
 
 impl EgressArguments {
@@ -37,10 +47,7 @@ impl EgressArguments {
     pub(super) fn policy(&self) -> EgressPolicy {
         EgressPolicy {
             listed: self.service.clone(),
-            others: match self.other_services {
-                OtherServices::Refused => OtherHosts::Refused,
-                OtherServices::AnyPublic => OtherHosts::AnyPublic,
-            },
+            others: self.other_services.into(),
             inner: self.inner_network.clone(),
         }
     }

@@ -1,9 +1,10 @@
 //! `lodeseek harvest`: portals and feeds into the store, again and again.
 
 use super::Done;
+use super::egress::Others;
 use super::terminal::{bar, cut, grouped, memory_note};
 use crate::catalog::{Catalog, DatasetId};
-use crate::egress::{Egress, EgressPolicy, IriPrefix, OtherHosts};
+use crate::egress::{Egress, EgressPolicy, IriPrefix};
 use crate::engine::{IndexOptions, Updater};
 use crate::harvest::{
     Batch, Budget, Downloads, Failure, Gone, HarvestOptions, HarvestProgress, HarvestReport, Harvester, Ids, Shelf,
@@ -85,14 +86,6 @@ pub(super) struct Arguments {
     /// The base of all IRIs; set once, when the home is made.
     #[arg(long, value_name = "IRI")]
     base: Option<String>,
-}
-
-#[derive(clap::ValueEnum, Clone, Copy, Debug)]
-enum Others {
-    /// They are refused.
-    Refused,
-    /// They are asked where every address of the host is public.
-    AnyPublic,
 }
 
 /// A harvest as JSON.
@@ -244,11 +237,7 @@ fn policy(
         let host = rest.split(['/', '?', '#']).next().unwrap_or(rest);
         listed.push(format!("{scheme}://{host}/").parse()?);
     }
-    let others = match others {
-        Others::Refused => OtherHosts::Refused,
-        Others::AnyPublic => OtherHosts::AnyPublic,
-    };
-    Ok(EgressPolicy { listed, others, inner })
+    Ok(EgressPolicy { listed, others: others.into(), inner })
 }
 
 /// A number with its unit.

@@ -4,6 +4,7 @@ use super::error::{Answered, EgressError, EgressFault};
 use super::watch::{Cancellation, working_for};
 use std::fmt;
 use std::io::{self, Read};
+use std::time::Duration;
 use ureq::http::HeaderMap;
 use ureq::http::response::Parts;
 
@@ -42,6 +43,19 @@ impl Response {
     /// Every header of a name that is text.
     pub fn headers(&self, name: &str) -> impl Iterator<Item = &str> {
         self.headers.get_all(name).iter().filter_map(|value| value.to_str().ok())
+    }
+
+    /// When to ask again (`Retry-After`): seconds, or a date, which the server's own clock (`Date`) turns into a time from
+    /// now.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        let value = self.header("retry-after")?.trim();
+        if let Ok(seconds) = value.parse() {
+            return Some(Duration::from_secs(seconds));
+        }
+        let then = httpdate::parse_http_date(value).ok()?;
+        let now = httpdate::parse_http_date(self.header("date")?).ok()?;
+        Some(then.duration_since(now).unwrap_or_default())
     }
 
     /// The body, decompressed.

@@ -60,14 +60,14 @@ fn failed(home: &Path) -> impl FnOnce(io::Error) -> EngineError {
 
 /// Finds the duplicates among all datasets and keeps them, as a whole or not at all.
 pub(super) fn keep<'e>(home: &Path, entries: impl Iterator<Item = &'e Entry>) -> Result<(), EngineError> {
-    let content = |entry: &'e Entry| Some(entry.version.as_str()).filter(|version| !store::is_empty_content(version));
+    let empty = store::empty_version();
+    let content = |entry: &'e Entry| Some(entry.version.as_str()).filter(|version| *version != empty);
     let candidates: Vec<Candidate> = entries.map(|entry| Candidate::of(&entry.dataset, content(entry))).collect();
     let found = serde_json::to_vec(&Duplicates::among(&candidates)).map_err(io::Error::other).map_err(failed(home))?;
-    let (path, beside) = (path(home), path(home).with_extension("new"));
-    if fs::read(&path).is_ok_and(|kept| kept == found) {
+    if fs::read(path(home)).is_ok_and(|kept| kept == found) {
         return Ok(());
     }
-    fs::write(&beside, found).and_then(|()| fs::rename(&beside, &path)).map_err(failed(home))
+    Ok(store::write_whole(&path(home), &found)?)
 }
 
 /// Groups by their members.

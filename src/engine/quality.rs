@@ -3,8 +3,8 @@
 use super::{EngineError, Searcher};
 use crate::catalog::{DatasetId, Metadata, dcat};
 use crate::quality::{Assessment, Named, Overview, Reached, assess};
+use crate::rdf::TermRef;
 use crate::rdf::vocab::dcat as terms;
-use crate::rdf::{TermRef, TripleGraphBuilder};
 use crate::store::Store;
 use std::collections::BTreeSet;
 
@@ -15,11 +15,7 @@ pub fn quality_of(
     searcher: &Searcher,
     reached: &Reached,
 ) -> Result<Option<(Named, Assessment)>, EngineError> {
-    let mut builder = TripleGraphBuilder::new();
-    for triple in store.description(id)? {
-        builder.insert(triple.as_ref());
-    }
-    let (graph, node) = (builder.finish(), store.iris().dataset(id));
+    let (graph, node) = (store.description_graph(id)?, store.iris().dataset(id));
     let Some(dataset) = dcat::from_triples(&graph, &node) else { return Ok(None) };
     let content = searcher.card(id)?.map(|card| card.profile);
     Ok(assess(&graph, &node, content.as_ref(), reached).map(|found| (named(&dataset.metadata), found)))
@@ -58,11 +54,7 @@ pub fn quality_of_all(store: &Store, searcher: &Searcher, reached: &Reached) -> 
 pub fn distribution_addresses(store: &Store, of: Option<&DatasetId>) -> Result<BTreeSet<String>, EngineError> {
     let graph = match of {
         None => store.catalog_graph()?,
-        Some(id) => {
-            let mut builder = TripleGraphBuilder::new();
-            store.description(id)?.iter().for_each(|triple| builder.insert(triple.as_ref()));
-            builder.finish()
-        }
+        Some(id) => store.description_graph(id)?,
     };
     let properties = [terms::ACCESS_URL, terms::DOWNLOAD_URL].map(|property| graph.iri(property));
     let said = graph.triples().iter().filter(|triple| properties.contains(&Some(triple.predicate)));

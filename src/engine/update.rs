@@ -1,8 +1,8 @@
 //! Datasets that come, change and go while others are searched.
 //!
 //! What is read of a dataset at one moment is of one version: content comes first, in a graph and a file that nothing names
-//! yet; then description and pointer move in one transaction; then profile and snippet, each in one; then the index, in one
-//! commit. A search goes on by the index it began with, whose cards name the version of the content they are of; so
+//! yet; then description and pointer move in one transaction; then profile and snippet, each in one where they are few (of
+//! many they are missing for a moment, see [`Store::replace_derived`]); then the index, in one commit. A search goes on by the index it began with, whose cards name the version of the content they are of; so
 //! replaced content stays until [`Updater::clear`], which is to be called when no search of the time before runs any more.
 
 use super::{Card, EngineError, IndexOptions, IndexReport, Indexer, Searcher, duplicates};

@@ -140,7 +140,7 @@ impl<'h> Fetcher<'h> {
         match response.status() {
             200..=299 | 304 => Ok(response),
             status => {
-                let retry_after = retry_after(&response);
+                let retry_after = response.retry_after();
                 Err(FetchError::Status { address: address.to_owned(), status, retry_after })
             }
         }
@@ -279,17 +279,6 @@ fn conditional<'e>(request: Request<'e>, kept: &Kept) -> Request<'e> {
 /// Lengths and ranges are those of the file only where it is not packed for the journey.
 fn unpacked(request: Request<'_>) -> Request<'_> {
     request.with_condition("Accept-Encoding", "identity")
-}
-
-/// `Retry-After`: seconds, or a date, which the server's own clock (`Date`) turns into a time from now.
-fn retry_after(response: &Response) -> Option<Duration> {
-    let value = response.header("retry-after")?.trim();
-    if let Ok(seconds) = value.parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let then = httpdate::parse_http_date(value).ok()?;
-    let now = httpdate::parse_http_date(response.header("date")?).ok()?;
-    Some(then.duration_since(now).unwrap_or_default())
 }
 
 /// Where the part that an answer has begins.

@@ -338,22 +338,11 @@ impl Call<'_> {
 
 /// What an answer that is no success says; a text that does not come is none.
 fn failure(endpoint: &str, response: Response) -> RemoteError {
-    let (status, retry_after) = (response.status(), retry_after(&response));
+    let (status, retry_after) = (response.status(), response.retry_after());
     let mut text = Vec::new();
     let read = response.into_body().take(FAILURE_TEXT).read_to_end(&mut text);
     if let Err(error) = read {
         tracing::debug!(endpoint, status, %error, "the text of a failure broke off");
     }
     RemoteError::of_status(endpoint, status, retry_after, Excerpt::of(&text))
-}
-
-/// `Retry-After`: seconds, or a date, which the endpoint's own clock (`Date`) turns into a time from now.
-fn retry_after(response: &Response) -> Option<Duration> {
-    let value = response.header("retry-after")?.trim();
-    if let Ok(seconds) = value.parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let then = httpdate::parse_http_date(value).ok()?;
-    let now = httpdate::parse_http_date(response.header("date")?).ok()?;
-    Some(then.duration_since(now).unwrap_or_default())
 }

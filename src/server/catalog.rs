@@ -9,8 +9,8 @@
 //! | `format` | as for datasets, where the address has no ending |
 //!
 //! The pages are told in both of Hydra's dialects, since harvesters read one or the other, and in `Link` headers. They
-//! lead to the configured base, whatever name a proxy was asked by. A page has an `ETag` that is known before it is
-//! written: a harvester that comes again for what did not change costs next to nothing.
+//! lead to the configured base, whatever name a proxy was asked by. A page has an `ETag`, made
+//! of what it is written from: a harvester that comes again for what did not change is sent nothing.
 
 use super::error::ApiError;
 use super::form::{self, Kind};
@@ -26,6 +26,7 @@ use crate::rdf::{local_name, words};
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, get};
 use oxrdf::{Literal, NamedNode, Term, Triple};
 use oxsdatatypes::{Date, DateTime};
 use sha2::{Digest, Sha256};
@@ -51,38 +52,12 @@ struct Request {
     others: Vec<(String, String)>,
 }
 
-pub(super) async fn negotiated(state: State<AppState>, query: RawQuery, headers: HeaderMap) -> Response {
-    answer(state, query, headers, "").await
-}
-
-pub(super) async fn turtle(state: State<AppState>, query: RawQuery, headers: HeaderMap) -> Response {
-    answer(state, query, headers, ".ttl").await
-}
-
-pub(super) async fn rdf_xml(state: State<AppState>, query: RawQuery, headers: HeaderMap) -> Response {
-    answer(state, query, headers, ".rdf").await
-}
-
-pub(super) async fn xml(state: State<AppState>, query: RawQuery, headers: HeaderMap) -> Response {
-    answer(state, query, headers, ".xml").await
-}
-
-pub(super) async fn json_ld(state: State<AppState>, query: RawQuery, headers: HeaderMap) -> Response {
-    answer(state, query, headers, ".jsonld").await
-}
-
-pub(super) async fn n_triples(state: State<AppState>, query: RawQuery, headers: HeaderMap) -> Response {
-    answer(state, query, headers, ".nt").await
-}
-
-async fn answer(
-    State(state): State<AppState>,
-    RawQuery(query): RawQuery,
-    headers: HeaderMap,
-    ending: &'static str,
-) -> Response {
-    let parameters = pairs(query.as_deref().unwrap_or_default().as_bytes());
-    respond(&state, &parameters, &headers, ending).await.unwrap_or_else(IntoResponse::into_response)
+/// The catalogue at an address with this ending; its form is negotiated where there is none.
+pub(super) fn ending(ending: &'static str) -> MethodRouter<AppState> {
+    get(async move |State(state): State<AppState>, RawQuery(query): RawQuery, headers: HeaderMap| {
+        let parameters = pairs(query.as_deref().unwrap_or_default().as_bytes());
+        respond(&state, &parameters, &headers, ending).await.unwrap_or_else(IntoResponse::into_response)
+    })
 }
 
 async fn respond(
@@ -168,13 +143,14 @@ fn page(state: &AppState, request: &Request, media_type: &'static str, known: Op
     if request.page > pages {
         return Err(ApiError::not_found(format!("there are {pages} pages")));
     }
+    let changed = records.values().max().map_or("", String::as_str);
+    let (iris, portal) = (state.store.iris(), &*state.portal_says);
+    let view = View { request, iris, portal, changed, pages, total: ids.len() };
     let of_page = ids.iter().skip((request.page - 1) * request.rows).take(request.rows);
-    let of_page: Vec<&DatasetId> = of_page.collect();
-    let view = View { request, iris: state.store.iris(), pages, total: ids.len() };
-    let tag = tag(state, &view, &of_page, (media_type, records.values().max().map_or("", String::as_str)))?;
-    let links = view.links();
+    let listed = of_page.map(|id| Listed::read(state, id)).collect::<Result<Vec<_>, _>>()?;
+    let (tag, links) = (tag(&view, &listed, media_type), view.links());
     let is_known = known.is_some_and(|known| known.split(',').any(|one| one.trim() == tag || one.trim() == "*"));
-    let body = if is_known { None } else { Some(written(state, &view, &of_page, &records, media_type)?) };
+    let body = if is_known { None } else { Some(written(&view, listed, media_type)?) };
     let tag = HeaderValue::from_str(&tag).map_err(|error| ApiError::internal(&error))?;
     Ok(Made { body, tag, links })
 }
@@ -199,46 +175,51 @@ fn matching(
     Ok(ids)
 }
 
-/// What a page is written from, as a tag: nothing of it is read but its versions.
-fn tag(
-    state: &AppState,
-    view: &View<'_>,
-    ids: &[&DatasetId],
-    (media_type, changed): (&str, &str),
-) -> Result<String, ApiError> {
+/// What is known of a dataset of a page.
+struct Listed<'i> {
+    id: &'i DatasetId,
+    description: Vec<Triple>,
+    record: Vec<Triple>,
+    card: Option<Card>,
+}
+
+impl<'i> Listed<'i> {
+    fn read(state: &AppState, id: &'i DatasetId) -> Result<Self, ApiError> {
+        let (description, record) = (state.store.description(id)?, state.store.record_of(id)?);
+        Ok(Self { id, description, record, card: state.searcher.card(id)? })
+    }
+}
+
+/// What a page is written from, as a tag.
+fn tag(view: &View<'_>, listed: &[Listed<'_>], media_type: &str) -> String {
     let mut hash = Sha256::new();
     let mut add = |text: &str| {
         hash.update((text.len() as u64).to_le_bytes());
         hash.update(text.as_bytes());
     };
-    [env!("CARGO_PKG_VERSION"), media_type, changed, &view.address(view.request.page)].into_iter().for_each(&mut add);
-    [view.pages, view.total].iter().for_each(|number| add(&number.to_string()));
-    add(&format!("{:?}", state.portal_says));
-    for id in ids {
+    [env!("CARGO_PKG_VERSION"), media_type, view.changed].into_iter().for_each(&mut add);
+    [&view.address(view.request.page), &view.pages.to_string(), &view.total.to_string()]
+        .into_iter()
+        .for_each(|one| add(one));
+    add(&format!("{:?}", view.portal));
+    for Listed { id, description, record, card } in listed {
         add(id.as_str());
-        add(&state.store.described_version(id)?);
-        add(&state.searcher.card(id)?.map(|card| card.version).unwrap_or_default());
+        add(card.as_ref().map_or("", |card| &card.version));
+        let mut lines: Vec<String> = description.iter().chain(record).map(ToString::to_string).collect();
+        lines.sort_unstable();
+        lines.iter().for_each(|line| add(line));
     }
     let hash = hash.finalize();
     let hex: String = hash.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
-    Ok(format!("W/\"{hex}\""))
+    format!("W/\"{hex}\"")
 }
 
-fn written(
-    state: &AppState,
-    view: &View<'_>,
-    ids: &[&DatasetId],
-    records: &BTreeMap<DatasetId, String>,
-    media_type: &'static str,
-) -> Result<Vec<u8>, ApiError> {
-    let (store, iris) = (&state.store, state.store.iris());
-    let mut triples = view.triples(&state.portal_says, records.values().max());
-    for id in ids {
-        let description = store.description(id)?;
-        let card = state.searcher.card(id)?;
+fn written(view: &View<'_>, listed: Vec<Listed<'_>>, media_type: &'static str) -> Result<Vec<u8>, ApiError> {
+    let (iris, mut triples) = (view.iris, view.triples());
+    for Listed { id, description, record, card } in listed {
         triples.extend(profiled(&description, id, iris, &offer(card.as_ref(), id, iris)).triples);
         triples.push(Triple::new(iris.catalog(), NamedNode::new_unchecked(dcat::HAS_DATASET), iris.dataset(id)));
-        triples.extend(store.record_of(id)?);
+        triples.extend(record);
     }
     form::syntax(media_type).write(&triples).map_err(|error| ApiError::internal(&error))
 }
@@ -263,6 +244,9 @@ fn offer(card: Option<&Card>, id: &DatasetId, iris: &Iris) -> Offer {
 struct View<'v> {
     request: &'v Request,
     iris: &'v Iris,
+    portal: &'v Portal,
+    /// When something of the catalogue changed last; empty where nobody knows.
+    changed: &'v str,
     pages: usize,
     total: usize,
 }
@@ -294,8 +278,8 @@ impl View<'_> {
     }
 
     /// The catalogue and its page.
-    fn triples(&self, portal: &Portal, modified: Option<&String>) -> Vec<Triple> {
-        let catalog = self.iris.catalog();
+    fn triples(&self) -> Vec<Triple> {
+        let (catalog, portal) = (self.iris.catalog(), self.portal);
         let own = NamedNode::new_unchecked(uri(&self.address(self.request.page)));
         let mut triples = Vec::new();
         let mut add = |subject: &NamedNode, predicate: &str, object: Term| {
@@ -310,7 +294,7 @@ impl View<'_> {
         add(&catalog, dcterms::DESCRIPTION, Literal::from(portal.description.as_str()).into());
         add(&catalog, foaf::HOMEPAGE, homepage.clone());
         add(&NamedNode::new_unchecked(self.iris.base()), rdf::TYPE, node(foaf::DOCUMENT));
-        if let Some(modified) = modified.and_then(|text| text.parse::<DateTime>().ok()) {
+        if let Ok(modified) = self.changed.parse::<DateTime>() {
             add(&catalog, dcterms::MODIFIED, Literal::from(modified).into());
         }
         let publisher = portal.publisher_iri.as_deref().and_then(|iri| NamedNode::new(iri).ok());

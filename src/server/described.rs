@@ -5,9 +5,7 @@
 
 use crate::catalog::{Agent, Dataset, DatasetId, Iris, Location, Scheme, dcat};
 use crate::rdf::vocab::{adms, dcat as terms, dcterms, foaf, lodeseek, rdfs, skos, vcard};
-use crate::rdf::{
-    LiteralKind, RdfSyntax, TermId, TermRef, TripleGraph, TripleGraphBuilder, language_name, local_name, words,
-};
+use crate::rdf::{LiteralKind, RdfSyntax, TermId, TermRef, TripleGraph, language_name, local_name, words};
 use crate::store::{Store, StoreError};
 use oxsdatatypes::{DateTime, TimezoneOffset};
 use std::str::FromStr;
@@ -63,11 +61,7 @@ pub(super) struct Described {
 impl Described {
     /// The description of one dataset; `None` where the catalogue has none.
     pub(super) fn read(store: &Store, id: &DatasetId) -> Result<Option<Self>, StoreError> {
-        let mut builder = TripleGraphBuilder::new();
-        for triple in store.description(id)? {
-            builder.insert(triple.as_ref());
-        }
-        Ok(Self::of(&builder.finish(), store.iris(), id))
+        Ok(Self::of(&store.description_graph(id)?, store.iris(), id))
     }
 
     /// What a graph says of a dataset.

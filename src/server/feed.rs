@@ -1,6 +1,7 @@
 //! `/feeds/datasets.atom`, a search as a feed (RFC 4287), and `/opensearch.xml`, by which browsers find the search.
 
 use super::AppState;
+use super::ckan::Table;
 use super::described::{Described, moment};
 use super::error::ApiError;
 use super::filter::{Pairs, filter};
@@ -82,7 +83,7 @@ fn found(state: &AppState, request: &SearchRequest) -> Result<Vec<DatasetId>, Ap
 }
 
 fn last_changed(state: &AppState) -> Result<Vec<DatasetId>, ApiError> {
-    let table = state.portal.table(state)?;
+    let table = Table::current(state)?;
     let mut rows: Vec<_> = table.rows.iter().collect();
     rows.sort_by_key(|row| Reverse(&row.modified));
     Ok(rows.into_iter().take(MOST).map(|row| row.id.clone()).collect())

@@ -39,6 +39,7 @@ mod feed;
 mod filter;
 mod form;
 mod graph_store;
+mod kept;
 mod negotiation;
 mod page;
 mod quality;
@@ -164,9 +165,9 @@ pub struct AppState {
     addresses: Vec<String>,
     snippets: Arc<SnippetLimits>,
     facts: Arc<description::Facts>,
-    portal: Arc<ckan::Kept>,
+    portal: Arc<ckan::KeptTable>,
     portal_says: Arc<Portal>,
-    quality: Arc<quality::Kept>,
+    quality: Arc<quality::KeptOverview>,
     proxies: Arc<Proxies>,
     editor: Option<Arc<Editor>>,
     /// A place for each request that reads whole graphs.
@@ -298,12 +299,12 @@ pub fn app(state: AppState) -> Router {
         .route("/api/3", get(ckan::version))
         .route("/api/endpoints", get(endpoints::endpoints))
         .route("/.well-known/void", get(description::datasets))
-        .route("/catalog", get(catalog::negotiated))
-        .route("/catalog.ttl", get(catalog::turtle))
-        .route("/catalog.rdf", get(catalog::rdf_xml))
-        .route("/catalog.xml", get(catalog::xml))
-        .route("/catalog.jsonld", get(catalog::json_ld))
-        .route("/catalog.nt", get(catalog::n_triples))
+        .route("/catalog", catalog::ending(""))
+        .route("/catalog.ttl", catalog::ending(".ttl"))
+        .route("/catalog.rdf", catalog::ending(".rdf"))
+        .route("/catalog.xml", catalog::ending(".xml"))
+        .route("/catalog.jsonld", catalog::ending(".jsonld"))
+        .route("/catalog.nt", catalog::ending(".nt"))
         .route("/healthz", get(health))
         .fallback(page::not_found)
         .layer(open())
@@ -405,7 +406,7 @@ fn warm(state: &AppState) {
         Ok(()) => tracing::debug!("the counts of all graphs are known"),
         Err(error) => tracing::warn!(%error, "some counts are not known; queries for them are evaluated"),
     }
-    if state.portal.table(state).is_err() {
+    if ckan::Table::current(state).is_err() {
         tracing::warn!("the list of datasets cannot be made; it is tried again when it is asked for");
     }
 }

@@ -3,6 +3,7 @@
 
 use super::error::ApiError;
 use super::form::{self, Kind};
+use super::kept::Kept;
 use super::negotiation::best;
 use super::sparql::pairs;
 use super::{AppState, page};
@@ -17,7 +18,7 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 /// Datasets with the lowest scores that are named.
@@ -25,28 +26,15 @@ pub(super) const WORST: usize = 20;
 /// Publishers that are named.
 pub(super) const PUBLISHERS: usize = 100;
 
-/// The overview last made, and what it was made of.
-#[derive(Default)]
-pub(super) struct Kept(Mutex<Option<(Generation, Arc<Overview>)>>);
+/// The overview last made, by what changes with every commit to the index, every change of the catalogue, and every check
+/// of addresses.
+pub(super) type KeptOverview = Kept<(u64, u64, Option<SystemTime>), Overview>;
 
-/// What changes with every commit to the index, every change of the catalogue, and every check of addresses.
-type Generation = (u64, u64, Option<SystemTime>);
-
-impl Kept {
-    /// The overview of what is served now. Who asks while it is made waits for it.
-    pub(super) fn overview(&self, state: &AppState) -> Result<Arc<Overview>, ApiError> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let home = state.store.home();
-        let now = (state.searcher.generation()?, state.store.catalog_generation(), Reached::stamp(home));
-        if let Some((generation, overview)) = &*kept
-            && *generation == now
-        {
-            return Ok(Arc::clone(overview));
-        }
-        let overview = Arc::new(quality_of_all(&state.store, &state.searcher, &Reached::read(home)?)?);
-        *kept = Some((now, Arc::clone(&overview)));
-        Ok(overview)
-    }
+/// The overview of what is served now.
+pub(super) fn overview(state: &AppState) -> Result<Arc<Overview>, ApiError> {
+    let home = state.store.home();
+    let now = (state.searcher.generation()?, state.store.catalog_generation(), Reached::stamp(home));
+    state.quality.get(now, || Ok(quality_of_all(&state.store, &state.searcher, &Reached::read(home)?)?))
 }
 
 impl From<QualityError> for ApiError {
@@ -63,7 +51,7 @@ pub(super) fn assessed(state: &AppState, id: &DatasetId) -> Result<(Named, Asses
 }
 
 pub(super) async fn all(State(state): State<AppState>) -> Response {
-    let overview = state.work(|state| state.quality.overview(state)).await;
+    let overview = state.work(overview).await;
     overview.map(|overview| Json(overview_json(&overview))).into_response()
 }
 

@@ -1,7 +1,7 @@
 //! `/sitemap.xml` and `/robots.txt`: what crawlers are to read. <https://www.sitemaps.org/protocol.html>
 
 use super::AppState;
-use super::ckan::Row;
+use super::ckan::{Row, Table};
 use super::error::ApiError;
 use super::feed::xml;
 use super::signposting::uri;
@@ -29,7 +29,7 @@ fn date(moment: &str) -> Option<String> {
 /// The parts, each with the last change in it.
 pub(super) async fn index(State(state): State<AppState>) -> Result<Response, ApiError> {
     let text = state.work(|state| {
-        let table = state.portal.table(state)?;
+        let table = Table::current(state)?;
         let base = state.store.iris().base();
         let last = |rows: &[Row]| rows.iter().filter_map(|row| row.modified.as_deref()).max().and_then(date);
         let parts = table.rows.chunks(MOST).zip(1..);
@@ -45,7 +45,7 @@ pub(super) async fn part(State(state): State<AppState>, Path(name): Path<String>
     let number: usize = name.strip_suffix(".xml").and_then(|number| number.parse().ok()).ok_or_else(missing)?;
     let missing = missing();
     let text = state.work(move |state| {
-        let table = state.portal.table(state)?;
+        let table = Table::current(state)?;
         let Some(rows) = number.checked_sub(1).and_then(|place| table.rows.chunks(MOST).nth(place)) else {
             return Err(missing);
         };

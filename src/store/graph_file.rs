@@ -72,7 +72,7 @@ pub(super) fn checksum(bytes: &[u8]) -> String {
 }
 
 /// Writes a file whole or not at all: beside it first, then renamed over it.
-pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let beside = path.with_extension("new");
     let mut file = File::create(&beside).map_err(StoreError::io(&beside))?;
     file.write_all(bytes).map_err(StoreError::io(&beside))?;

@@ -28,6 +28,7 @@ mod remove;
 mod sparql;
 mod whole;
 
+pub use graph_file::write_whole;
 pub use load::{DatasetOutcome, DatasetReport, LoadOptions, LoadProgress, LoadReport, Loader, Phase, Replaced};
 pub use record::Stamp;
 pub use sparql::{
@@ -43,7 +44,6 @@ use crate::rdf::{TripleGraph, TripleGraphBuilder};
 use oxigraph::store::{StorageError, Store as Oxigraph};
 use oxrdf::{GraphNameRef, NamedNode, NamedNodeRef, NamedOrBlankNode, NamedOrBlankNodeRef, Quad, Term, Triple};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -143,10 +143,10 @@ pub fn read_content(home: &Path, version: &str) -> Result<TripleGraph, StoreErro
     graph_file::read(&path, version).map_err(|reason| StoreError::io(&path)(io::Error::other(reason)))
 }
 
-/// Whether a version is that of a dataset without content.
+/// The version of all datasets without content.
 #[must_use]
-pub fn is_empty_content(version: &str) -> bool {
-    version == graph_file::checksum(&TripleGraphBuilder::new().finish().to_compact())
+pub fn empty_version() -> String {
+    graph_file::checksum(&TripleGraphBuilder::new().finish().to_compact())
 }
 
 /// An opened home.
@@ -241,11 +241,7 @@ impl Store {
         let missing = || StoreError::NoDataset(id.clone());
         let version = self.version(id)?.ok_or_else(missing)?;
         let node = self.iris.dataset(id);
-        let mut builder = TripleGraphBuilder::new();
-        for triple in self.description(id)? {
-            builder.insert(triple.as_ref());
-        }
-        let dataset = dcat::from_triples(&builder.finish(), &node).ok_or_else(missing)?;
+        let dataset = dcat::from_triples(&self.description_graph(id)?, &node).ok_or_else(missing)?;
         Ok(Entry { dataset, version })
     }
 
@@ -287,6 +283,13 @@ impl Store {
             triples.extend(self.subject_triples(&self.iris.catalog(), &other)?);
         }
         Ok(triples)
+    }
+
+    /// The same as a graph.
+    pub fn description_graph(&self, id: &DatasetId) -> Result<TripleGraph, StoreError> {
+        let mut builder = TripleGraphBuilder::new();
+        self.description(id)?.iter().for_each(|triple| builder.insert(triple.as_ref()));
+        Ok(builder.finish())
     }
 
     /// What a graph of derived data (profiles or snippets) says of a dataset.
@@ -332,15 +335,6 @@ impl Store {
     /// The id of every dataset, in order.
     pub fn ids(&self) -> Result<Vec<DatasetId>, StoreError> {
         Ok(self.versions()?.into_keys().collect())
-    }
-
-    /// A text that changes whenever what the catalogue graph says of a dataset does.
-    pub fn described_version(&self, id: &DatasetId) -> Result<String, StoreError> {
-        let mut lines: Vec<String> = self.description(id)?.iter().map(ToString::to_string).collect();
-        lines.extend(self.record_of(id)?.iter().map(ToString::to_string));
-        lines.sort_unstable();
-        let digest = Sha256::digest(lines.join("\n"));
-        Ok(digest.iter().take(12).map(|byte| format!("{byte:02x}")).collect())
     }
 
     /// (id, version) of every dataset that has a pointer.

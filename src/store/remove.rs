@@ -12,8 +12,12 @@ impl Store {
     ///
     /// Agents, themes and works with IRIs of their own stay: other datasets may name them.
     pub fn remove(&self, ids: &[DatasetId]) -> Result<usize, StoreError> {
-        let versions = self.versions()?;
-        let present: Vec<&DatasetId> = ids.iter().filter(|id| versions.contains_key(*id)).collect();
+        let mut present = Vec::new();
+        for id in ids {
+            if self.version(id)?.is_some() {
+                present.push(id);
+            }
+        }
         if present.is_empty() {
             return Ok(0);
         }

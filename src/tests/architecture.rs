@@ -78,7 +78,7 @@ const ROOMS_OF_DEPENDENCIES: &[(&[&str], &[&str])] = &[
     (&["ureq", "url"], &["egress"]),
     (&["ipnet"], &["egress", "cli"]), // networks, as the policy and its arguments have them
     (&["sparesults"], &["remote", "store"]),
-    (&["httpdate"], &["remote", "harvest"]),
+    (&["httpdate"], &["egress"]),
     (&["texting_robots"], &["harvest"]),
     (&["pulldown_cmark"], &["catalog"]),
     (&["aho_corasick"], &["tagger"]),

@@ -19,7 +19,7 @@ mod table;
 mod tests;
 
 pub(super) use names::License;
-pub(super) use table::{Kept, Row};
+pub(super) use table::{KeptTable, Row, Table};
 
 use super::AppState;
 use super::described::Described;
@@ -33,7 +33,6 @@ use error::ActionError;
 use parameters::Parameters;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use table::Table;
 
 /// Packages of one answer at most, as with CKAN.
 const MOST: usize = 1000;
@@ -151,7 +150,7 @@ fn is_heavy(state: &AppState, name: &str, parameters: &Parameters) -> Result<boo
 
 impl Call<'_> {
     fn table(&self) -> Result<Arc<Table>, ActionError> {
-        Ok(self.state.portal.table(self.state)?)
+        Ok(Table::current(self.state)?)
     }
 
     /// The package of a dataset; `None` where there is none.

@@ -3,13 +3,14 @@
 use super::super::AppState;
 use super::super::described::Described;
 use super::super::error::ApiError;
+use super::super::kept::Kept;
 use super::names::{License, package_name, slug};
 use crate::catalog::{DatasetId, Scheme};
 use crate::rdf::vocab::dcat;
 use crate::rdf::{TermRef, TripleGraph};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// What datasets are counted and filtered by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -135,30 +136,16 @@ pub(in crate::server) struct Table {
     by_name: FxHashMap<String, u32>,
 }
 
-/// The table last made, and what it was made of.
-#[derive(Default)]
-pub(in crate::server) struct Kept(Mutex<Option<(Generation, Arc<Table>)>>);
-
-/// What changes with every commit to the index and every change of the catalogue.
-type Generation = (u64, u64);
-
-impl Kept {
-    /// The table of what is served now. Who asks while it is made waits for it.
-    pub(in crate::server) fn table(&self, state: &AppState) -> Result<Arc<Table>, ApiError> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = (state.searcher.generation()?, state.store.catalog_generation());
-        if let Some((generation, table)) = &*kept
-            && *generation == now
-        {
-            return Ok(Arc::clone(table));
-        }
-        let table = Arc::new(Table::of(state)?);
-        *kept = Some((now, Arc::clone(&table)));
-        Ok(table)
-    }
-}
+/// The table last made, by what changes with every commit to the index and every change of the catalogue.
+pub(in crate::server) type KeptTable = Kept<(u64, u64), Table>;
 
 impl Table {
+    /// The table of what is served now.
+    pub(in crate::server) fn current(state: &AppState) -> Result<Arc<Self>, ApiError> {
+        let now = (state.searcher.generation()?, state.store.catalog_generation());
+        state.portal.get(now, || Self::of(state))
+    }
+
     fn of(state: &AppState) -> Result<Self, ApiError> {
         let graph = state.store.catalog_graph()?;
         let iris = state.store.iris();

@@ -4,6 +4,7 @@ use super::super::AppState;
 use super::error::QueryError;
 use super::query::{By, Clause, Field, Sort, Value};
 use super::table::Facet;
+use super::table::Table;
 use crate::catalog::{Catalog, Iris};
 use crate::engine::{IndexOptions, Indexer, Searcher};
 use crate::store::{Loader, SparqlLimits, Store};
@@ -133,7 +134,7 @@ fn the_table_is_made_anew_when_something_changed() {
     let searcher = Searcher::open(folder.path()).expect("an index");
     let state = AppState::new(searcher, store, SparqlLimits::default());
     let titles = || {
-        let table = state.portal.table(&state).expect("a table");
+        let table = Table::current(&state).expect("a table");
         (table.rows.iter().map(|row| row.title.clone()).collect::<Vec<_>>(), table)
     };
     let (before, first) = titles();

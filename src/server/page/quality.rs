@@ -2,7 +2,7 @@
 
 use super::super::AppState;
 use super::super::error::ApiError;
-use super::super::quality::{PUBLISHERS, WORST, assessed};
+use super::super::quality::{PUBLISHERS, WORST, assessed, overview};
 use super::{error, href, render};
 use crate::catalog::DatasetId;
 use crate::quality::{Assessment, Dimension, Named, Outcome, Overview, POINTS, Points, Problem};
@@ -85,7 +85,7 @@ struct FindingView {
 
 /// The page of all datasets.
 pub(in crate::server) async fn quality(state: &AppState) -> Response {
-    match state.work(|state| state.quality.overview(state)).await {
+    match state.work(overview).await {
         Ok(overview) => render(&all_page(&overview)),
         Err(failed) => error(&failed),
     }

@@ -336,24 +336,28 @@ impl Asker<'_> {
         }
     }
 
+    /// A call of a service for some bindings.
+    fn call_of<'c>(&'c self, service: &'c NamedNode, bindings: &'c Bindings) -> ServiceCall<'c> {
+        let Job { pattern, variables, scene, .. } = self.job;
+        let (deadline, cancelled) = (scene.deadline, &scene.token);
+        ServiceCall { service, pattern, variables, bindings, most: None, deadline, cancelled }
+    }
+
+    /// A row of a service as readers have it: with the name's variable, and provenance.
+    fn complete(&self, row: &mut ServiceRow, endpoint: &Term) {
+        row.resize(self.job.variables.len(), None);
+        row.resize(self.feed.variables.len(), Some(endpoint.clone()));
+    }
+
     /// Hands the rows of a block on, a batch at a time; those of a silent service only once all are there, since half an
     /// answer and an error are an error.
     fn call(&self, block: &Block) -> Result<(), ServiceError> {
         let job = self.job;
-        let call = ServiceCall {
-            service: &block.service,
-            pattern: &job.pattern,
-            variables: &job.variables,
-            bindings: &block.bindings,
-            most: None,
-            deadline: job.scene.deadline,
-            cancelled: &job.scene.token,
-        };
+        let call = self.call_of(&block.service, &block.bindings);
         let endpoint: Term = block.service.clone().into();
         let mut rows = Vec::new();
         job.services.call(&call, &mut |mut row| {
-            row.resize(job.variables.len(), None);
-            row.resize(self.feed.variables.len(), Some(endpoint.clone())); // the name's variable, and provenance
+            self.complete(&mut row, &endpoint);
             rows.push(row);
             if rows.len() < BATCH || job.silent {
                 ControlFlow::Continue(())
@@ -377,15 +381,8 @@ impl Asker<'_> {
     /// many rows, leave everything as it was.
     fn ask_for_whole(&self, service: &NamedNode, keys: &[Variable], asked: &FxHashSet<Vec<GroundTerm>>) -> bool {
         let job = self.job;
-        let call = ServiceCall {
-            service,
-            pattern: &job.pattern,
-            variables: &job.variables,
-            bindings: &Bindings::unrestricted(),
-            most: Some(MOST + 1),
-            deadline: job.scene.deadline,
-            cancelled: &job.scene.token,
-        };
+        let all = Bindings::unrestricted();
+        let call = ServiceCall { most: Some(MOST + 1), ..self.call_of(service, &all) };
         let mut rows: Vec<ServiceRow> = Vec::new();
         let called = job.services.call(&call, &mut |row| {
             rows.push(row);
@@ -402,10 +399,7 @@ impl Asker<'_> {
         };
         let endpoint: Term = service.clone().into();
         let mut new: Vec<ServiceRow> = rows.into_iter().filter(|row| !was_asked_for(row)).collect();
-        for row in &mut new {
-            row.resize(job.variables.len(), None);
-            row.resize(self.feed.variables.len(), Some(endpoint.clone()));
-        }
+        new.iter_mut().for_each(|row| self.complete(row, &endpoint));
         let _ = self.feed.push(&mut new, job.most_rows);
         true
     }

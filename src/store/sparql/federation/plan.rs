@@ -83,14 +83,19 @@ pub(in super::super) fn resolve(
     plan.start()
 }
 
+/// The service that gives the property of a triple pattern its values.
+fn service_of(triple: &TriplePattern, services: &dyn Services) -> Option<NamedNode> {
+    match &triple.predicate {
+        NamedNodePattern::NamedNode(property) => services.of_property(property),
+        NamedNodePattern::Variable(_) => None,
+    }
+}
+
 /// Whether a service gives a property of the pattern its values.
 fn has_property(pattern: &mut GraphPattern, services: &dyn Services) -> bool {
     let mut found = match pattern {
         GraphPattern::Service { .. } => return false,
-        GraphPattern::Bgp { patterns } => patterns.iter().any(|triple| match &triple.predicate {
-            NamedNodePattern::NamedNode(property) => services.of_property(property).is_some(),
-            NamedNodePattern::Variable(_) => false,
-        }),
+        GraphPattern::Bgp { patterns } => patterns.iter().any(|triple| service_of(triple, services).is_some()),
         _ => false,
     };
     each_inside(pattern, &mut |inner| found |= has_property(inner, services));
@@ -101,12 +106,8 @@ fn has_property(pattern: &mut GraphPattern, services: &dyn Services) -> bool {
 fn properties_to_services(pattern: &mut GraphPattern, services: &dyn Services) {
     if let GraphPattern::Bgp { patterns } = pattern {
         let mut asked: BTreeMap<NamedNode, Vec<TriplePattern>> = BTreeMap::new();
-        let service = |triple: &TriplePattern| match &triple.predicate {
-            NamedNodePattern::NamedNode(property) => services.of_property(property),
-            NamedNodePattern::Variable(_) => None,
-        };
         patterns.retain(|triple| {
-            service(triple).is_none_or(|service| {
+            service_of(triple, services).is_none_or(|service| {
                 asked.entry(service).or_default().push(triple.clone());
                 false
             })
@@ -142,10 +143,7 @@ fn lift(pattern: &mut GraphPattern, services: &dyn Services, into: &mut Vec<Grap
 
 /// Whether a pattern is of such properties alone.
 fn is_of_properties(pattern: &GraphPattern, services: &dyn Services) -> bool {
-    let is_one = |triple: &TriplePattern| match &triple.predicate {
-        NamedNodePattern::NamedNode(property) => services.of_property(property).is_some(),
-        NamedNodePattern::Variable(_) => false,
-    };
+    let is_one = |triple: &TriplePattern| service_of(triple, services).is_some();
     matches!(pattern, GraphPattern::Bgp { patterns } if !patterns.is_empty() && patterns.iter().all(is_one))
 }
 
