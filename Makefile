@@ -7,7 +7,7 @@ COMMIT = LODESEEK_COMMIT=$$(git describe --always --dirty --abbrev=12 --exclude=
 DATA ?= $(or $(LODESEEK_DATA),../shared/data)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup model build release web demo test lint clients federation portal trec scikit crash bombs soak bench-load bench-search bench-snippet bench-statistics bench-update bench-rerank bench-encoder bench-federation clean
+.PHONY: help setup model build release web demo test lint clients federation portal trec scikit train-smoke crash bombs soak bench-load bench-search bench-snippet bench-statistics bench-update bench-rerank bench-encoder bench-federation clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -50,6 +50,9 @@ trec: build ## every value of `evaluate` against pytrec_eval and ir_measures, on
 
 scikit: build ## `reproduce iclr` against scikit-learn, paper by paper, on random papers and DATA/iclr
 	@python3 .ci/scikit.py target/debug/lodeseek $(DATA)
+
+train-smoke: build ## training data, a small training run, ONNX, an index and a search by it; installs torch, some gigabytes
+	@$(ENV) bash training/smoke.sh target/debug/lodeseek
 
 crash: release ## kill -9 in the middle of load and index, twenty times each, on DATA/lod
 	@python3 .ci/crash.py target/release/lodeseek $(DATA)/lod/datasets.json

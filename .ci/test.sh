@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every test, in one profile: units, integration and doc tests, the library without RocksDB, real clients and peers, pytrec_eval, scikit-learn.
+# Every test, in one profile: units, integration and doc tests, the library without RocksDB, real clients and peers, exported models, pytrec_eval, scikit-learn.
 set -euo pipefail
 . .ci/env.sh
 # shellcheck disable=SC2086
@@ -11,5 +11,6 @@ cargo build $LODESEEK_FEATURES
 python3 .ci/clients.py target/debug/lodeseek
 python3 .ci/federation.py target/debug/lodeseek
 python3 .ci/portal.py target/debug/lodeseek
+python3 .ci/export.py target/debug/lodeseek
 python3 .ci/trec.py target/debug/lodeseek
 python3 .ci/scikit.py target/debug/lodeseek ${LODESEEK_DATA:+"$LODESEEK_DATA"}

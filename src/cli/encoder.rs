@@ -20,7 +20,8 @@ pub(super) struct EncoderArguments {
     /// A model with a vector a piece, in this folder: ColBERT, or the pieces of a sentence-transformers model.
     #[arg(long, value_name = "FOLDER")]
     colbert: Option<PathBuf>,
-    /// The ONNX file in the models' folders, such as model_int8.onnx [default: model.onnx].
+    /// The ONNX file in the models' folders, such as model_int8.onnx [default: model.onnx, or model_int8.onnx
+    /// where that is all there is].
     #[arg(long, value_name = "FILE")]
     onnx: Option<String>,
     /// Where the models run: auto, cpu, cuda or cuda:N.
@@ -55,6 +56,11 @@ impl EncoderArguments {
             Granularity::Piece => (&self.colbert, "--colbert"),
         };
         let folder = folder.as_deref().with_context(|| format!("this needs a model: {flag} FOLDER"))?;
+        self.open_as(folder, granularity, None)
+    }
+
+    /// A model in a folder that no flag names.
+    pub(super) fn of_folder(&self, granularity: Granularity, folder: &Path) -> anyhow::Result<Box<dyn Encoder>> {
         self.open_as(folder, granularity, None)
     }
 

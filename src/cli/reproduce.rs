@@ -5,6 +5,7 @@ mod map;
 use super::encoder::EncoderArguments;
 use super::{Done, terminal};
 use crate::reproduce::{Condition, DataFinder, Experiment, Iclr, IclrInput, IclrProgress, Report, TableReport};
+use crate::rerank::{Encoder, Granularity};
 use anyhow::{Context, ensure};
 use std::fs;
 use std::io::{self, Write};
@@ -30,8 +31,19 @@ pub(super) struct Arguments {
     /// Of iclr: draws the papers in the plane, by the row whose plane tells labels best, as SVG.
     #[arg(long, value_name = "FILE.svg")]
     map: Option<PathBuf>,
+    /// The folder of trained models, exported to ONNX, where a condition asks for them (training/README.md).
+    #[arg(long, value_name = "FOLDER")]
+    models: Option<PathBuf>,
     #[command(flatten)]
     encoders: EncoderArguments,
+}
+
+impl Arguments {
+    fn encoder(&self, granularity: Granularity, trained: Option<&Path>) -> anyhow::Result<Box<dyn Encoder>> {
+        let Some(folder) = trained else { return self.encoders.one(granularity) };
+        let models = self.models.as_deref().context("this needs trained models: --models FOLDER")?;
+        self.encoders.of_folder(granularity, &models.join(folder))
+    }
 }
 
 pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
@@ -62,7 +74,7 @@ fn ranked(condition: &Condition, home: &Path, arguments: &Arguments) -> anyhow::
         writeln!(io::stderr().lock(), "{}: nobody has run this yet: {reason}", condition.name)?;
     }
     let bar = terminal::bar(0, "{spinner} {msg}");
-    let encoders = |granularity| arguments.encoders.one(granularity);
+    let encoders = |granularity, trained: Option<&Path>| arguments.encoder(granularity, trained);
     let report = condition.reproduce(&arguments.data, home, &encoders, &|step| bar.set_message(step.to_string()));
     bar.finish_and_clear();
     report
@@ -71,7 +83,7 @@ fn ranked(condition: &Condition, home: &Path, arguments: &Arguments) -> anyhow::
 fn found(experiment: &DataFinder, home: &Path, arguments: &Arguments) -> anyhow::Result<Report> {
     no_papers(&experiment.name, arguments)?;
     let bar = terminal::bar(0, "{spinner} {msg}");
-    let encoders = |granularity| arguments.encoders.one(granularity);
+    let encoders = |granularity, trained: Option<&Path>| arguments.encoder(granularity, trained);
     let report = experiment.reproduce(&arguments.data, home, &encoders, &|doing| bar.set_message(doing.to_owned()));
     bar.finish_and_clear();
     report

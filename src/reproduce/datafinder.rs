@@ -122,6 +122,8 @@ pub enum SystemKind {
     Dense {
         /// What the encoded text holds.
         text: TextForm,
+        /// The encoder's folder among trained models; without, the one that the command line names.
+        trained: Option<PathBuf>,
     },
     /// The datasets of the papers nearest to the query.
     Neighbors {
@@ -131,6 +133,8 @@ pub enum SystemKind {
         k: usize,
         /// Whether papers count that are later than the query's own.
         later: bool,
+        /// As of [`Dense`](Self::Dense).
+        trained: Option<PathBuf>,
     },
     /// The home, as `search` ranks it.
     Home {
@@ -305,18 +309,6 @@ impl DataFinder {
     pub(super) fn tables(&self) -> Vec<String> {
         let concealed = self.concealed.iter().map(|concealed| concealed.id());
         [OVERVIEW.to_owned()].into_iter().chain(View::ALL.map(View::id)).chain(concealed).collect()
-    }
-
-    /// Whether an encoder takes part.
-    fn encodes(&self) -> bool {
-        self.systems.iter().any(|system| {
-            matches!(
-                system.ranks,
-                SystemKind::Dense { .. }
-                    | SystemKind::Neighbors { by: Nearness::Encoder, .. }
-                    | SystemKind::Home { dense: 1.., .. }
-            )
-        })
     }
 
     /// Verifies the collection, then computes every table. The hook hears what is being done.

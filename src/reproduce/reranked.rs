@@ -2,16 +2,18 @@
 
 use super::condition::{Laboratory, WeightSource};
 use super::tuning::FusionTuning;
-use crate::engine::{Components, RerankOptions, Reranker, Searcher, WeightedFusion};
+use crate::engine::{Components, EncodingOptions, RerankOptions, Reranker, Searcher, WeightedFusion, encode};
 use crate::eval::Run;
 use crate::rerank::{Combination, Encoder, Granularity, Method};
 use crate::sparse::ModelKind;
 use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
 use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 
-/// Opens the encoder of a granularity that a condition asks for.
-pub type Encoders<'e> = dyn Fn(Granularity) -> anyhow::Result<Box<dyn Encoder>> + Sync + 'e;
+/// Opens the encoder of a granularity that a condition asks for: the one named on the command line, or that in a folder
+/// among trained models.
+pub type Encoders<'e> = dyn Fn(Granularity, Option<&Path>) -> anyhow::Result<Box<dyn Encoder>> + Sync + 'e;
 
 /// Candidates, encoders, and how all rankings become one.
 #[derive(Clone, Debug, Deserialize)]
@@ -26,6 +28,12 @@ pub struct RerankSpec {
     pub dense: usize,
     /// The encoders, by what their rows stand for.
     pub encoders: Vec<Granularity>,
+    /// The folder, among trained models, of the encoders; without, those that the command line names.
+    pub trained: Option<PathBuf>,
+    /// Whether `trained` has a model for each fold (`fold0`, `fold1` …), trained without that fold's test topics. Each topic is
+    /// ranked by the model of the fold that tests it.
+    #[serde(default)]
+    pub by_fold: bool,
     /// How the scores of metadata and data become one.
     #[serde(default, deserialize_with = "one_by_name")]
     pub combine: Combination,
@@ -61,31 +69,61 @@ impl RerankSpec {
 impl Laboratory<'_> {
     /// What the home ranks, and in words how.
     pub(super) fn rerank(&self, spec: &RerankSpec) -> anyhow::Result<(Run, Option<String>)> {
-        let encoders = spec.encoders.iter().map(|&granularity| (self.encoders)(granularity));
-        let reranker = Reranker::open(self.home, encoders.collect::<Result<Vec<_>, _>>()?, spec.options())?;
-        let searcher = Searcher::open(self.home)?.with_reranker(reranker);
+        let searchers = self.searchers(spec)?;
         if let Some(expected) = &self.facts.home {
-            expected.verify(&searcher).with_context(|| self.home.display().to_string())?;
+            expected.verify(searchers.of_fold(0)).with_context(|| self.home.display().to_string())?;
         }
         match spec.weights {
-            WeightSource::Published => self.rerank_as_given(&searcher),
-            WeightSource::Tuned => self.rerank_by_folds(spec, &searcher),
+            WeightSource::Published => self.rerank_as_given(&searchers),
+            WeightSource::Tuned => self.rerank_by_folds(spec, &searchers),
             WeightSource::TunedOnValid => bail!("fusions are tuned on training and validation topics"),
         }
     }
 
-    fn rerank_as_given(&self, searcher: &Searcher) -> anyhow::Result<(Run, Option<String>)> {
+    fn searchers(&self, spec: &RerankSpec) -> anyhow::Result<Searchers> {
+        match &spec.trained {
+            Some(folder) if spec.by_fold => {
+                let folders = (0..self.facts.folds.0.len()).map(|fold| folder.join(format!("fold{fold}")));
+                Ok(Searchers(folders.map(|folder| self.searcher(spec, Some(&folder))).collect::<Result<_, _>>()?))
+            }
+            Some(folder) => Ok(Searchers(vec![self.searcher(spec, Some(folder))?])),
+            None if spec.by_fold => bail!("models by fold are trained ones"),
+            None => Ok(Searchers(vec![self.searcher(spec, None)?])),
+        }
+    }
+
+    /// A searcher of the home; what a trained model has not encoded yet is encoded first, as `index` would.
+    fn searcher(&self, spec: &RerankSpec, trained: Option<&Path>) -> anyhow::Result<Searcher> {
+        let mut encoders = Vec::new();
+        for &granularity in &spec.encoders {
+            let encoder = (self.encoders)(granularity, trained)?;
+            if trained.is_some() {
+                encode(self.home, encoder.as_ref(), &EncodingOptions::default(), &|_| ())?;
+            }
+            encoders.push(encoder);
+        }
+        let reranker = Reranker::open(self.home, encoders, spec.options())?;
+        Ok(Searcher::open(self.home)?.with_reranker(reranker))
+    }
+
+    fn searcher_for<'s>(&self, searchers: &'s Searchers, topic: &str) -> &'s Searcher {
+        searchers.of_fold(self.facts.folds.testing(topic).unwrap_or_default())
+    }
+
+    fn rerank_as_given(&self, searchers: &Searchers) -> anyhow::Result<(Run, Option<String>)> {
         let mut run = Run::new("lodeseek-rerank");
         for query in self.queries() {
+            let searcher = self.searcher_for(searchers, &query.id);
             run.insert(&query.id, searcher.rank(&query.text, FusionTuning::DEPTH)?);
         }
         Ok((run, None))
     }
 
-    fn rerank_by_folds(&self, spec: &RerankSpec, searcher: &Searcher) -> anyhow::Result<(Run, Option<String>)> {
+    fn rerank_by_folds(&self, spec: &RerankSpec, searchers: &Searchers) -> anyhow::Result<(Run, Option<String>)> {
         let Some(method) = spec.fusion else { bail!("only a fusion has weights to tune") };
         let mut runs = vec![Run::new("component"); spec.pool.len() + spec.encoders.len()];
         for query in self.queries() {
+            let searcher = self.searcher_for(searchers, &query.id);
             let Some(Components { sparse, dense }) = searcher.components(&query.text)? else { continue };
             for (run, ranking) in runs.iter_mut().zip(sparse.into_iter().chain(dense)) {
                 run.insert(&query.id, ranking);
@@ -99,5 +137,14 @@ impl Laboratory<'_> {
         let by_fold: Vec<String> = tuned.folds.iter().map(|fold| weights(&fold.weights)).collect();
         let note = format!("weights by fold: {}; {:.1} candidates on average", by_fold.join("; "), tuned.pool);
         Ok((tuned.run, Some(note)))
+    }
+}
+
+/// One searcher for every topic, or one a fold.
+struct Searchers(Vec<Searcher>);
+
+impl Searchers {
+    fn of_fold(&self, fold: usize) -> &Searcher {
+        &self.0[fold % self.0.len()]
     }
 }

@@ -11,10 +11,11 @@ use crate::ranking::{Ranking, Scored};
 use crate::reproduce::Encoders;
 use crate::rerank::{Encoder, Fusion, Granularity, Method};
 use crate::sparse::{Bm25, LengthMode, ModelKind};
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Ranks that are judged.
 const DEPTH: usize = 1000;
@@ -33,18 +34,21 @@ pub(super) struct Query {
     pub(super) text: String,
 }
 
+/// A model: its folder among trained ones, or the one that the command line names.
+type Model = Option<PathBuf>;
+
 /// What an experiment works with; texts are indexed and encoded once, rankings made once.
 pub(super) struct Laboratory<'l> {
     pub(super) experiment: &'l DataFinder,
     pub(super) collection: &'l Collection,
     home: &'l Path,
-    encoder: Option<Box<dyn Encoder>>,
     encoders: &'l Encoders<'l>,
+    opened: BTreeMap<Model, Arc<dyn Encoder>>,
     progress: &'l DataFinderProgress<'l>,
     indexes: BTreeMap<TextForm, Texts>,
-    vectors: BTreeMap<TextForm, DenseRows>,
+    vectors: BTreeMap<(Model, TextForm), DenseRows>,
     words: Option<(TfIdf, SparseRows)>,
-    examples: Option<DenseRows>,
+    examples: BTreeMap<Model, DenseRows>,
     known: BTreeMap<(String, Years, Vec<Query>), Rankings>,
 }
 
@@ -56,18 +60,17 @@ impl<'l> Laboratory<'l> {
         encoders: &'l Encoders<'l>,
         progress: &'l DataFinderProgress<'l>,
     ) -> anyhow::Result<Self> {
-        let encoder = experiment.encodes().then(|| encoders(Granularity::Text)).transpose()?;
         Ok(Self {
             experiment,
             collection,
             home,
-            encoder,
             encoders,
+            opened: BTreeMap::new(),
             progress,
             indexes: BTreeMap::new(),
             vectors: BTreeMap::new(),
             words: None,
-            examples: None,
+            examples: BTreeMap::new(),
             known: BTreeMap::new(),
         })
     }
@@ -97,8 +100,8 @@ impl<'l> Laboratory<'l> {
         let rankings = match &spec.ranks {
             SystemKind::Bm25 { text, k1, b } => self.bm25(*text, *k1, *b, queries),
             SystemKind::TunedBm25 { text } => self.tuned_bm25(*text, queries, years),
-            SystemKind::Dense { text } => self.dense(*text, queries),
-            SystemKind::Neighbors { by, k, later } => self.neighbors(*by, *k, *later, queries),
+            SystemKind::Dense { text, trained } => self.dense(trained, *text, queries),
+            SystemKind::Neighbors { by, k, later, trained } => self.neighbors(*by, *k, *later, trained, queries),
             SystemKind::Home { pool, depth, dense, weights } => {
                 self.home(pool, *depth, *dense, weights, queries, years)
             }
@@ -168,25 +171,29 @@ impl<'l> Laboratory<'l> {
         rankings.iter().zip(queries).map(of).collect()
     }
 
-    fn encode(&self, side: Side, texts: &[String], what: &str) -> anyhow::Result<DenseRows> {
-        let Some(encoder) = &self.encoder else { bail!("no encoder was opened") };
-        let told = |done: usize| (self.progress)(&format!("{what}: {done} of {} texts encoded", texts.len()));
-        encode(encoder.as_ref(), side, texts, self.home, &told)
-    }
-
-    fn encode_queries(&self, queries: &[Query]) -> anyhow::Result<DenseRows> {
-        let texts: Vec<String> = queries.iter().map(|query| query.text.clone()).collect();
-        self.encode(Side::Queries, &texts, "queries")
-    }
-
-    fn dense(&mut self, form: TextForm, queries: &[Query]) -> anyhow::Result<Rankings> {
-        let datasets = &self.collection.datasets;
-        if !self.vectors.contains_key(&form) {
-            let texts: Vec<String> = datasets.iter().map(|dataset| dataset.text(form)).collect();
-            let vectors = self.encode(Side::Passages, &texts, "datasets")?;
-            self.vectors.insert(form, vectors);
+    fn encode(&mut self, model: &Model, side: Side, texts: &[String], what: &str) -> anyhow::Result<DenseRows> {
+        if !self.opened.contains_key(model) {
+            let encoder = (self.encoders)(Granularity::Text, model.as_deref())?;
+            self.opened.insert(model.clone(), encoder.into());
         }
-        let (asked, vectors) = (self.encode_queries(queries)?, &self.vectors[&form]);
+        let told = |done: usize| (self.progress)(&format!("{what}: {done} of {} texts encoded", texts.len()));
+        encode(self.opened[model].as_ref(), side, texts, self.home, &told)
+    }
+
+    fn encode_queries(&mut self, model: &Model, queries: &[Query]) -> anyhow::Result<DenseRows> {
+        let texts: Vec<String> = queries.iter().map(|query| query.text.clone()).collect();
+        self.encode(model, Side::Queries, &texts, "queries")
+    }
+
+    fn dense(&mut self, model: &Model, form: TextForm, queries: &[Query]) -> anyhow::Result<Rankings> {
+        let datasets = &self.collection.datasets;
+        let key = (model.clone(), form);
+        if !self.vectors.contains_key(&key) {
+            let texts: Vec<String> = datasets.iter().map(|dataset| dataset.text(form)).collect();
+            let vectors = self.encode(model, Side::Passages, &texts, "datasets")?;
+            self.vectors.insert(key.clone(), vectors);
+        }
+        let (asked, vectors) = (self.encode_queries(model, queries)?, &self.vectors[&key]);
         let rank = |place: usize| {
             // Nothing was asked where there are no words.
             let ids = datasets.iter().filter(|_| !queries[place].text.is_empty());
@@ -200,22 +207,30 @@ impl<'l> Laboratory<'l> {
 
     /// Every dataset of the nearest papers scores the sum of their likenesses: 1 minus half the squared distance, the cosine
     /// of vectors at length 1. (DataFinder's script writes distances as scores, so that the farthest count most.)
-    fn neighbors(&mut self, by: Nearness, k: usize, later: bool, queries: &[Query]) -> anyhow::Result<Rankings> {
+    fn neighbors(
+        &mut self,
+        by: Nearness,
+        k: usize,
+        later: bool,
+        model: &Model,
+        queries: &[Query],
+    ) -> anyhow::Result<Rankings> {
         match by {
             Nearness::TfIdf => self.learn_words(),
-            Nearness::Encoder => self.encode_examples()?,
+            Nearness::Encoder => self.encode_examples(model)?,
         }
         let texts: Vec<&str> = queries.iter().map(|query| query.text.as_str()).collect();
         let (words, asked) = match (by, &self.words) {
             (Nearness::TfIdf, Some((model, _))) => (Some(model.transform(&texts)), None),
-            _ => (None, Some(self.encode_queries(queries)?)),
+            _ => (None, Some(self.encode_queries(model, queries)?)),
         };
+        let examples = self.examples.get(model);
         let rank = |place: usize| {
             let year = self.collection.topics[queries[place].topic].year;
             let is_earlier = |example: usize| {
                 later || self.collection.examples[example].year.zip(year).is_none_or(|(own, asked)| own <= asked)
             };
-            let nearest = match (&words, &self.words, &asked, &self.examples) {
+            let nearest = match (&words, &self.words, &asked, examples) {
                 (Some(asked), Some((_, rows)), ..) => rows.nearest_among(asked.row(place), k, is_earlier),
                 (_, _, Some(asked), Some(rows)) => rows.nearest_among(asked.row(place), k, is_earlier),
                 _ => Vec::new(),
@@ -237,10 +252,11 @@ impl<'l> Laboratory<'l> {
         }
     }
 
-    fn encode_examples(&mut self) -> anyhow::Result<()> {
-        if self.examples.is_none() {
+    fn encode_examples(&mut self, model: &Model) -> anyhow::Result<()> {
+        if !self.examples.contains_key(model) {
             let texts: Vec<String> = self.collection.examples.iter().map(|example| example.text.clone()).collect();
-            self.examples = Some(self.encode(Side::Queries, &texts, "papers")?);
+            let vectors = self.encode(model, Side::Queries, &texts, "papers")?;
+            self.examples.insert(model.clone(), vectors);
         }
         Ok(())
     }
@@ -288,7 +304,7 @@ impl<'l> Laboratory<'l> {
         if let ([model], 0) = (pool, dense) {
             return Ok(searcher.with_model(model.model(LengthMode::Exact)));
         }
-        let encoders = if dense > 0 { vec![(self.encoders)(Granularity::Text)?] } else { Vec::new() };
+        let encoders = if dense > 0 { vec![(self.encoders)(Granularity::Text, None)?] } else { Vec::new() };
         let fusion = Some(WeightedFusion { method: "combsum".parse()?, weights: weights.to_vec() });
         let dense = NonZeroUsize::new(dense);
         let options = RerankOptions { pool: pool.to_vec(), depth, dense, fusion, ..RerankOptions::default() };

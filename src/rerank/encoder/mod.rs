@@ -5,7 +5,8 @@
 //! business: scores are made outside, by plain functions of matrices.
 //!
 //! [`open`] reads a model from a folder as people have it: sentence-transformers, the two towers of DPR, ColBERT as
-//! Stanford, PyLate and sentence-transformers write it. The folder's own settings are honoured or refused; passed over
+//! Stanford, PyLate and sentence-transformers write it; and one network with a head for each, as `training/` makes it, whose
+//! vectors by piece are described in its folder `pieces`. The folder's own settings are honoured or refused; passed over
 //! are only unknown keys of `onnx_config.json` and `config_sentence_transformers.json`. The network itself is run by ONNX Runtime, a library that is found when the program runs.
 
 mod error;

@@ -260,14 +260,21 @@ fn name(folder: &Path) -> String {
     folder.file_name().map_or_else(|| "model".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-/// The ONNX file of a tower: the one asked for, or `model.onnx`; each in the folder or in its folder `onnx`.
+/// What is opened where no file is asked for: the whole network, or where only that was shipped, the one in eight bits.
+const USUAL: [&str; 2] = ["model.onnx", "model_int8.onnx"];
+
+/// The ONNX file of a tower: the one asked for, or a usual one; each in the folder or in its folder `onnx`.
 fn graph(tower: &Path, options: &EncoderOptions) -> Result<PathBuf, ModelError> {
-    let file = options.variant.as_deref().unwrap_or("model.onnx");
-    let places = [tower.join(file), tower.join("onnx").join(file)];
+    let files = options.variant.as_deref().map_or(USUAL.to_vec(), |file| vec![file]);
+    let mut places = files.iter().flat_map(|file| [tower.join(file), tower.join("onnx").join(file)]);
     let missing = || {
-        ModelError::folder(tower, format!("neither {file} nor onnx/{file} is there; export the model to ONNX first"))
+        let files = files.join(" nor ");
+        ModelError::folder(
+            tower,
+            format!("neither {files} is there, nor in the folder onnx; export the model to ONNX first"),
+        )
     };
-    places.iter().find(|path| path.is_file()).cloned().ok_or_else(missing)
+    places.find(|path| path.is_file()).ok_or_else(missing)
 }
 
 fn batches(graphs: &[PathBuf], options: &EncoderOptions, on_gpu: bool) -> Result<Batches, ModelError> {

@@ -61,7 +61,8 @@ pub struct EncoderOptions {
     pub sessions: usize,
     /// The most positions of one batch, padding included; without, what suits the device. A longer text goes alone.
     pub tokens_a_batch: Option<usize>,
-    /// The ONNX file, as a path in the model's folder or in its folder `onnx`; without, `model.onnx`.
+    /// The ONNX file, as a path in the model's folder or in its folder `onnx`; without, `model.onnx`, or where that is missing,
+    /// `model_int8.onnx`.
     pub variant: Option<String>,
     /// One row a text or a row a piece; without, as the folder says.
     pub granularity: Option<Granularity>,

@@ -19,6 +19,10 @@ use std::path::{Path, PathBuf};
 /// attended to costs its square.
 const LONGEST: usize = 32_768;
 
+/// Where a folder with one vector a text keeps what makes one a piece, trained together with it: modules of its own, whose
+/// transformer is the folder above.
+const PIECES: &str = "pieces";
+
 /// How texts become vectors.
 pub(super) struct Recipe {
     /// The folders with tokenizer and network: one, or one for queries and one for passages.
@@ -132,7 +136,9 @@ impl Recipe {
         if !folder.is_dir() {
             return Err(ModelError::folder(folder, "there is no such folder"));
         }
-        let mut recipe = Self::of_folder(folder)?;
+        let pieces = folder.join(PIECES);
+        let has_head = options.granularity == Some(Granularity::Piece) && pieces.join("modules.json").is_file();
+        let mut recipe = Self::of_folder(if has_head { &pieces } else { folder })?;
         recipe.set_granularity(folder, options.granularity)?;
         recipe.set_lengths(folder, options)?;
         Ok(recipe)

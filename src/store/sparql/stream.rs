@@ -211,6 +211,14 @@ impl Watch {
         self.limits.deadline.saturating_sub(self.started.elapsed())
     }
 
+    /// A service is asked until the deadline, too: whether its call or the evaluation ends first is chance, and told alike.
+    fn told(&self, error: SparqlError) -> SparqlError {
+        match error {
+            SparqlError::Service(_) if self.time_left() < WATCH => SparqlError::Deadline(self.limits.deadline),
+            other => other,
+        }
+    }
+
     fn check(&mut self, cancellation: &Cancellation) -> Result<(), SparqlError> {
         if cancellation.0.is_cancelled() {
             return Err(SparqlError::Cancelled);
@@ -392,7 +400,7 @@ impl AnswerStream {
         };
         loop {
             match part {
-                Ok(Part::Failed(error)) => return Err(error),
+                Ok(Part::Failed(error)) => return Err(self.watch.told(error)),
                 Ok(part) => return Ok(part),
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(SparqlError::Evaluation("the evaluation broke off".to_owned()));

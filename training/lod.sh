@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Trains DR2's grid over the judged topics of DATA/lod and exports every model, as acordar/lod-dev-trained.toml wants them.
+# usage: lod.sh PROGRAM HOME DATA OUTPUT   (HOME: DATA/lod loaded and indexed)
+# Stopped anywhere, it goes on from there.
+set -euo pipefail
+program=$(realpath "$1") home=$(realpath "$2") data=$(realpath "$3") output=$(realpath -m "$4")
+cd "$(dirname "$0")/.."
+base=$(python3 .ci/model.py)
+python=$(bash training/environment.sh)
+made() { [ -d "$output/data/$1" ] || "$program" --home "$home" training-data "$@" --output "$output/data/$1"; }
+made titles --catalog "$data/eu-portal/datasets.jsonl" --with-home
+made queries
+made judged --topics "$data/lod/dev/queries.tsv" --qrels "$data/lod/dev/qrels.txt" --folds 5
+export PYTHONPATH=training HF_HUB_OFFLINE=1
+"$python" -m lodeseek_training train lod --base "$base" --data "$output/data" --output "$output/trained"
+for best in "$output"/trained/*/best "$output"/trained/*/fold*/best; do
+  model="$output/models${best#"$output/trained"}"
+  model="${model%/best}"
+  [ -d "$model" ] || "$python" -m lodeseek_training export "$best" "$model"
+done

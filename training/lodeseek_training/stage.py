@@ -1,0 +1,247 @@
+"""One stage: a model trained on one folder of data, resumable at every validation, stopped when it no longer gets better."""
+
+import dataclasses
+import json
+import math
+import os
+import pathlib
+import shutil
+import time
+
+import torch
+
+from . import measure
+from .curve import curve
+from .data import Cutter, Folder, Texts, batches
+from .losses import contrast
+from .model import Ranker, max_sim
+
+# Steps between two words of how it goes.
+TOLD = 50
+KEPT = ["config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt", "modules.json",
+        "sentence_bert_config.json", "config_sentence_transformers.json", "1_Pooling/config.json"]
+
+
+@dataclasses.dataclass
+class Settings:
+    """What a stage is told. Lengths in pieces; `negatives`: hard ones drawn for each query; `random`: passages drawn from
+    all for each batch, with which popularity is learned; `mix`: shares of the trained weights that are tried against the start's, the best by validation is kept."""
+    heads: list = dataclasses.field(default_factory=lambda: ["text", "piece"])
+    styles: list | None = None
+    epochs: int = 1
+    batch: int = 16
+    negatives: int = 1
+    rate: float = 2e-5
+    warmup: float = 0.1
+    clip: float = 2.0
+    scale: float = 20.0
+    decay: float = 0.01
+    query_length: int = 64
+    passage_length: int = 128
+    dimension: int = 128
+    random: int = 0
+    validate_every: int = 200
+    validated: int = 400
+    patience: int = 4
+    examples: int | None = None
+    mix: list = dataclasses.field(default_factory=list)
+    seed: int = 12345
+
+
+class Stage:
+    """A training run in a folder: `state.pt` while it goes on, `best/` the model, `log.jsonl`, `curve.svg`, `done.json`."""
+
+    def __init__(self, start, data, folder, settings, fold=None, folds=None, say=print):
+        self.start, self.folder, self.settings, self.say = pathlib.Path(start), pathlib.Path(folder), settings, say
+        self.folder.mkdir(parents=True, exist_ok=True)
+        torch.manual_seed(settings.seed)
+        self.cutter = Cutter(start, settings.query_length, settings.passage_length)
+        self.source = Folder(data)
+        self.texts = Texts(self.source, self.cutter)
+        train, valid = self.source.split(fold, folds)
+        if settings.styles:
+            train, valid = ([one for one in part if one.style in settings.styles] for part in (train, valid))
+        self.train, self.valid = train[:settings.examples], valid[:settings.validated]
+        if not self.train or not self.valid:
+            raise SystemExit(f"{data}: {len(train)} examples to train with, {len(valid)} to choose by: both are needed")
+        self.judged = fold is not None and any(example.fold is not None for example in self.source.examples)
+        dimension = settings.dimension if "piece" in settings.heads else None
+        self.device = "cuda" if torch.cuda.is_available() else "cpu"
+        fresh = dimension and not (self.start / "pieces").exists()
+        self.model = Ranker.open(start, dimension).to(self.device)
+        if fresh:
+            self.model.fit_projection(*self.tensors(self.texts.rows[:256]))
+        self.steps = settings.epochs * math.ceil(len(self.train) / settings.batch)
+        self.step, self.best, self.waited, self.spent = 0, None, 0, 0.0
+
+    def tensors(self, rows):
+        return (tensor.to(self.device) for tensor in self.cutter.filled(rows))
+
+    def half(self):
+        """bf16 where the hardware has it: three times as fast on CPUs with AVX-512's or AMX's; weights stay fp32."""
+        capable = self.device == "cuda" or torch.cpu._is_avx512_bf16_supported()
+        return torch.autocast(self.device, dtype=torch.bfloat16, enabled=capable)
+
+    def encoded(self, rows):
+        ids, mask = self.tensors(rows)
+        with self.half():
+            text, pieces = self.model(ids, mask)
+        return ids, mask, text, pieces
+
+    # -- one step ------------------------------------------------------------------------------------------------------
+
+    def loss(self, batch):
+        settings = self.settings
+        _, query_mask, query, query_pieces = self.encoded([self.cutter.query(example.query) for example in batch.examples])
+        ids, mask, passage, passage_pieces = self.encoded([self.texts.rows[place] for place in batch.passages])
+        batch.ignored = batch.ignored.to(self.device)
+        total = 0.0
+        if "text" in settings.heads:
+            total = total + contrast(query @ passage.T, batch, settings.scale)
+        if "piece" in settings.heads:
+            scores = max_sim(query_pieces, query_mask, passage_pieces, self.model.kept(ids, mask))
+            total = total + contrast(scores, batch, settings.scale)
+        return total
+
+    def rate(self, step):
+        warm = max(1, int(self.steps * self.settings.warmup))
+        return step / warm if step < warm else max(0.0, (self.steps - step) / max(1, self.steps - warm))
+
+    # -- the run -------------------------------------------------------------------------------------------------------
+
+    def run(self):
+        """The folder of the best model."""
+        best = self.folder / "best"
+        if (self.folder / "done.json").exists():
+            return best
+        settings = self.settings
+        learning = [weight for weight in self.model.parameters() if weight.requires_grad]
+        optimizer = torch.optim.AdamW(learning, lr=settings.rate, weight_decay=settings.decay, fused=True)
+        self.resume(optimizer)
+        if self.best is None:
+            self.judge(optimizer, None)
+        started = time.monotonic() - self.spent
+        losses = []
+        for epoch in range(settings.epochs):
+            each = math.ceil(len(self.train) / settings.batch)
+            if self.step >= (epoch + 1) * each:
+                continue
+            for number, batch in enumerate(batches(self.train, self.texts, settings, epoch)):
+                if epoch * each + number < self.step:
+                    continue
+                for group in optimizer.param_groups:
+                    group["lr"] = settings.rate * self.rate(self.step)
+                self.model.train()
+                loss = self.loss(batch)
+                loss.backward()
+                torch.nn.utils.clip_grad_norm_(self.model.parameters(), settings.clip)
+                optimizer.step()
+                optimizer.zero_grad(set_to_none=True)
+                losses.append(loss.item())
+                self.step += 1
+                if self.step % TOLD == 0:
+                    self.say(f"{self.folder.name}: step {self.step} of {self.steps}, loss {sum(losses[-TOLD:]) / len(losses[-TOLD:]):.3f}")
+                if self.step % settings.validate_every == 0 or self.step == self.steps:
+                    self.spent = time.monotonic() - started
+                    self.judge(optimizer, sum(losses) / len(losses))
+                    losses = []
+                    if self.waited >= settings.patience:
+                        return self.finish()
+        return self.finish()
+
+    def judge(self, optimizer, loss):
+        """Measures, keeps the model where it is the best so far, and leaves all that a resumed run needs."""
+        found = self.measured()
+        score = sum(found.values()) / len(found)
+        if self.best is None or score > self.best:
+            self.best, self.waited = score, 0
+            self.write(self.folder / "best")
+        else:
+            self.waited += 1
+        self.log({"step": self.step, "of": self.steps, "seconds": round(self.spent, 1), "loss": loss and round(loss, 4),
+                  **{name: round(value, 4) for name, value in found.items()}, "kept": self.waited == 0})
+        self.checkpoint(optimizer)
+
+    def measured(self):
+        self.model.eval()
+        with torch.no_grad():
+            return measure.judged(self) if self.judged else measure.ranked(self)
+
+    @torch.no_grad()
+    def all_vectors(self):
+        self.model.eval()
+        order = sorted(range(len(self.texts.rows)), key=lambda place: len(self.texts.rows[place]))
+        vectors = torch.zeros(len(order), self.model.network.config.hidden_size, device=self.device)
+        for start in range(0, len(order), 64):
+            places = order[start:start + 64]
+            vectors[places] = self.encoded([self.texts.rows[place] for place in places])[2]
+        return vectors
+
+    # -- what is kept --------------------------------------------------------------------------------------------------
+
+    def log(self, line):
+        text = json.dumps(line)
+        with open(self.folder / "log.jsonl", "a", encoding="utf-8") as file:
+            file.write(text + "\n")
+        self.say(f"{self.folder.name}: {text}")
+
+    def checkpoint(self, optimizer):
+        state = {"step": self.step, "best": self.best, "waited": self.waited, "spent": self.spent,
+                 "model": self.model.state_dict(), "optimizer": optimizer.state_dict()}
+        torch.save(state, self.folder / "state.pt.new")
+        os.replace(self.folder / "state.pt.new", self.folder / "state.pt")
+
+    def resume(self, optimizer):
+        path = self.folder / "state.pt"
+        if not path.exists():
+            return
+        state = torch.load(path, map_location=self.device, weights_only=True)
+        self.step, self.best, self.waited, self.spent = (state[key] for key in ("step", "best", "waited", "spent"))
+        self.model.load_state_dict(state["model"])
+        optimizer.load_state_dict(state["optimizer"])
+        self.say(f"{self.folder.name}: goes on at step {self.step} of {self.steps}")
+
+    def write(self, folder):
+        """A model's folder: weights, and the base's settings and tokenizer."""
+        staged = folder.with_name(folder.name + ".new")
+        shutil.rmtree(staged, ignore_errors=True)
+        for name in KEPT:
+            if (self.start / name).exists():
+                (staged / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(self.start / name, staged / name)
+        self.model.save(staged)
+        shutil.rmtree(folder, ignore_errors=True)
+        os.replace(staged, folder)
+
+    def finish(self):
+        best = self.folder / "best"
+        share = self.mixed(best) if self.settings.mix else 1.0
+        done = {"steps": self.step, "seconds": round(self.spent, 1), "best": round(self.best, 4), "share": share,
+                "device": self.device, "threads": torch.get_num_threads(), "train": len(self.train), "valid": len(self.valid),
+                "settings": dataclasses.asdict(self.settings)}
+        (self.folder / "curve.svg").write_text(curve(self.folder / "log.jsonl"))
+        (self.folder / "done.json").write_text(json.dumps(done, indent=1) + "\n")
+        (self.folder / "state.pt").unlink(missing_ok=True)
+        return best
+
+    def mixed(self, best):
+        """Weights between those of the start and the trained ones (M. Wortsman et al., *Robust fine-tuning of zero-shot
+        models*, CVPR 2022): few examples teach much that holds for these examples alone."""
+        dimension = self.settings.dimension if "piece" in self.settings.heads else None
+        trained = {name: value.clone() for name, value in Ranker.open(best, dimension).to(self.device).state_dict().items()}
+        start = Ranker.open(self.start, dimension).to(self.device)
+        if dimension and not (self.start / "pieces").exists():
+            start.fit_projection(*self.tensors(self.texts.rows[:256]))
+        start = start.state_dict()
+        tried = []
+        for share in sorted({*self.settings.mix, 1.0}):
+            self.model.load_state_dict({name: start[name] + share * (value - start[name]) if value.is_floating_point() else value
+                                        for name, value in trained.items()})
+            found = self.measured()
+            tried.append((sum(found.values()) / len(found), share))
+            self.log({"share": share, **{name: round(value, 4) for name, value in found.items()}})
+        self.best, share = max(tried)
+        self.model.load_state_dict({name: start[name] + share * (value - start[name]) if value.is_floating_point() else value
+                                    for name, value in trained.items()})
+        self.write(best)
+        return share
