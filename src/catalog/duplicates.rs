@@ -6,8 +6,8 @@
 //! of what shares keys, so that no order of the datasets changes them. A key that more than [`COMMON`] datasets share is a
 //! placeholder and tells nothing.
 //!
-//! Content is compared by the hash that names it in the store: graphs that differ in labels of blank nodes alone are told
-//! apart.
+//! Content is compared by the hash of its canonical form (RDFC-1.0): syntax, order and labels of blank nodes do not matter.
+//! Graphs too large or too intricate for that are compared as they are, labels included, and the reason says so.
 
 use super::{Dataset, DatasetId, Node, Value};
 use crate::rdf::vocab::{adms, dcterms, owl, skos};
@@ -26,12 +26,35 @@ pub enum Reason {
     Identifier,
     /// The same identifier and the same content.
     IdentifierAndContent,
+    /// The same identifier, and the same content with the same labels of blank nodes: it is not compared without them.
+    IdentifierAndLabelledContent,
     /// The same content under the same title.
     ContentAndTitle,
+    /// The same title, and the same content with the same labels of blank nodes: it is not compared without them.
+    LabelledContentAndTitle,
     /// The same title, publisher and landing page.
     TitleAndPage,
     /// The same title, publisher and description.
     TitleAndDescription,
+}
+
+/// What content is known by: two values of one kind are equal for the same content alone.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Content {
+    /// The hash of its canonical form, equal for equal graphs.
+    Canonical(String),
+    /// A hash that changes with labels of blank nodes.
+    Labelled(String),
+}
+
+impl Content {
+    /// The hash, and the reasons it gives with an identifier and with a title.
+    fn reasons(&self) -> (&String, Reason, Reason) {
+        match self {
+            Self::Canonical(hash) => (hash, Reason::IdentifierAndContent, Reason::ContentAndTitle),
+            Self::Labelled(hash) => (hash, Reason::IdentifierAndLabelledContent, Reason::LabelledContentAndTitle),
+        }
+    }
 }
 
 /// What datasets are compared by.
@@ -46,13 +69,13 @@ pub struct Candidate {
     publisher: Option<String>,
     page: Option<String>,
     description: Option<String>,
-    content: Option<String>,
+    content: Option<Content>,
 }
 
 impl Candidate {
-    /// Of a dataset, and the name of its content where there is any.
+    /// Of a dataset, and of its content where there is any.
     #[must_use]
-    pub fn of(dataset: &Dataset, content: Option<&str>) -> Self {
+    pub fn of(dataset: &Dataset, content: Option<Content>) -> Self {
         let metadata = &dataset.metadata;
         let has_title = !metadata.titles.is_empty();
         let publisher = metadata.agents().map(|agent| folded(&agent.name).join(" ")).min();
@@ -63,7 +86,7 @@ impl Candidate {
             publisher: publisher.filter(|name| !name.is_empty()),
             page: metadata.landing_page.as_deref().and_then(address),
             description: metadata.description().map(|text| folded(text).join(" ")).filter(|text| !text.is_empty()),
-            content: content.map(str::to_owned),
+            content,
         }
     }
 
@@ -78,16 +101,16 @@ impl Candidate {
         let mut keys = Vec::new();
         for identifier in &self.identifiers {
             keys.push((Reason::Identifier, vec![identifier.clone(), self.numbers()]));
-            if let Some(content) = &self.content {
-                keys.push((Reason::IdentifierAndContent, vec![identifier.clone(), content.clone()]));
+            if let Some((hash, reason, _)) = self.content.as_ref().map(Content::reasons) {
+                keys.push((reason, vec![identifier.clone(), hash.clone()]));
             }
         }
         if self.title.is_empty() {
             return keys;
         }
         let title = self.title.join(" ");
-        if let Some(content) = &self.content {
-            keys.push((Reason::ContentAndTitle, vec![title.clone(), content.clone()]));
+        if let Some((hash, _, reason)) = self.content.as_ref().map(Content::reasons) {
+            keys.push((reason, vec![title.clone(), hash.clone()]));
         }
         if let Some(publisher) = &self.publisher {
             for (reason, other) in
@@ -345,24 +368,32 @@ mod tests {
             dataset
         };
         let doi = |id: &str, title: &str| identified(dataset(id, title, id), "10.1/x");
-        let reasons = |a: &Dataset, b: &Dataset, content: [Option<&str>; 2]| -> Vec<Reason> {
-            let found = Duplicates::among(&[Candidate::of(a, content[0]), Candidate::of(b, content[1])]);
+        let reasons = |a: &Dataset, b: &Dataset, content: [Option<Content>; 2]| -> Vec<Reason> {
+            let [first, second] = content;
+            let found = Duplicates::among(&[Candidate::of(a, first), Candidate::of(b, second)]);
             found.groups.into_iter().flat_map(|group| group.reasons).collect()
         };
-        let none = [None, None];
-        let same = [Some("c"), Some("c")];
-        assert_eq!(reasons(&doi("a", "Trees"), &doi("b", "All the trees"), none), [Reason::Identifier]);
-        assert_eq!(reasons(&doi("a", "Trees 2020"), &doi("b", "Trees 2021"), none), []);
-        assert_eq!(reasons(&doi("a", "Trees 2020"), &doi("b", "Trees"), same), [Reason::IdentifierAndContent]);
-        assert_eq!(reasons(&titled("a"), &dataset("b", "City: TREES", "Other"), same), [Reason::ContentAndTitle]);
-        assert_eq!(reasons(&titled("a"), &dataset("b", "Town trees", "Parks"), same), []);
-        assert_eq!(reasons(&titled("a"), &titled("b"), [Some("c"), Some("d")]), []);
-        assert_eq!(reasons(&titled("a"), &titled("b"), none), []);
+        let none = [const { None }; 2];
+        let canonical = |hash: &str| Some(Content::Canonical(hash.to_owned()));
+        let labelled = |hash: &str| Some(Content::Labelled(hash.to_owned()));
+        let same = || [canonical("c"), canonical("c")];
+        let alike = || [labelled("c"), labelled("c")];
+        assert_eq!(reasons(&doi("a", "Trees"), &doi("b", "All the trees"), none.clone()), [Reason::Identifier]);
+        assert_eq!(reasons(&doi("a", "Trees 2020"), &doi("b", "Trees 2021"), none.clone()), []);
+        assert_eq!(reasons(&doi("a", "Trees 2020"), &doi("b", "Trees"), same()), [Reason::IdentifierAndContent]);
+        assert_eq!(reasons(&titled("a"), &dataset("b", "City: TREES", "Other"), same()), [Reason::ContentAndTitle]);
+        assert_eq!(reasons(&titled("a"), &dataset("b", "Town trees", "Parks"), same()), []);
+        assert_eq!(reasons(&titled("a"), &titled("b"), [canonical("c"), canonical("d")]), []);
+        assert_eq!(reasons(&titled("a"), &titled("b"), [canonical("c"), labelled("c")]), []);
+        let (one, other) = (doi("a", "Trees 2020"), doi("b", "Trees"));
+        assert_eq!(reasons(&one, &other, alike()), [Reason::IdentifierAndLabelledContent]);
+        assert_eq!(reasons(&titled("a"), &titled("b"), alike()), [Reason::LabelledContentAndTitle]);
+        assert_eq!(reasons(&titled("a"), &titled("b"), none.clone()), []);
         let (one, other) = (paged("a", "http://e.org/t/"), paged("b", "https://www.e.org/t"));
-        assert_eq!(reasons(&one, &other, none), [Reason::TitleAndPage]);
-        assert_eq!(reasons(&one, &paged("b", "https://e.org/u"), none), []);
-        assert_eq!(reasons(&told("a", "All of them."), &told("b", "all of them"), none), [Reason::TitleAndDescription]);
-        assert_eq!(reasons(&told("a", "All"), &told("b", "Some"), none), []);
+        assert_eq!(reasons(&one, &other, none.clone()), [Reason::TitleAndPage]);
+        assert_eq!(reasons(&one, &paged("b", "https://e.org/u"), none.clone()), []);
+        assert_eq!(reasons(&told("a", "All of them."), &told("b", "all of them"), none.clone()), [Reason::TitleAndDescription]);
+        assert_eq!(reasons(&told("a", "All"), &told("b", "Some"), none.clone()), []);
     }
 
     #[test]
@@ -399,8 +430,8 @@ mod tests {
         proptest::collection::vec(one, 0..12).prop_map(|rows| {
             let candidate = |(place, (title, publisher, number, content)): (usize, (u8, u8, u8, Option<u8>))| {
                 let dataset = dataset(&format!("d{place:02}"), &format!("t{title} of"), &format!("p{publisher}"));
-                let content = content.map(|content| content.to_string());
-                Candidate::of(&identified(dataset, &format!("10.1/{number}")), content.as_deref())
+                let content = content.map(|content| Content::Canonical(content.to_string()));
+                Candidate::of(&identified(dataset, &format!("10.1/{number}")), content)
             };
             rows.into_iter().enumerate().map(candidate).collect()
         })

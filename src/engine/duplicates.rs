@@ -2,8 +2,8 @@
 
 use super::{Card, EngineError};
 use crate::catalog::DatasetId;
-use crate::catalog::duplicates::{Candidate, Duplicates};
-use crate::store::{self, Entry};
+use crate::catalog::duplicates::{Candidate, Content, Duplicates};
+use crate::store::{self, Entry, Fingerprint, Store};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use std::fs;
@@ -59,15 +59,25 @@ fn failed(home: &Path) -> impl FnOnce(io::Error) -> EngineError {
 }
 
 /// Finds the duplicates among all datasets and keeps them, as a whole or not at all.
-pub(super) fn keep<'e>(home: &Path, entries: impl Iterator<Item = &'e Entry>) -> Result<(), EngineError> {
-    let empty = store::empty_version();
-    let content = |entry: &'e Entry| Some(entry.version.as_str()).filter(|version| *version != empty);
-    let candidates: Vec<Candidate> = entries.map(|entry| Candidate::of(&entry.dataset, content(entry))).collect();
+pub(super) fn keep(store: &Store, entries: &[Entry]) -> Result<(), EngineError> {
+    let (home, empty) = (store.home(), store::empty_version());
+    let mut candidates = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let content = if entry.version == empty { None } else { Some(content(store, entry)?) };
+        candidates.push(Candidate::of(&entry.dataset, content));
+    }
     let found = serde_json::to_vec(&Duplicates::among(&candidates)).map_err(io::Error::other).map_err(failed(home))?;
     if fs::read(path(home)).is_ok_and(|kept| kept == found) {
         return Ok(());
     }
     Ok(store::write_whole(&path(home), &found)?)
+}
+
+fn content(store: &Store, entry: &Entry) -> Result<Content, EngineError> {
+    Ok(match store.fingerprint(entry)? {
+        Fingerprint::Canonical(hash) => Content::Canonical(hash),
+        Fingerprint::Labelled(version) => Content::Labelled(version),
+    })
 }
 
 /// Groups by their members.

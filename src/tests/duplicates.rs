@@ -139,3 +139,66 @@ fn the_program_shows_them_once() {
     let all = run(home.path(), &["search", "elm", "--duplicates"]);
     assert!(all.out.contains("[elm-b]") && !all.out.contains("also from"), "{}", all.out);
 }
+
+/// One graph in two syntaxes, orders and sets of labels; another graph; and cliques, that nobody can canonicalize in time.
+#[test]
+fn content_is_one_whatever_its_syntax_and_labels() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let clique = |label: &str| -> String {
+        let pairs = (0..40).flat_map(|one| (0..40).map(move |other| (one, other))).filter(|(one, other)| one != other);
+        pairs.map(|(one, other)| format!("_:{label}{one} <http://e.org/knows> _:{label}{other} .\n")).collect()
+    };
+    let turned = |lines: &str| lines.lines().rev().map(|line| format!("{line}\n")).collect::<String>();
+    let (one, other) = (clique("a"), turned(&clique("b")));
+    for (name, text) in [
+        ("oak-a.ttl", "@prefix e: <http://e.org/> . e:oak e:seen [ e:by \"Ann\" ] , [ e:by \"Bob\" ; e:in e:park ] ."),
+        (
+            "oak-b.nt",
+            "_:y <http://e.org/in> <http://e.org/park> .
+             _:y <http://e.org/by> \"Bob\" .
+             <http://e.org/oak> <http://e.org/seen> _:x .
+             <http://e.org/oak> <http://e.org/seen> _:y .
+             _:x <http://e.org/by> \"Ann\" .",
+        ),
+        ("oak-c.ttl", "@prefix e: <http://e.org/> . e:oak e:seen [ e:by \"Bob\" ] , [ e:by \"Ann\" ; e:in e:park ] ."),
+        ("knot-a.nt", &one),
+        ("knot-b.nt", &one),
+        ("knot-c.nt", &other),
+    ] {
+        fs::write(folder.path().join(name), text).expect("written");
+    }
+    let entry = |file: &str| {
+        let (id, _) = file.split_once('.').expect("an ending");
+        let kind = id.split('-').next().expect("a kind");
+        format!(
+            "<http://e.org/{id}> a dcat:Dataset ; dct:identifier \"{id}\" ; dct:title \"The {kind}\" ;
+             dct:publisher [ foaf:name \"Portal of {id}\" ] ; dcat:distribution [ dcat:downloadURL <{file}> ] .\n"
+        )
+    };
+    let files = ["oak-a.ttl", "oak-b.nt", "oak-c.ttl", "knot-a.nt", "knot-b.nt", "knot-c.nt"];
+    let prefixes = "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
+        @prefix foaf: <http://xmlns.com/foaf/0.1/> .\n";
+    let catalog = folder.path().join("catalog.ttl");
+    fs::write(&catalog, prefixes.to_owned() + &files.map(entry).concat()).expect("written");
+    let home = Home::of(&catalog);
+    let expected = json!({
+        "groups": [
+            { "members": ["knot-a", "knot-b"], "reasons": ["labelled-content-and-title"] },
+            { "members": ["oak-a", "oak-b"], "reasons": ["content-and-title"] },
+        ],
+        "versions": [],
+    });
+    let found = |home: &Home| serde_json::to_value(home.searcher().duplicates().expect("read")).expect("JSON");
+    assert_eq!(found(&home), expected);
+    // A home of before has no fingerprints: they are made when they are needed, and no load is.
+    let fingerprints = || {
+        let files = fs::read_dir(home.path().join("graphs")).expect("a folder").map(|entry| entry.expect("read").path());
+        files.filter(|path| path.extension().is_some_and(|end| end == "rdfc")).collect::<Vec<_>>()
+    };
+    let before = fingerprints();
+    assert_eq!(before.len(), 5, "the two knots with the same labels are one version");
+    before.iter().for_each(|path| fs::remove_file(path).expect("removed"));
+    fs::remove_file(home.path().join("duplicates.json")).expect("removed");
+    home.index();
+    assert_eq!((found(&home), fingerprints().len()), (expected, 5));
+}
