@@ -112,6 +112,40 @@ async fn why_they_are_one_is_told() {
     assert!(!site.get("/?q=elm&duplicates=all").await.body.contains("Also from"));
 }
 
+#[tokio::test]
+async fn what_is_related_has_a_resource_of_its_own() {
+    let (_folder, home) = home();
+    let (app, kept) = home.serve(limits());
+    let site = Site::behind(app, kept);
+    let oak = site.get("/dataset/oak-a/related").await.json();
+    let ids: Vec<&Value> = oak["duplicates"].as_array().expect("others").iter().map(|other| &other["id"]).collect();
+    assert_eq!((ids, &oak["reasons"]), (vec![&json!("oak-b"), &json!("oak-c")], &json!(["identifier"])));
+    let ash = site.get("/dataset/ash-2/related?format=json").await.json();
+    assert_eq!(ash["duplicates"], json!([]));
+    assert_eq!(
+        (&ash["editions"][0]["id"], &ash["editions"][0]["edition"]),
+        (&json!("ash-1"), &json!("previous-in-series"))
+    );
+    // The same statement from both ends, and none in the description or the feed, where others would harvest it.
+    let base = "http://localhost:7878/dataset/";
+    let line = format!("<{base}ash-2> <http://www.w3.org/ns/dcat#prev> <{base}ash-1> .\n");
+    for id in ["ash-1", "ash-2"] {
+        assert_eq!(site.get(&format!("/dataset/{id}/related?format=nt")).await.body, line);
+        assert!(!site.get(&format!("/dataset/{id}?format=nt")).await.body.contains("dcat#prev"));
+    }
+    assert_eq!(site.get("/dataset/oak-a/related?format=nt").await.body, "");
+    assert!(!site.get("/catalog.nt").await.body.contains("dcat#prev>"));
+    assert_eq!(site.get("/dataset/none/related").await.status, StatusCode::NOT_FOUND);
+    assert_eq!(site.get("/dataset/ash-1/related?format=csv").await.status, StatusCode::BAD_REQUEST);
+    let page = site.get("/dataset/ash-1?format=html").await.body;
+    assert!(page.contains("<a href=\"/dataset/ash-2\">Ash trees 2021</a>, the one after"), "{page}");
+    let page = site.get("/dataset/elm-b?format=html").await.body;
+    let told = "Also from <a href=\"/dataset/elm-a\">Parks</a>, because of the same title, publisher and landing page.";
+    assert!(page.contains(told), "{page}");
+    assert_eq!(search(&site, "").await["counts"], "every dataset, those that are the same each");
+    assert!(search(&site, "&duplicates=all").await["counts"].is_null());
+}
+
 /// What is measured does not change: a request of the library, and a run, know nothing of duplicates.
 #[test]
 fn rankings_that_are_measured_hold_every_dataset() {
@@ -136,6 +170,10 @@ fn the_program_shows_them_once() {
     let home = home.into_folder();
     let found = run(home.path(), &["search", "elm"]);
     assert!(found.out.contains("also from: Parks [elm-a]"), "{}{}", found.out, found.err);
+    let shown = run(home.path(), &["show", "elm-b"]);
+    assert!(shown.out.contains("also from  Parks [elm-a], because of the same title"), "{}{}", shown.out, shown.err);
+    let shown = run(home.path(), &["show", "ash-1"]);
+    assert!(shown.out.contains("edition    Ash trees 2021 [ash-2], the one after"), "{}{}", shown.out, shown.err);
     let all = run(home.path(), &["search", "elm", "--duplicates"]);
     assert!(all.out.contains("[elm-b]") && !all.out.contains("also from"), "{}", all.out);
 }
@@ -192,7 +230,8 @@ fn content_is_one_whatever_its_syntax_and_labels() {
     assert_eq!(found(&home), expected);
     // A home of before has no fingerprints: they are made when they are needed, and no load is.
     let fingerprints = || {
-        let files = fs::read_dir(home.path().join("graphs")).expect("a folder").map(|entry| entry.expect("read").path());
+        let files =
+            fs::read_dir(home.path().join("graphs")).expect("a folder").map(|entry| entry.expect("read").path());
         files.filter(|path| path.extension().is_some_and(|end| end == "rdfc")).collect::<Vec<_>>()
     };
     let before = fingerprints();

@@ -31,7 +31,8 @@ fn by_sophia(lines: &str) -> String {
 
 #[test]
 fn neither_syntax_nor_order_nor_labels_matter() {
-    let turtle = "@prefix ex: <http://e.org/> . ex:a ex:p [ ex:q 1 , \"x\"@EN ] , [ ex:q [ ex:r ex:a ] ] , ( ex:b ex:c ) .";
+    let turtle =
+        "@prefix ex: <http://e.org/> . ex:a ex:p [ ex:q 1 , \"x\"@EN ] , [ ex:q [ ex:r ex:a ] ] , ( ex:b ex:c ) .";
     let rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
     let lines = format!(
         "_:z <http://e.org/q> \"1\"^^<http://www.w3.org/2001/XMLSchema#integer> .
