@@ -6,11 +6,11 @@
 //! of what shares keys, so that no order of the datasets changes them. A key that more than [`COMMON`] datasets share is a
 //! placeholder and tells nothing.
 //!
-//! Content is compared by the hash that names it in the store: graphs that differ in labels of blank nodes alone are told
-//! apart.
+//! Content is compared by the hash of its canonical form (RDFC-1.0): syntax, order and labels of blank nodes do not matter.
+//! Graphs too large or too intricate for that are compared as they are, labels included, and the reason says so.
 
-use super::{Dataset, DatasetId, Node, Value};
-use crate::rdf::vocab::{adms, dcterms, owl, skos};
+use super::{Dataset, DatasetId, Node, Statement, Value};
+use crate::rdf::vocab::{adms, dcterms, owl, prov, skos};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,12 +26,54 @@ pub enum Reason {
     Identifier,
     /// The same identifier and the same content.
     IdentifierAndContent,
+    /// The same identifier, and the same content with the same labels of blank nodes: it is not compared without them.
+    IdentifierAndLabelledContent,
+    /// One has its source, by its own words, in what identifies the other, or in the other's source; and the same title.
+    SourceAndTitle,
     /// The same content under the same title.
     ContentAndTitle,
+    /// The same title, and the same content with the same labels of blank nodes: it is not compared without them.
+    LabelledContentAndTitle,
     /// The same title, publisher and landing page.
     TitleAndPage,
     /// The same title, publisher and description.
     TitleAndDescription,
+}
+
+impl Reason {
+    /// The reason in words for people, behind "because of".
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Identifier => "the same identifier",
+            Self::IdentifierAndContent => "the same identifier and content",
+            Self::IdentifierAndLabelledContent => "the same identifier and content, labels of blank nodes included",
+            Self::SourceAndTitle => "the same source and title",
+            Self::ContentAndTitle => "the same content and title",
+            Self::LabelledContentAndTitle => "the same title and content, labels of blank nodes included",
+            Self::TitleAndPage => "the same title, publisher and landing page",
+            Self::TitleAndDescription => "the same title, publisher and description",
+        }
+    }
+}
+
+/// What content is known by: two values of one kind are equal for the same content alone.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Content {
+    /// The hash of its canonical form, equal for equal graphs.
+    Canonical(String),
+    /// A hash that changes with labels of blank nodes.
+    Labelled(String),
+}
+
+impl Content {
+    /// The hash, and the reasons it gives with an identifier and with a title.
+    fn reasons(&self) -> (&String, Reason, Reason) {
+        match self {
+            Self::Canonical(hash) => (hash, Reason::IdentifierAndContent, Reason::ContentAndTitle),
+            Self::Labelled(hash) => (hash, Reason::IdentifierAndLabelledContent, Reason::LabelledContentAndTitle),
+        }
+    }
 }
 
 /// What datasets are compared by.
@@ -41,29 +83,32 @@ pub struct Candidate {
     pub id: DatasetId,
     /// Its identifiers, normalised.
     pub identifiers: BTreeSet<String>,
+    /// What its catalogue says it was made from. That may be another dataset as well: it proves less than an identifier.
+    sources: BTreeSet<String>,
     /// The words of its title, in lower case.
     title: Vec<String>,
     publisher: Option<String>,
     page: Option<String>,
     description: Option<String>,
-    content: Option<String>,
+    content: Option<Content>,
 }
 
 impl Candidate {
-    /// Of a dataset, and the name of its content where there is any.
+    /// Of a dataset, and of its content where there is any.
     #[must_use]
-    pub fn of(dataset: &Dataset, content: Option<&str>) -> Self {
+    pub fn of(dataset: &Dataset, content: Option<Content>) -> Self {
         let metadata = &dataset.metadata;
         let has_title = !metadata.titles.is_empty();
         let publisher = metadata.agents().map(|agent| folded(&agent.name).join(" ")).min();
         Self {
             id: metadata.id.clone(),
             identifiers: identifiers(dataset),
+            sources: sources(dataset),
             title: if has_title { folded(metadata.title()) } else { Vec::new() },
             publisher: publisher.filter(|name| !name.is_empty()),
             page: metadata.landing_page.as_deref().and_then(address),
             description: metadata.description().map(|text| folded(text).join(" ")).filter(|text| !text.is_empty()),
-            content: content.map(str::to_owned),
+            content,
         }
     }
 
@@ -78,16 +123,18 @@ impl Candidate {
         let mut keys = Vec::new();
         for identifier in &self.identifiers {
             keys.push((Reason::Identifier, vec![identifier.clone(), self.numbers()]));
-            if let Some(content) = &self.content {
-                keys.push((Reason::IdentifierAndContent, vec![identifier.clone(), content.clone()]));
+            if let Some((hash, reason, _)) = self.content.as_ref().map(Content::reasons) {
+                keys.push((reason, vec![identifier.clone(), hash.clone()]));
             }
         }
         if self.title.is_empty() {
             return keys;
         }
         let title = self.title.join(" ");
-        if let Some(content) = &self.content {
-            keys.push((Reason::ContentAndTitle, vec![title.clone(), content.clone()]));
+        let origins = self.identifiers.union(&self.sources);
+        keys.extend(origins.map(|origin| (Reason::SourceAndTitle, vec![origin.clone(), title.clone()])));
+        if let Some((hash, _, reason)) = self.content.as_ref().map(Content::reasons) {
+            keys.push((reason, vec![title.clone(), hash.clone()]));
         }
         if let Some(publisher) = &self.publisher {
             for (reason, other) in
@@ -108,7 +155,7 @@ impl Candidate {
 }
 
 /// Words in lower case, without punctuation; points within numbers stay, for versions.
-fn folded(text: &str) -> Vec<String> {
+pub(super) fn folded(text: &str) -> Vec<String> {
     let lower = text.to_lowercase();
     let words = lower.split(|c: char| !(c.is_alphanumeric() || c == '.')).map(|word| word.trim_matches('.'));
     words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
@@ -146,20 +193,32 @@ fn identifier(text: &str) -> Option<String> {
     address(text).filter(|address| address.contains('/')).or_else(|| lower.starts_with("urn:").then_some(lower))
 }
 
-fn identifiers(dataset: &Dataset) -> BTreeSet<String> {
-    let text = |value: &Value| match value {
+fn text(value: &Value) -> Option<String> {
+    match value {
         Value::Node(Node::Iri(iri)) => Some(iri.clone()),
         Value::Literal(literal) => Some(literal.value().to_owned()),
         Value::Node(_) => None,
-    };
+    }
+}
+
+/// What a catalogue gives as `dct:source` is carried as `prov:wasDerivedFrom`: the dataset's own source is its entry there.
+fn sources(dataset: &Dataset) -> BTreeSet<String> {
+    let is_source = |one: &&Statement| one.subject == Node::Dataset && one.predicate == prov::WAS_DERIVED_FROM;
+    let said = dataset.further.iter().filter(is_source).filter_map(|one| text(&one.object));
+    said.filter_map(|text| identifier(&text)).collect()
+}
+
+fn identifiers(dataset: &Dataset) -> BTreeSet<String> {
     let (mut found, mut named) = (BTreeSet::new(), BTreeSet::new());
     found.extend(dataset.metadata.source.as_deref().and_then(identifier));
+    // A catalogue's identifier becomes the id: a DOI there is one still.
+    found.extend(identifier(dataset.metadata.id.as_str()));
     for statement in dataset.further.iter().filter(|statement| statement.subject == Node::Dataset) {
         match (statement.predicate.as_str(), &statement.object) {
             (adms::IDENTIFIER, Value::Node(part @ Node::Part(_))) => {
                 named.insert(part.clone());
             }
-            (dcterms::IDENTIFIER | adms::IDENTIFIER | owl::SAME_AS | dcterms::SOURCE, value) => {
+            (dcterms::IDENTIFIER | adms::IDENTIFIER | owl::SAME_AS, value) => {
                 found.extend(text(value).as_deref().and_then(identifier));
             }
             _ => {}
@@ -203,7 +262,14 @@ impl Duplicates {
                 }
             }
         }
-        holders.retain(|_, places| (2..=COMMON).contains(&places.len()));
+        // What identifies all that share it is no source of any: as an identifier it is a key already.
+        let is_source = |origin: &str, places: &[usize]| {
+            places.iter().any(|place| !candidates[*place].identifiers.contains(origin))
+        };
+        holders.retain(|(reason, values), places| {
+            let proves = *reason != Reason::SourceAndTitle || is_source(&values[0], places);
+            (2..=COMMON).contains(&places.len()) && proves
+        });
         let mut sets = Sets::new(candidates.len());
         for places in holders.values() {
             places.windows(2).for_each(|pair| sets.unite(pair[0], pair[1]));
@@ -345,24 +411,35 @@ mod tests {
             dataset
         };
         let doi = |id: &str, title: &str| identified(dataset(id, title, id), "10.1/x");
-        let reasons = |a: &Dataset, b: &Dataset, content: [Option<&str>; 2]| -> Vec<Reason> {
-            let found = Duplicates::among(&[Candidate::of(a, content[0]), Candidate::of(b, content[1])]);
+        let reasons = |a: &Dataset, b: &Dataset, content: [Option<Content>; 2]| -> Vec<Reason> {
+            let [first, second] = content;
+            let found = Duplicates::among(&[Candidate::of(a, first), Candidate::of(b, second)]);
             found.groups.into_iter().flat_map(|group| group.reasons).collect()
         };
-        let none = [None, None];
-        let same = [Some("c"), Some("c")];
-        assert_eq!(reasons(&doi("a", "Trees"), &doi("b", "All the trees"), none), [Reason::Identifier]);
-        assert_eq!(reasons(&doi("a", "Trees 2020"), &doi("b", "Trees 2021"), none), []);
-        assert_eq!(reasons(&doi("a", "Trees 2020"), &doi("b", "Trees"), same), [Reason::IdentifierAndContent]);
-        assert_eq!(reasons(&titled("a"), &dataset("b", "City: TREES", "Other"), same), [Reason::ContentAndTitle]);
-        assert_eq!(reasons(&titled("a"), &dataset("b", "Town trees", "Parks"), same), []);
-        assert_eq!(reasons(&titled("a"), &titled("b"), [Some("c"), Some("d")]), []);
-        assert_eq!(reasons(&titled("a"), &titled("b"), none), []);
+        let none = [const { None }; 2];
+        let canonical = |hash: &str| Some(Content::Canonical(hash.to_owned()));
+        let labelled = |hash: &str| Some(Content::Labelled(hash.to_owned()));
+        let same = || [canonical("c"), canonical("c")];
+        let alike = || [labelled("c"), labelled("c")];
+        assert_eq!(reasons(&doi("a", "Trees"), &doi("b", "All the trees"), none.clone()), [Reason::Identifier]);
+        assert_eq!(reasons(&doi("a", "Trees 2020"), &doi("b", "Trees 2021"), none.clone()), []);
+        assert_eq!(reasons(&doi("a", "Trees 2020"), &doi("b", "Trees"), same()), [Reason::IdentifierAndContent]);
+        assert_eq!(reasons(&titled("a"), &dataset("b", "City: TREES", "Other"), same()), [Reason::ContentAndTitle]);
+        assert_eq!(reasons(&titled("a"), &dataset("b", "Town trees", "Parks"), same()), []);
+        assert_eq!(reasons(&titled("a"), &titled("b"), [canonical("c"), canonical("d")]), []);
+        assert_eq!(reasons(&titled("a"), &titled("b"), [canonical("c"), labelled("c")]), []);
+        let (one, other) = (doi("a", "Trees 2020"), doi("b", "Trees"));
+        assert_eq!(reasons(&one, &other, alike()), [Reason::IdentifierAndLabelledContent]);
+        assert_eq!(reasons(&titled("a"), &titled("b"), alike()), [Reason::LabelledContentAndTitle]);
+        assert_eq!(reasons(&titled("a"), &titled("b"), none.clone()), []);
         let (one, other) = (paged("a", "http://e.org/t/"), paged("b", "https://www.e.org/t"));
-        assert_eq!(reasons(&one, &other, none), [Reason::TitleAndPage]);
-        assert_eq!(reasons(&one, &paged("b", "https://e.org/u"), none), []);
-        assert_eq!(reasons(&told("a", "All of them."), &told("b", "all of them"), none), [Reason::TitleAndDescription]);
-        assert_eq!(reasons(&told("a", "All"), &told("b", "Some"), none), []);
+        assert_eq!(reasons(&one, &other, none.clone()), [Reason::TitleAndPage]);
+        assert_eq!(reasons(&one, &paged("b", "https://e.org/u"), none.clone()), []);
+        assert_eq!(
+            reasons(&told("a", "All of them."), &told("b", "all of them"), none.clone()),
+            [Reason::TitleAndDescription]
+        );
+        assert_eq!(reasons(&told("a", "All"), &told("b", "Some"), none.clone()), []);
     }
 
     #[test]
@@ -378,6 +455,29 @@ mod tests {
         assert_eq!((found.versions.len(), ids), (1, vec!["Census", "Census-2020", "Census-2021"]));
         let versions = ["Tool v1.0", "Tool v1.1"].map(|title| alone(&dataset(title.split_at(5).1, title, "Office")));
         assert_eq!(Duplicates::among(&versions).versions.len(), 1);
+    }
+
+    #[test]
+    fn an_id_may_be_a_doi_and_a_source_proves_with_the_title() {
+        let titled = |id: &str| dataset(id, "Trees", id);
+        let derived = |id: &str, title: &str| {
+            let mut dataset = dataset(id, title, id);
+            let source = Node::Iri("https://portal.example.org/set/1".to_owned());
+            dataset.further.push(Statement::new(Node::Dataset, prov::WAS_DERIVED_FROM, source));
+            dataset
+        };
+        let mut original = titled("a");
+        original.metadata.source = Some("http://portal.example.org/set/1/".to_owned());
+        let reasons = |a: &Dataset, b: &Dataset| -> Vec<Reason> {
+            let found = Duplicates::among(&[alone(a), alone(b)]);
+            found.groups.into_iter().flat_map(|group| group.reasons).collect()
+        };
+        assert_eq!(reasons(&original, &derived("b", "Trees")), [Reason::SourceAndTitle]);
+        assert_eq!(reasons(&derived("a", "Trees"), &derived("b", "Trees")), [Reason::SourceAndTitle]);
+        assert_eq!(reasons(&original, &derived("b", "Oaks among them")), [], "made from it, and another");
+        let doi = identified(titled("b"), "https://doi.org/10.1/x");
+        assert_eq!(reasons(&titled("10.1/X"), &doi), [Reason::Identifier]);
+        assert_eq!(reasons(&titled("doi:10.1/x"), &titled("http://dx.doi.org/10.1/x")), [Reason::Identifier]);
     }
 
     #[test]
@@ -399,8 +499,8 @@ mod tests {
         proptest::collection::vec(one, 0..12).prop_map(|rows| {
             let candidate = |(place, (title, publisher, number, content)): (usize, (u8, u8, u8, Option<u8>))| {
                 let dataset = dataset(&format!("d{place:02}"), &format!("t{title} of"), &format!("p{publisher}"));
-                let content = content.map(|content| content.to_string());
-                Candidate::of(&identified(dataset, &format!("10.1/{number}")), content.as_deref())
+                let content = content.map(|content| Content::Canonical(content.to_string()));
+                Candidate::of(&identified(dataset, &format!("10.1/{number}")), content)
             };
             rows.into_iter().enumerate().map(candidate).collect()
         })

@@ -13,6 +13,7 @@ mod data_json;
 mod dataset;
 pub mod dcat;
 pub mod duplicates;
+pub mod editions;
 mod folder;
 mod html;
 mod iris;
@@ -23,6 +24,7 @@ mod registry;
 mod schema_org;
 mod sheet;
 mod statement;
+mod told;
 mod typed;
 
 pub use dataset::{

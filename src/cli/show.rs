@@ -4,10 +4,10 @@ use super::Done;
 use super::syntax::Syntax;
 use super::terminal::{Style, cut, grouped, safe};
 use crate::catalog::{DatasetId, Scheme};
-use crate::engine::{Card, Searcher};
+use crate::engine::{Card, Related, Searcher};
 use crate::rdf::{RdfSyntax, local_name, words};
 use crate::server::rdf::dataset_triples;
-use crate::store::{Access, Store};
+use crate::store::{Access, Store, StoreError};
 use anyhow::Context;
 use std::io::{self, Write};
 use std::path::Path;
@@ -34,17 +34,57 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         out.write_all(&text)?;
         return Ok(Done::Something);
     }
-    let card = Searcher::open(home)?.card(&id)?.with_context(|| format!("there is no dataset {id} in the index"))?;
+    let searcher = Searcher::open(home)?;
+    let card = searcher.card(&id)?.with_context(|| format!("there is no dataset {id} in the index"))?;
+    let related = searcher.related(&id)?.unwrap_or_default();
     if arguments.json {
-        serde_json::to_writer_pretty(&mut out, &card)?;
+        serde_json::to_writer_pretty(&mut out, &json(&card, &related)?)?;
         writeln!(out)?;
     } else {
-        write_card(&mut out, &card)?;
+        write_card(&mut out, &card, &told(home, &id)?, &related)?;
     }
     Ok(Done::Something)
 }
 
-fn write_card(out: &mut impl Write, card: &Card) -> io::Result<()> {
+/// The card, and what was found of the dataset among the others, where there is anything.
+fn json(card: &Card, related: &Related) -> anyhow::Result<serde_json::Value> {
+    let mut value = serde_json::to_value(card)?;
+    if *related != Related::default() {
+        value["related"] = serde_json::to_value(related)?;
+    }
+    Ok(value)
+}
+
+/// What the catalogue says beyond the card: the store has it, which another process may hold.
+fn told(home: &Path, id: &DatasetId) -> anyhow::Result<Vec<(&'static str, String)>> {
+    match Store::open(home, Access::Read, None) {
+        Ok(store) => Ok(store.entry(id)?.dataset.told()),
+        Err(busy @ StoreError::InUse { .. }) => Ok(vec![("Not shown", format!("what the store holds: {busy}"))]),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn write_related(out: &mut impl Write, related: &Related) -> io::Result<()> {
+    if !related.duplicates.is_empty() {
+        let named = related.duplicates.iter().map(|other| {
+            let whom = other.publisher.as_ref().or(other.source.as_ref()).unwrap_or(&other.title);
+            format!("{} [{}]", safe(whom), safe(other.id.as_str()))
+        });
+        let reasons: Vec<&str> = related.reasons.iter().map(|reason| reason.words()).collect();
+        let named = named.collect::<Vec<_>>().join(", ");
+        writeln!(out, "  {:<10} {named}, because of {}", "also from", reasons.join("; "))?;
+    }
+    for one in &related.editions {
+        let (title, id) = (safe(&one.dataset.title), safe(one.dataset.id.as_str()));
+        writeln!(out, "  {:<10} {title} [{id}], {}", "edition", one.edition.words())?;
+    }
+    if related.more_editions > 0 {
+        writeln!(out, "  {:<10} and {} more", "edition", grouped(related.more_editions as u64))?;
+    }
+    Ok(())
+}
+
+fn write_card(out: &mut impl Write, card: &Card, told: &[(&'static str, String)], related: &Related) -> io::Result<()> {
     let style = Style::of_stdout();
     let (metadata, profile) = (&card.metadata, &card.profile);
     writeln!(
@@ -85,6 +125,11 @@ fn write_card(out: &mut impl Write, card: &Card) -> io::Result<()> {
             writeln!(out, "  {name:<10} {value}")?;
         }
     }
+    for same in told.chunk_by(|one, next| one.0 == next.0) {
+        let values: Vec<String> = same.iter().map(|(_, value)| safe(value)).collect();
+        writeln!(out, "  {:<10} {}", same[0].0.to_lowercase(), cut(&values.join(", "), 300))?;
+    }
+    write_related(out, related)?;
     writeln!(
         out,
         "\n{} triples, {} entities, {} classes, {} properties, {} literals",

@@ -2,10 +2,12 @@
 
 use super::{Card, EngineError};
 use crate::catalog::DatasetId;
-use crate::catalog::duplicates::{Candidate, Duplicates};
-use crate::store::{self, Entry};
+use crate::catalog::duplicates::{Candidate, Content, Duplicates, Reason};
+use crate::catalog::editions::Edition;
+use crate::store::{self, Entry, Fingerprint, Store};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -49,6 +51,29 @@ impl Other {
     }
 }
 
+/// Another edition of a dataset.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct OtherEdition {
+    /// What it is to the dataset.
+    pub edition: Edition,
+    /// It.
+    #[serde(flatten)]
+    pub dataset: Other,
+}
+
+/// What was found of a dataset among the others, when the index was made last.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Related {
+    /// Those that are the same.
+    pub duplicates: Vec<Other>,
+    /// Why these are the same.
+    pub reasons: BTreeSet<Reason>,
+    /// Its other editions, by title.
+    pub editions: Vec<OtherEdition>,
+    /// Further editions, which are not named.
+    pub more_editions: usize,
+}
+
 fn path(home: &Path) -> PathBuf {
     home.join("duplicates.json")
 }
@@ -59,10 +84,13 @@ fn failed(home: &Path) -> impl FnOnce(io::Error) -> EngineError {
 }
 
 /// Finds the duplicates among all datasets and keeps them, as a whole or not at all.
-pub(super) fn keep<'e>(home: &Path, entries: impl Iterator<Item = &'e Entry>) -> Result<(), EngineError> {
-    let empty = store::empty_version();
-    let content = |entry: &'e Entry| Some(entry.version.as_str()).filter(|version| *version != empty);
-    let candidates: Vec<Candidate> = entries.map(|entry| Candidate::of(&entry.dataset, content(entry))).collect();
+pub(super) fn keep(store: &Store, entries: &[Entry]) -> Result<(), EngineError> {
+    let (home, empty) = (store.home(), store::empty_version());
+    let mut candidates = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let content = if entry.version == empty { None } else { Some(content(store, entry)?) };
+        candidates.push(Candidate::of(&entry.dataset, content));
+    }
     let found = serde_json::to_vec(&Duplicates::among(&candidates)).map_err(io::Error::other).map_err(failed(home))?;
     if fs::read(path(home)).is_ok_and(|kept| kept == found) {
         return Ok(());
@@ -70,11 +98,19 @@ pub(super) fn keep<'e>(home: &Path, entries: impl Iterator<Item = &'e Entry>) ->
     Ok(store::write_whole(&path(home), &found)?)
 }
 
+fn content(store: &Store, entry: &Entry) -> Result<Content, EngineError> {
+    Ok(match store.fingerprint(entry)? {
+        Fingerprint::Canonical(hash) => Content::Canonical(hash),
+        Fingerprint::Labelled(version) => Content::Labelled(version),
+    })
+}
+
 /// Groups by their members.
 #[derive(Default)]
 pub(super) struct Folding {
     pub(super) found: Duplicates,
     groups: FxHashMap<DatasetId, usize>,
+    versions: FxHashMap<DatasetId, usize>,
     pub(super) surplus: usize,
 }
 
@@ -84,13 +120,25 @@ impl Folding {
             group.members.iter().map(|id| (id.clone(), place)).collect::<Vec<_>>()
         };
         let groups = found.groups.iter().enumerate().flat_map(members).collect();
-        Self { groups, surplus: found.surplus(), found }
+        let editions = found.versions.iter().enumerate();
+        let versions = editions.flat_map(|(place, ids)| ids.iter().map(move |id| (id.clone(), place))).collect();
+        Self { groups, versions, surplus: found.surplus(), found }
     }
 
     /// Tells, of datasets in the order of a ranking, whether each is the first of its group.
     pub(super) fn first_seen(&self) -> impl FnMut(&DatasetId) -> bool + '_ {
         let mut seen = FxHashSet::default();
         move |id| self.groups.get(id).is_none_or(|group| seen.insert(*group))
+    }
+
+    /// Why a dataset is one with others.
+    pub(super) fn reasons(&self, id: &DatasetId) -> BTreeSet<Reason> {
+        self.groups.get(id).map(|group| self.found.groups[*group].reasons.clone()).unwrap_or_default()
+    }
+
+    /// All editions of a dataset, itself among them; none where it has no other.
+    pub(super) fn editions(&self, id: &DatasetId) -> &[DatasetId] {
+        self.versions.get(id).map_or(&[], |place| &self.found.versions[*place])
     }
 
     /// The others of a dataset's group.

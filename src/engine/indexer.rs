@@ -168,7 +168,7 @@ impl<'s> Indexer<'s> {
             writer.remove(id);
             report.removed += 1;
         }
-        duplicates::keep(self.store.home(), entries.iter())?;
+        duplicates::keep(self.store, &entries)?;
         let mut waiting = Vec::new();
         for entry in entries {
             let version = self.version(&entry, &writer)?;

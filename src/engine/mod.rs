@@ -22,7 +22,7 @@ mod update;
 pub use card::{CARD_LANGUAGES, Card};
 pub use content::Content;
 pub use dense::{DenseMatch, PartKind, PartShare};
-pub use duplicates::{Other, Shown};
+pub use duplicates::{Other, OtherEdition, Related, Shown};
 pub use encoding::{EncodingOptions, EncodingProgress, EncodingReport, encode};
 pub use evidence::Evidence;
 pub use federation::Federation;

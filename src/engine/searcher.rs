@@ -2,7 +2,7 @@
 
 use super::content::{Content, Contents};
 use super::dense::Among;
-use super::duplicates::{self, Other, Shown};
+use super::duplicates::{self, Other, OtherEdition, Related, Shown};
 use super::rerank::Reranked;
 use super::snippets::{self, DatasetSnippet, SnippetTriple, is_match, label_all, mark};
 use super::{
@@ -11,6 +11,7 @@ use super::{
 };
 use crate::catalog::DatasetId;
 use crate::catalog::duplicates::Duplicates;
+use crate::catalog::editions;
 use crate::document::Field;
 use crate::index::{
     Analysis, AnalysisKind, AnalyzedQuery, CollectionStatistics, DocumentAddress, DocumentStatistics, Index,
@@ -198,6 +199,8 @@ pub struct SearchResponse {
 
 /// Triples shown as evidence for one hit.
 const EVIDENCE: usize = 5;
+/// Editions of a dataset that are read: of more, no order is told.
+const EDITIONS: usize = 100;
 /// Other ids of a dataset named with a hit.
 pub const OTHERS: usize = 10;
 /// The share of a method's work bound that one of a page of snippets may take.
@@ -586,6 +589,29 @@ impl Searcher {
     /// Which datasets are one, and which are editions of one, as found when the index was made last.
     pub fn duplicates(&self) -> Result<Duplicates, EngineError> {
         Ok(self.duplicates.read(&self.home)?.found.clone())
+    }
+
+    /// The same dataset under other ids, and its other editions; `None` where the index has no such dataset.
+    pub fn related(&self, id: &DatasetId) -> Result<Option<Related>, EngineError> {
+        let (snapshot, folding) = (self.index.snapshot()?, self.duplicates.read(&self.home)?);
+        let Some(own) = self.card(id)? else { return Ok(None) };
+        let duplicates = others(folding.others(id), &snapshot)?;
+        let mut cards = vec![own];
+        let all = folding.editions(id);
+        for other in all.iter().filter(|other| *other != id).take(EDITIONS) {
+            cards.extend(snapshot.card(other)?.map(|card| serde_json::from_slice::<Card>(&card)).transpose()?);
+        }
+        let more_editions = all.len().saturating_sub(EDITIONS + 1);
+        let titles: Vec<&str> = cards.iter().map(|card| card.metadata.title()).collect();
+        let standing = match more_editions {
+            0 => editions::standing(&titles, 0),
+            _ => vec![editions::Edition::Other; titles.len()],
+        };
+        let others = cards.iter().zip(standing).skip(1);
+        let mut editions: Vec<OtherEdition> =
+            others.map(|(card, edition)| OtherEdition { edition, dataset: Other::of(card) }).collect();
+        editions.sort_by(|a, b| (&a.dataset.title, &a.dataset.id).cmp(&(&b.dataset.title, &b.dataset.id)));
+        Ok(Some(Related { duplicates, reasons: folding.reasons(id), editions, more_editions }))
     }
 
     /// A number that changes with every commit to the index.

@@ -73,7 +73,7 @@ impl<'s> Updater<'s> {
 
     /// Finds anew which datasets are one: a look at what is said of all.
     pub fn find_duplicates(&self) -> Result<(), EngineError> {
-        duplicates::keep(self.store.home(), self.store.entries()?.iter())
+        duplicates::keep(self.store, &self.store.entries()?)
     }
 
     /// Takes datasets away.

@@ -1,5 +1,6 @@
 //! RDF itself: vocabulary, graphs in memory, labels, and the tolerant, guarded reading of any dump.
 
+mod canonical;
 pub mod intake;
 mod label;
 mod language;
@@ -8,6 +9,7 @@ mod pretty;
 mod triples;
 pub mod vocab;
 
+pub use canonical::{Uncanonical, canonical_fingerprint};
 pub use label::{LABEL_PROPERTIES, Labels, local_name, namespace, words};
 pub use language::language_name;
 pub use output::{RdfSyntax, WriteError};

@@ -448,6 +448,21 @@ impl TripleGraph {
         (0..self.first_blank).map(TermId)
     }
 
+    /// The ids of all blank nodes.
+    pub(super) fn blank_nodes(&self) -> Range<TermId> {
+        TermId(self.first_blank)..TermId(self.first_literal)
+    }
+
+    /// The triples by the places of their terms in another order of all terms, sorted by it.
+    pub(super) fn sorted_as(&self, order: &[TermId]) -> Vec<Triple> {
+        let mut rank = vec![0; order.len()];
+        for (new, old) in order.iter().enumerate() {
+            rank[old.index()] = new as u32;
+        }
+        let triples = self.triples.iter().map(|triple| [triple.subject.0, triple.predicate.0, triple.object.0]);
+        sorted_triples(triples.collect(), &rank)
+    }
+
     /// The id of an IRI, where it occurs.
     #[must_use]
     pub fn iri(&self, iri: &str) -> Option<TermId> {

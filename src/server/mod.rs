@@ -19,6 +19,7 @@
 //! | `GET /.well-known/void` | VoID of all datasets |
 //! | `GET /quality`, `/api/quality` | how good all datasets are together: HTML, JSON |
 //! | `GET /dataset/{id}/quality`, `/api/quality/{id}` | how good one is: HTML, JSON, DQV as RDF, by `Accept` or `?format=` |
+//! | `GET /dataset/{id}/related` | the same dataset under other ids, and its editions: JSON, editions as RDF, by `Accept` or `?format=` |
 //! | `GET /feeds/datasets.atom?q=` | Atom: the best for a query, or the last changed; with the filters of the search |
 //! | `GET /opensearch.xml`, `/robots.txt`, `/sitemap.xml`, `/sitemap/{n}.xml` | what browsers and crawlers look for |
 //! | `GET /catalog`, `/catalog.ttl` (`.rdf`, `.xml`, `.jsonld`, `.nt`) | all datasets in DCAT-AP, page by page |
@@ -44,6 +45,7 @@ mod negotiation;
 mod page;
 mod quality;
 pub mod rdf;
+mod related;
 mod schema_org;
 mod search;
 mod signposting;
@@ -285,6 +287,7 @@ pub fn app(state: AppState) -> Router {
         .route("/dataset/{id}/examples", get(examples::of_dataset))
         .route("/dataset/{id}/croissant", get(croissant::croissant))
         .route("/dataset/{id}/quality", get(quality::page_of_one))
+        .route("/dataset/{id}/related", get(related::related))
         .route("/quality", get(quality::page_of_all))
         .route("/api/duplicates", get(search::duplicates))
         .route("/api/quality", get(quality::all))

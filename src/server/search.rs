@@ -156,6 +156,9 @@ pub fn hit_json(query: &str, response: &SearchResponse) -> Value {
         value["rerank"] = json!(rerank);
         value["onlyClosest"] = json!(response.only_closest);
     }
+    if response.hits.iter().any(|hit| !hit.duplicates.is_empty()) {
+        value["counts"] = json!("every dataset, those that are the same each");
+    }
     if let Some(facets) = &response.facets {
         value["facets"] = json!(facets.facets);
         value["years"] = json!(facets.years);

@@ -2,7 +2,7 @@
 //!
 //! The name is the checksum: a file that does not hash to its name is not used.
 
-use super::{StoreError, counts};
+use super::{StoreError, counts, fingerprint};
 use crate::rdf::TripleGraph;
 use lz4_flex::frame::{FrameDecoder, FrameEncoder};
 use sha2::{Digest, Sha256};
@@ -85,7 +85,8 @@ pub(super) fn remove_unnamed(home: &Path, named: &HashSet<String>) -> Result<(),
     for entry in fs::read_dir(&folder).map_err(StoreError::io(&folder))? {
         let path = entry.map_err(StoreError::io(&folder))?.path();
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        let is_ours = counts::is_counts(&path) || path.extension().is_some_and(|suffix| suffix == SUFFIX);
+        let is_graph = path.extension().is_some_and(|suffix| suffix == SUFFIX);
+        let is_ours = is_graph || counts::is_counts(&path) || fingerprint::is_fingerprint(&path);
         if !named.contains(&stem) || !is_ours {
             fs::remove_file(&path).map_err(StoreError::io(&path))?;
         }

@@ -4,7 +4,7 @@
 //! transaction writes descriptions and pointers: after that the batch's datasets are there, whatever happens next.
 
 use super::counts::Counts;
-use super::{Stamp, Store, StoreError, blank, graph_file};
+use super::{Stamp, Store, StoreError, blank, fingerprint, graph_file};
 use crate::catalog::{Catalog, Dataset, DatasetId, Distribution, LocalCopy, Location, dcat};
 use crate::rdf::intake::{FileReport, Intake, Limits, Outcome};
 use crate::rdf::vocab::lodeseek;
@@ -464,7 +464,7 @@ fn base_of(distribution: &Distribution, id: &DatasetId, store: &Store) -> String
     }
 }
 
-/// Keeps the graph's file and counts.
+/// Keeps the graph's file, counts and fingerprint.
 fn parsed(
     dataset: Dataset,
     graph: TripleGraph,
@@ -474,6 +474,7 @@ fn parsed(
 ) -> Result<Parsed, StoreError> {
     let version = graph_file::write(&store.home, &graph)?;
     Counts::keep(&store.home, &version, &graph)?;
+    fingerprint::keep(&store.home, &version, &graph)?;
     let report = DatasetReport {
         id: dataset.metadata.id.clone(),
         title: dataset.metadata.title().to_owned(),

@@ -4,7 +4,8 @@
 //! home/lodeseek.toml   the base of all IRIs
 //! home/lock            held by whoever writes; readers share it
 //! home/store/          Oxigraph: one named graph a dataset version, and the graphs catalogue, profiles, snippets
-//! home/graphs/         one file a dataset version, for the stages that scan whole graphs, and beside it its counts
+//! home/graphs/         one file a dataset version, for the stages that scan whole graphs, and beside it its counts and
+//!                      canonical fingerprint
 //! home/index/          the text index (made by a later stage), and beside it duplicates.json and quality/
 //! ```
 //!
@@ -21,6 +22,7 @@
 
 mod blank;
 mod counts;
+mod fingerprint;
 mod graph_file;
 mod load;
 mod record;
@@ -28,6 +30,7 @@ mod remove;
 mod sparql;
 mod whole;
 
+pub use fingerprint::Fingerprint;
 pub use graph_file::write_whole;
 pub use load::{DatasetOutcome, DatasetReport, LoadOptions, LoadProgress, LoadReport, Loader, Phase, Replaced};
 pub use record::Stamp;

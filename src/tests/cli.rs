@@ -153,6 +153,8 @@ fn show_in_words_rdf_and_json() {
       modified   2020-01-20
       source     http://example.org/dataset/soil-types
       files      dumps/soils.ttl
+      language   de, en, fr
+      theme      Environment
 
     103 triples, 12 entities, 2 classes, 15 properties, 59 literals
       classes    Concept 10, Concept Scheme 1

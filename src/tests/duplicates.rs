@@ -112,6 +112,40 @@ async fn why_they_are_one_is_told() {
     assert!(!site.get("/?q=elm&duplicates=all").await.body.contains("Also from"));
 }
 
+#[tokio::test]
+async fn what_is_related_has_a_resource_of_its_own() {
+    let (_folder, home) = home();
+    let (app, kept) = home.serve(limits());
+    let site = Site::behind(app, kept);
+    let oak = site.get("/dataset/oak-a/related").await.json();
+    let ids: Vec<&Value> = oak["duplicates"].as_array().expect("others").iter().map(|other| &other["id"]).collect();
+    assert_eq!((ids, &oak["reasons"]), (vec![&json!("oak-b"), &json!("oak-c")], &json!(["identifier"])));
+    let ash = site.get("/dataset/ash-2/related?format=json").await.json();
+    assert_eq!(ash["duplicates"], json!([]));
+    assert_eq!(
+        (&ash["editions"][0]["id"], &ash["editions"][0]["edition"]),
+        (&json!("ash-1"), &json!("previous-in-series"))
+    );
+    // The same statement from both ends, and none in the description or the feed, where others would harvest it.
+    let base = "http://localhost:7878/dataset/";
+    let line = format!("<{base}ash-2> <http://www.w3.org/ns/dcat#prev> <{base}ash-1> .\n");
+    for id in ["ash-1", "ash-2"] {
+        assert_eq!(site.get(&format!("/dataset/{id}/related?format=nt")).await.body, line);
+        assert!(!site.get(&format!("/dataset/{id}?format=nt")).await.body.contains("dcat#prev"));
+    }
+    assert_eq!(site.get("/dataset/oak-a/related?format=nt").await.body, "");
+    assert!(!site.get("/catalog.nt").await.body.contains("dcat#prev>"));
+    assert_eq!(site.get("/dataset/none/related").await.status, StatusCode::NOT_FOUND);
+    assert_eq!(site.get("/dataset/ash-1/related?format=csv").await.status, StatusCode::BAD_REQUEST);
+    let page = site.get("/dataset/ash-1?format=html").await.body;
+    assert!(page.contains("<a href=\"/dataset/ash-2\">Ash trees 2021</a>, the one after"), "{page}");
+    let page = site.get("/dataset/elm-b?format=html").await.body;
+    let told = "Also from <a href=\"/dataset/elm-a\">Parks</a>, because of the same title, publisher and landing page.";
+    assert!(page.contains(told), "{page}");
+    assert_eq!(search(&site, "").await["counts"], "every dataset, those that are the same each");
+    assert!(search(&site, "&duplicates=all").await["counts"].is_null());
+}
+
 /// What is measured does not change: a request of the library, and a run, know nothing of duplicates.
 #[test]
 fn rankings_that_are_measured_hold_every_dataset() {
@@ -136,6 +170,74 @@ fn the_program_shows_them_once() {
     let home = home.into_folder();
     let found = run(home.path(), &["search", "elm"]);
     assert!(found.out.contains("also from: Parks [elm-a]"), "{}{}", found.out, found.err);
+    let shown = run(home.path(), &["show", "elm-b"]);
+    assert!(shown.out.contains("also from  Parks [elm-a], because of the same title"), "{}{}", shown.out, shown.err);
+    let shown = run(home.path(), &["show", "ash-1"]);
+    assert!(shown.out.contains("edition    Ash trees 2021 [ash-2], the one after"), "{}{}", shown.out, shown.err);
     let all = run(home.path(), &["search", "elm", "--duplicates"]);
     assert!(all.out.contains("[elm-b]") && !all.out.contains("also from"), "{}", all.out);
+}
+
+/// One graph in two syntaxes, orders and sets of labels; another graph; and nets whose nodes all look alike.
+#[test]
+fn content_is_one_whatever_its_syntax_and_labels() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let knot = |label: &str| -> String {
+        let pairs = (0..60).flat_map(|one| [1, 59, 30].map(|step| (one, (one + step) % 60)));
+        pairs.map(|(one, other)| format!("_:{label}{one} <http://e.org/knows> _:{label}{other} .\n")).collect()
+    };
+    let turned = |lines: &str| lines.lines().rev().map(|line| format!("{line}\n")).collect::<String>();
+    let (one, other) = (knot("a"), turned(&knot("b")));
+    for (name, text) in [
+        ("oak-a.ttl", "@prefix e: <http://e.org/> . e:oak e:seen [ e:by \"Ann\" ] , [ e:by \"Bob\" ; e:in e:park ] ."),
+        (
+            "oak-b.nt",
+            "_:y <http://e.org/in> <http://e.org/park> .
+             _:y <http://e.org/by> \"Bob\" .
+             <http://e.org/oak> <http://e.org/seen> _:x .
+             <http://e.org/oak> <http://e.org/seen> _:y .
+             _:x <http://e.org/by> \"Ann\" .",
+        ),
+        ("oak-c.ttl", "@prefix e: <http://e.org/> . e:oak e:seen [ e:by \"Bob\" ] , [ e:by \"Ann\" ; e:in e:park ] ."),
+        ("knot-a.nt", &one),
+        ("knot-b.nt", &one),
+        ("knot-c.nt", &other),
+    ] {
+        fs::write(folder.path().join(name), text).expect("written");
+    }
+    let entry = |file: &str| {
+        let (id, _) = file.split_once('.').expect("an ending");
+        let kind = id.split('-').next().expect("a kind");
+        format!(
+            "<http://e.org/{id}> a dcat:Dataset ; dct:identifier \"{id}\" ; dct:title \"The {kind}\" ;
+             dct:publisher [ foaf:name \"Portal of {id}\" ] ; dcat:distribution [ dcat:downloadURL <{file}> ] .\n"
+        )
+    };
+    let files = ["oak-a.ttl", "oak-b.nt", "oak-c.ttl", "knot-a.nt", "knot-b.nt", "knot-c.nt"];
+    let prefixes = "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
+        @prefix foaf: <http://xmlns.com/foaf/0.1/> .\n";
+    let catalog = folder.path().join("catalog.ttl");
+    fs::write(&catalog, prefixes.to_owned() + &files.map(entry).concat()).expect("written");
+    let home = Home::of(&catalog);
+    let expected = json!({
+        "groups": [
+            { "members": ["knot-a", "knot-b"], "reasons": ["labelled-content-and-title"] },
+            { "members": ["oak-a", "oak-b"], "reasons": ["content-and-title"] },
+        ],
+        "versions": [],
+    });
+    let found = |home: &Home| serde_json::to_value(home.searcher().duplicates().expect("read")).expect("JSON");
+    assert_eq!(found(&home), expected);
+    // A home of before has no fingerprints: they are made when they are needed, and no load is.
+    let fingerprints = || {
+        let files =
+            fs::read_dir(home.path().join("graphs")).expect("a folder").map(|entry| entry.expect("read").path());
+        files.filter(|path| path.extension().is_some_and(|end| end == "rdfc")).collect::<Vec<_>>()
+    };
+    let before = fingerprints();
+    assert_eq!(before.len(), 5, "the two knots with the same labels are one version");
+    before.iter().for_each(|path| fs::remove_file(path).expect("removed"));
+    fs::remove_file(home.path().join("duplicates.json")).expect("removed");
+    home.index();
+    assert_eq!((found(&home), fingerprints().len()), (expected, 5));
 }

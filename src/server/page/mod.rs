@@ -15,7 +15,9 @@ use super::negotiation::languages;
 use super::search::{check_query, check_snippet, shown, turn};
 use super::{AppState, editor, schema_org, signposting};
 use crate::catalog::{DatasetId, Extent, Metadata, Scheme, Work};
-use crate::engine::{Card, FieldMatch, Filter, Hit, Other, SearchRequest, SearchResponse, Shown, SnippetKind};
+use crate::engine::{
+    Card, FieldMatch, Filter, Hit, Other, OtherEdition, Related, SearchRequest, SearchResponse, Shown, SnippetKind,
+};
 use crate::rdf::{local_name, words};
 use crate::snippet::{LabelledTerm, LabelledTriple, TermKind, draw};
 use crate::store::Answer;
@@ -111,6 +113,8 @@ struct SearchPage {
     datasets: u64,
     searched: bool,
     total: usize,
+    /// Whether something was shown once that the numbers, of facets too, count more often.
+    each_counted: bool,
     with_words: usize,
     hits: Vec<HitView>,
     hits_have_triples: bool,
@@ -169,6 +173,13 @@ struct DatasetPage {
     /// SVG, everything from data escaped.
     drawing: String,
     files: Vec<(String, bool)>,
+    /// The same under other ids: (address, who has it).
+    others: Vec<(String, String)>,
+    /// Why they are the same.
+    why: String,
+    /// (address, title, what it is to this one)
+    editions: Vec<(String, String, &'static str)>,
+    more_editions: usize,
     /// The first example.
     example: String,
     /// (what it shows, the address of its answer)
@@ -323,6 +334,7 @@ fn search_page(
         datasets,
         searched: true,
         total: response.total,
+        each_counted: response.hits.iter().any(|hit| !hit.duplicates.is_empty()),
         with_words: response.with_words,
         ranked_by: ranked_by(response),
         candidates: compared(response),
@@ -494,7 +506,11 @@ pub(super) async fn dataset(state: &AppState, id: DatasetId, languages: Vec<Stri
         let (described, base) = (Described::read(&state.store, &id)?, state.store.iris().base());
         let json_ld = described.as_ref().map(|described| schema_org::script(described, &card, base));
         let links = described.as_ref().map(|described| signposting::links(described, base)).unwrap_or_default();
-        Ok((DatasetPage { json_ld, ..dataset_page(&card, iri.as_str(), &languages) }, links))
+        let mut page = DatasetPage { json_ld, ..dataset_page(&card, iri.as_str(), &languages) };
+        let told = described.iter().flat_map(|described| described.dataset.told());
+        page.facts.extend(told.map(|(name, value)| (name, value.clone(), is_web(&value))));
+        page.relate(state.searcher.related(&id)?.unwrap_or_default());
+        Ok((page, links))
     });
     match page.await {
         Ok((page, links)) => {
@@ -503,6 +519,16 @@ pub(super) async fn dataset(state: &AppState, id: DatasetId, languages: Vec<Stri
             response
         }
         Err(failed) => error(&failed),
+    }
+}
+
+impl DatasetPage {
+    fn relate(&mut self, related: Related) {
+        self.others = related.duplicates.iter().map(|other| (href(&other.id), from_whom(other))).collect();
+        self.why = related.reasons.iter().map(|reason| reason.words()).collect::<Vec<_>>().join("; ");
+        let edition = |one: OtherEdition| (href(&one.dataset.id), one.dataset.title, one.edition.words());
+        self.editions = related.editions.into_iter().map(edition).collect();
+        self.more_editions = related.more_editions;
     }
 }
 
@@ -570,6 +596,10 @@ fn dataset_page(card: &Card, iri: &str, languages: &[String]) -> DatasetPage {
             .iter()
             .map(|d| (d.location.as_str().to_owned(), is_web(d.location.as_str())))
             .collect(),
+        others: Vec::new(),
+        why: String::new(),
+        editions: Vec::new(),
+        more_editions: 0,
         example: examples.first().map(|example| example.query.clone()).unwrap_or_default(),
         examples: examples.into_iter().map(|example| (example.title, asked(&example.query))).collect(),
         canonical: iri.to_owned(),

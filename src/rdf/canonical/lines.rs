@@ -1,0 +1,155 @@
+//! Canonical N-Quads: the form of a term, the order of lines.
+
+use super::super::{LiteralKind, TermId, TermRef, TripleGraph};
+use std::cmp::Ordering;
+
+/// A graph whose blank nodes have their canonical labels.
+pub(super) struct Lines<'g> {
+    graph: &'g TripleGraph,
+    /// By the place among the graph's blank nodes.
+    labels: Vec<Box<str>>,
+}
+
+impl<'g> Lines<'g> {
+    pub(super) fn new(graph: &'g TripleGraph, labels: Vec<Box<str>>) -> Self {
+        Self { graph, labels }
+    }
+
+    fn term(&self, id: TermId) -> TermRef<'_> {
+        let blanks = self.graph.blank_nodes();
+        if blanks.contains(&id) {
+            TermRef::Blank(&self.labels[id.index() - blanks.start.index()])
+        } else {
+            self.graph.term(id)
+        }
+    }
+
+    /// Hands out the lines in their order, each once.
+    pub(super) fn each(&self, mut take: impl FnMut(&str)) {
+        let mut order: Vec<TermId> = (0..self.graph.term_count() as u32).map(TermId).collect();
+        order.sort_by(|a, b| compare(self.term(*a), self.term(*b)));
+        let (mut line, mut last) = (String::new(), String::new());
+        for triple in self.graph.sorted_as(&order) {
+            line.clear();
+            for place in [triple.subject, triple.predicate, triple.object] {
+                write(self.term(order[place.index()]), &mut line);
+                line.push(' ');
+            }
+            line.push_str(".\n");
+            // Language tags that differ in case are one: so are the lines.
+            if line != last {
+                take(&line);
+                std::mem::swap(&mut line, &mut last);
+            }
+        }
+    }
+}
+
+/// Writes a term in its canonical form.
+fn write(term: TermRef<'_>, line: &mut String) {
+    match term {
+        TermRef::Iri(iri) => line.extend(["<", iri, ">"]),
+        TermRef::Blank(label) => line.extend(["_:", label]),
+        TermRef::Literal { lexical, kind } => {
+            line.push('"');
+            write_escaped(lexical, line);
+            line.push('"');
+            match kind {
+                LiteralKind::Plain => {}
+                LiteralKind::Language(tag) => line.extend(["@", &tag.to_ascii_lowercase()]),
+                LiteralKind::Datatype(iri) => line.extend(["^^<", iri, ">"]),
+            }
+        }
+    }
+}
+
+fn write_escaped(text: &str, line: &mut String) {
+    let mut start = 0;
+    for (place, byte) in text.bytes().enumerate() {
+        if let Some(escaped) = escape(byte) {
+            line.push_str(&text[start..place]);
+            line.push_str(escaped);
+            start = place + 1;
+        }
+    }
+    line.push_str(&text[start..]);
+}
+
+/// What stands for a byte of a literal; `None` where it stands for itself.
+fn escape(byte: u8) -> Option<&'static str> {
+    Some(match byte {
+        b'"' => "\\\"",
+        b'\\' => "\\\\",
+        b'\n' => "\\n",
+        b'\r' => "\\r",
+        b'\t' => "\\t",
+        0x08 => "\\b",
+        0x0c => "\\f",
+        0x7f => "\\u007F",
+        _ => return CONTROLS.get(usize::from(byte)).copied(),
+    })
+}
+
+const CONTROLS: [&str; 32] = [
+    "\\u0000", "\\u0001", "\\u0002", "\\u0003", "\\u0004", "\\u0005", "\\u0006", "\\u0007", "\\u0008", "\\u0009",
+    "\\u000A", "\\u000B", "\\u000C", "\\u000D", "\\u000E", "\\u000F", "\\u0010", "\\u0011", "\\u0012", "\\u0013",
+    "\\u0014", "\\u0015", "\\u0016", "\\u0017", "\\u0018", "\\u0019", "\\u001A", "\\u001B", "\\u001C", "\\u001D",
+    "\\u001E", "\\u001F",
+];
+
+/// The order of two terms in their canonical form, without writing them.
+fn compare(a: TermRef<'_>, b: TermRef<'_>) -> Ordering {
+    match (a, b) {
+        (TermRef::Iri(a), TermRef::Iri(b)) => ended(a, b, b'>'),
+        (TermRef::Literal { lexical: a, kind: first }, TermRef::Literal { lexical: b, kind: second }) => {
+            lexical(a, b).then_with(|| kinds(first, second))
+        }
+        (TermRef::Blank(a), TermRef::Blank(b)) => a.cmp(b),
+        _ => begins(a).cmp(&begins(b)),
+    }
+}
+
+fn begins(term: TermRef<'_>) -> u8 {
+    match term {
+        TermRef::Literal { .. } => b'"',
+        TermRef::Iri(_) => b'<',
+        TermRef::Blank(_) => b'_',
+    }
+}
+
+/// Where two texts part.
+fn parting(a: &str, b: &str) -> usize {
+    a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count()
+}
+
+/// The order of texts that a byte follows.
+fn ended(a: &str, b: &str, end: u8) -> Ordering {
+    let place = parting(a, b);
+    let next = |text: &str| text.as_bytes().get(place).copied().unwrap_or(end);
+    next(a).cmp(&next(b)).then(a.len().cmp(&b.len()))
+}
+
+/// The order of lexical forms as they are written: no escape begins another.
+fn lexical(a: &str, b: &str) -> Ordering {
+    let place = parting(a, b);
+    if a.len() == place && b.len() == place {
+        return Ordering::Equal;
+    }
+    // A byte that stands for itself, or the first of its escape, and the rest.
+    let next = |text: &str| match text.as_bytes().get(place) {
+        None => (b'"', ""),
+        Some(&byte) => escape(byte).map_or((byte, ""), |escaped| (b'\\', &escaped[1..])),
+    };
+    next(a).cmp(&next(b))
+}
+
+fn kinds(a: LiteralKind<'_>, b: LiteralKind<'_>) -> Ordering {
+    match (a, b) {
+        (LiteralKind::Language(a), LiteralKind::Language(b)) => {
+            a.bytes().map(|byte| byte.to_ascii_lowercase()).cmp(b.bytes().map(|byte| byte.to_ascii_lowercase()))
+        }
+        (LiteralKind::Datatype(a), LiteralKind::Datatype(b)) => ended(a, b, b'>'),
+        // A space, `@` and `^^` come in the order of the kinds.
+        _ => a.cmp(&b),
+    }
+}
