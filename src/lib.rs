@@ -33,5 +33,6 @@ pub mod rerank;
 pub mod engine;
 pub mod eval;
 pub mod reproduce;
+pub mod training;
 pub mod server;
 pub mod cli;
