@@ -2,13 +2,16 @@
 
 use super::terminal::{self, grouped};
 use super::{Done, provenance};
+use crate::catalog::Catalog;
 use crate::engine::Searcher;
 use crate::eval::{Qrels, ResearchTopic, Topics};
 use crate::reproduce::{FoldSource, Input, Provenance};
 use crate::training::judged::judged;
 use crate::training::mentions::{MentionOptions, mentions};
+use crate::training::queries::{QueryOptions, queries};
+use crate::training::titles::titles;
 use crate::training::{TrainingData, check_free};
-use anyhow::ensure;
+use anyhow::{Context, ensure};
 use clap::Subcommand;
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -22,6 +25,10 @@ pub(super) struct Arguments {
 
 #[derive(Subcommand, Debug)]
 enum Kind {
+    /// Titles of datasets, masked in their metadata, of the home or of catalogues.
+    Titles(Titles),
+    /// Queries generated from what the datasets of the home say and hold.
+    Queries(Queries),
     /// Topics that people judged: datasets of grade 1 and more against those of grade 0.
     Judged(Judged),
     /// Papers that name datasets of the home, the names taken out.
@@ -33,6 +40,39 @@ struct Output {
     /// The folder that is made: passages.jsonl, examples.jsonl and about.json. Training data there is replaced.
     #[arg(long, short, value_name = "FOLDER")]
     output: PathBuf,
+}
+
+#[derive(clap::Args, Debug)]
+struct Titles {
+    #[command(flatten)]
+    output: Output,
+    /// Take the titles of these catalogues, which need not be loaded, instead of the home's.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    catalog: Vec<PathBuf>,
+    /// With --catalog: the home's titles, too.
+    #[arg(long, requires = "catalog")]
+    with_home: bool,
+    /// Negatives of a query.
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    negatives: usize,
+}
+
+#[derive(clap::Args, Debug)]
+struct Queries {
+    #[command(flatten)]
+    output: Output,
+    /// Leave out datasets that these judgements judge.
+    #[arg(long, value_name = "QRELS")]
+    judged: Option<PathBuf>,
+    /// Queries of a dataset.
+    #[arg(long, value_name = "N", default_value_t = QueryOptions::default().per_dataset)]
+    per_dataset: usize,
+    /// Datasets that are negatives of a query.
+    #[arg(long, value_name = "N", default_value_t = QueryOptions::default().negatives)]
+    negatives: usize,
+    /// Of the draws.
+    #[arg(long, value_name = "N", default_value_t = QueryOptions::default().seed)]
+    seed: u64,
 }
 
 #[derive(clap::Args, Debug)]
@@ -79,22 +119,74 @@ struct Made {
     parameters: Value,
 }
 
+impl Kind {
+    fn output(&self) -> &Path {
+        let (Self::Titles(Titles { output, .. })
+        | Self::Queries(Queries { output, .. })
+        | Self::Judged(Judged { output, .. })
+        | Self::Mentions(Mentions { output, .. })) = self;
+        &output.output
+    }
+
+    /// Whether it is made without the home.
+    fn is_of_catalogs_alone(&self) -> bool {
+        matches!(self, Self::Titles(Titles { catalog, with_home: false, .. }) if !catalog.is_empty())
+    }
+}
+
 pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
-    let folder = match &arguments.kind {
-        Kind::Judged(Judged { output, .. }) | Kind::Mentions(Mentions { output, .. }) => &output.output,
-    };
+    let kind = &arguments.kind;
     // Before the work, not after it.
-    check_free(folder)?;
-    let searcher = Searcher::open(home)?;
-    let collection = provenance::collection(&searcher)?;
-    let made = match &arguments.kind {
-        Kind::Judged(arguments) => of_judgements(searcher, arguments)?,
-        Kind::Mentions(arguments) => of_mentions(searcher, arguments)?,
-    };
+    check_free(kind.output())?;
+    let (made, collection) = if kind.is_of_catalogs_alone() { (make(kind, None)?, None) } else { of_home(kind, home)? };
     let about = about(&made, collection)?;
-    made.data.write(folder, &about)?;
+    made.data.write(kind.output(), &about)?;
     report(&made.data)?;
     Ok(if made.data.examples.is_empty() { Done::Nothing } else { Done::Something })
+}
+
+/// With what tells the home's index from others.
+fn of_home(kind: &Kind, home: &Path) -> anyhow::Result<(Made, Option<Value>)> {
+    let searcher = Searcher::open(home)?;
+    let collection = provenance::collection(&searcher)?;
+    Ok((make(kind, Some(searcher))?, Some(collection)))
+}
+
+fn make(kind: &Kind, searcher: Option<Searcher>) -> anyhow::Result<Made> {
+    match (kind, searcher) {
+        (Kind::Titles(arguments), searcher) => of_titles(searcher.as_ref(), arguments),
+        (Kind::Queries(arguments), Some(searcher)) => of_content(searcher, arguments),
+        (Kind::Judged(arguments), Some(searcher)) => of_judgements(searcher, arguments),
+        (Kind::Mentions(arguments), Some(searcher)) => of_mentions(searcher, arguments),
+        (_, None) => anyhow::bail!("this kind is made of a home"),
+    }
+}
+
+fn of_titles(searcher: Option<&Searcher>, arguments: &Titles) -> anyhow::Result<Made> {
+    let mut catalogs = Vec::new();
+    for path in &arguments.catalog {
+        let catalog = Catalog::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        catalog.problems.iter().for_each(|problem| tracing::warn!("{problem}"));
+        catalogs.push((name(path), catalog));
+    }
+    let bar = terminal::bar(0, "{spinner} {msg}");
+    let data = titles(searcher, &catalogs, arguments.negatives, &|done, all| {
+        bar.set_message(format!("{done} of {all} titles"));
+    })?;
+    bar.finish_and_clear();
+    let parameters = json!({ "negatives": arguments.negatives, "home": searcher.is_some() });
+    Ok(Made { data, kind: "titles", inputs: arguments.catalog.clone(), parameters })
+}
+
+fn of_content(searcher: Searcher, arguments: &Queries) -> anyhow::Result<Made> {
+    let qrels = arguments.judged.as_deref().map(Qrels::read).transpose()?;
+    let Queries { per_dataset, negatives, seed, .. } = *arguments;
+    let options = QueryOptions { per_dataset, negatives, seed, judged: qrels.as_ref() };
+    let bar = terminal::bar(0, "{spinner} {msg}");
+    let data = queries(searcher, &options, &|done, all| bar.set_message(format!("{done} of {all} datasets")))?;
+    bar.finish_and_clear();
+    let parameters = json!({ "per_dataset": per_dataset, "negatives": negatives, "seed": seed });
+    Ok(Made { data, kind: "queries", inputs: arguments.judged.iter().cloned().collect(), parameters })
 }
 
 fn of_judgements(searcher: Searcher, arguments: &Judged) -> anyhow::Result<Made> {
@@ -128,7 +220,7 @@ fn of_mentions(searcher: Searcher, arguments: &Mentions) -> anyhow::Result<Made>
 }
 
 /// The record: what a reader needs to make it again, and to know what it holds. No place of this machine is told.
-fn about(made: &Made, collection: Value) -> anyhow::Result<Value> {
+fn about(made: &Made, collection: Option<Value>) -> anyhow::Result<Value> {
     let mut inputs = Vec::new();
     for path in &made.inputs {
         ensure!(path.file_name().is_some(), "{} names no file", path.display());

@@ -37,7 +37,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ),
     ("eval", &["ranking", "catalog"]),
     ("reproduce", &["engine", "eval", "catalog", "document", "neighbors", "ranking", "rerank", "sparse"]),
-    ("training", &["engine", "eval", "catalog", "document", "sparse", "tagger"]),
+    ("training", &["engine", "eval", "catalog", "document", "sparse", "tagger", "rdf"]),
     ("server", &["egress", "engine", "quality", "sparse", "remote", "store", "snippet", "catalog", "rdf"]),
     (
         "cli",

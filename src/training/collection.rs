@@ -3,8 +3,12 @@
 use super::{PassageKind, PassageRecord, TrainingError};
 use crate::catalog::{DatasetId, Metadata};
 use crate::document::CompactDocument;
-use crate::engine::{EngineError, Searcher, passages};
+use crate::engine::{Card, EngineError, Searcher, passages};
+use crate::rdf::{local_name, words};
 use std::collections::BTreeMap;
+
+/// Classes whose names count.
+const CLASSES: usize = 20;
 
 /// The datasets of a home, by id.
 pub(super) struct Collection(pub(super) BTreeMap<DatasetId, Member>);
@@ -13,6 +17,8 @@ pub(super) struct Collection(pub(super) BTreeMap<DatasetId, Member>);
 pub(super) struct Member {
     pub(super) metadata: Metadata,
     pub(super) compact: CompactDocument,
+    /// Names of its classes and of the entities of its snippet.
+    pub(super) names: Vec<String>,
     pub(super) year: Option<i32>,
 }
 
@@ -22,7 +28,8 @@ impl Collection {
         for id in searcher.ids()? {
             let (Some(card), Some(compact)) = (searcher.card(&id)?, searcher.compact(&id)?) else { continue };
             let year = searcher.numbers(&id)?.and_then(|numbers| numbers.year);
-            members.insert(id, Member { metadata: card.metadata, compact, year });
+            let names = names(&card);
+            members.insert(id, Member { metadata: card.metadata, compact, names, year });
         }
         Ok(Self(members))
     }
@@ -63,6 +70,14 @@ impl Member {
     pub(super) fn is_later(&self, year: Option<i32>) -> bool {
         self.year.zip(year).is_some_and(|(own, year)| own > year)
     }
+}
+
+/// Names of classes, the most frequent first, and of what the snippet speaks of.
+fn names(card: &Card) -> Vec<String> {
+    let classes = card.profile.classes.iter().take(CLASSES).map(|(iri, _)| words(local_name(iri)));
+    let terms = card.snippet.iter().flat_map(|triple| [&triple.subject, &triple.object]);
+    let entities = terms.filter(|term| !term.is_literal()).map(|term| words(&term.label));
+    classes.chain(entities).collect()
 }
 
 /// The best of a ranking that may stand as negatives, in its order.

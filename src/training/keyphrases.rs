@@ -5,7 +5,6 @@
 //! the more often the paper says it, and most if it ends in a word for a task. The kind of data is what the paper speaks of
 //! most.
 
-use super::tokens::normalized;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::LazyLock;
 
@@ -15,6 +14,9 @@ const LONGEST: usize = 4;
 const MOST: usize = 6;
 /// Titles that must have a phrase for it to be one.
 const TITLES: u32 = 3;
+
+/// Signs at which phrases end.
+const CLAUSES: [char; 11] = [',', '.', ';', ':', '(', ')', '?', '!', '"', '/', '|'];
 
 /// Words at which phrases end: those that join, and those that papers say of anything.
 const EMPTY: &str = "\
@@ -37,15 +39,35 @@ const EMPTY: &str = "\
 /// Last words of phrases that say what is done.
 const TASKS: &str = "\
     adaptation alignment answering anticipation authentication captioning classification clustering coloring \
-    colorization completion comprehension compression correction correspondence counting deblurring dehazing \
-    denoising deraining detection diarization disambiguation discovery distillation editing enhancement \
-    entailment estimation extraction flow forecasting generalization generation grasping grounding hashing \
+    colorization completion comprehension correction correspondence counting deblurring dehazing \
+    denoising deraining detection diarization disambiguation editing enhancement \
+    entailment estimation extraction flow forecasting generation grasping grounding hashing \
     identification imaging inference inpainting interpolation labeling linking localization manipulation \
-    mapping matching matting modeling modelling navigation odometry parsing planning prediction quality \
+    mapping matching matting modeling modelling navigation odometry parsing planning prediction \
     ranking re-identification reasoning recognition recommendation reconstruction registration rendering \
     resolution restoration retrieval saliency search segmentation simplification slam stylization \
-    summarization super-resolution synthesis tagging tracking transcription transfer translation understanding \
+    summarization super-resolution synthesis tagging tracking transcription translation understanding \
     verification";
+
+/// Of these, those that say it alone.
+const ALONE: [&str; 13] = [
+    "captioning",
+    "colorization",
+    "deblurring",
+    "dehazing",
+    "denoising",
+    "deraining",
+    "inpainting",
+    "matting",
+    "odometry",
+    "re-identification",
+    "slam",
+    "summarization",
+    "super-resolution",
+];
+/// Phrases that say of many papers what they work with, and of none what they do.
+const GENERAL: [&str; 4] =
+    ["natural language", "natural language processing", "computer vision", "knowledge distillation"];
 
 static EMPTY_SET: LazyLock<FxHashSet<&str>> = LazyLock::new(|| EMPTY.split_whitespace().collect());
 static TASK_SET: LazyLock<FxHashSet<&str>> = LazyLock::new(|| TASKS.split_whitespace().collect());
@@ -144,7 +166,9 @@ impl Vocabulary {
             let length = phrase.split(' ').count() as f64;
             let task = if is_task(&phrase) { 3.0 } else { 1.0 };
             let score = weight * f64::from(1 + titles).ln().min(4.0) * task * length.min(3.0).sqrt();
-            (length > 1.0 || is_task(&phrase)).then_some((score, phrase))
+            let tells =
+                if length > 1.0 { !GENERAL.contains(&phrase.as_str()) } else { ALONE.contains(&phrase.as_str()) };
+            tells.then_some((score, phrase))
         });
         let mut scored: Vec<(f64, String)> = known.collect();
         scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
@@ -180,7 +204,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 /// The runs of content words of a text, in lower case, as phrases of every length, with their numbers.
 fn phrases(text: &str) -> FxHashMap<String, u32> {
     let mut phrases = FxHashMap::default();
-    for clause in text.split([',', '.', ';', ':', '(', ')', '?', '!', '"', '/']) {
+    for clause in text.split(CLAUSES) {
         let clause = clause.to_lowercase();
         let words: Vec<&str> = words(&clause).collect();
         for run in words.split(|word| is_empty(word)) {
@@ -202,14 +226,13 @@ pub(super) fn listed(keywords: &str) -> Vec<&str> {
     listed.collect()
 }
 
-/// Whether two texts are the same words.
-pub(super) fn is_same(one: &str, other: &str) -> bool {
-    normalized(one) == normalized(other)
-}
-
-/// The words of a text, in lower case and without those that join.
-pub(super) fn content_words(text: &str) -> FxHashSet<String> {
-    words(text).map(str::to_lowercase).filter(|word| !is_empty(word)).collect()
+/// The runs of content words of a text, in lower case.
+pub(super) fn runs(text: &str) -> Vec<String> {
+    let lower = text.to_lowercase();
+    let clauses = lower.split(CLAUSES).map(|clause| words(clause).collect::<Vec<_>>());
+    let runs =
+        clauses.flat_map(|words| words.split(|word| is_empty(word)).map(|run| run.join(" ")).collect::<Vec<_>>());
+    runs.filter(|run| !run.is_empty()).collect()
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::collection::{Collection, hardest, lines};
 use super::keyphrases::{Vocabulary, listed};
 use super::names::{occurrences, without_names};
 use super::overlap::Known;
-use super::sentences::{beginning, telling};
+use super::sentences::{beginning, standing_alone, telling};
 use super::tokens::{normalized, tokens};
 use super::{Example, PassageKind, Split, Style, TrainingData, TrainingError};
 use crate::catalog::{DatasetId, Metadata};
@@ -135,10 +135,13 @@ fn papers(
 
 fn read(path: &Path) -> Result<Vec<(usize, Line)>, TrainingError> {
     let read = |(line, text): (usize, String)| {
-        let paper = serde_json::from_str(&text);
+        let paper: Result<Line, _> = serde_json::from_str(&text);
         let failed =
             |cause: serde_json::Error| TrainingError::Line { path: path.to_owned(), line, reason: cause.to_string() };
-        Ok((line, paper.map_err(failed)?))
+        let mut paper = paper.map_err(failed)?;
+        // Tables that abstracts went through put some in quotation marks.
+        paper.summary = paper.summary.trim().trim_matches('"').to_owned();
+        Ok((line, paper))
     };
     lines(path)?.into_iter().map(read).collect()
 }
@@ -174,7 +177,8 @@ fn nameless(line: usize, source: Line, tagger: &Tagger) -> Paper {
         places.extend(source.mentions.iter().flat_map(|name| occurrences(text, name)));
     }
     let sentence = telling(&source.summary).unwrap_or_default();
-    let sentence: Vec<String> = sentence.into_iter().map(|part| within(&source.summary, part, &places[1])).collect();
+    let sentence: Vec<String> =
+        sentence.into_iter().map(|part| standing_alone(&within(&source.summary, part, &places[1]))).collect();
     let texts = [0, 1, 2].map(|text| without_names(given[text], &places[text]));
     let title = without_coined_title(&texts[0]).to_owned();
     let [_, summary, tldr] = texts;

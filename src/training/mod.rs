@@ -16,7 +16,9 @@ mod keyphrases;
 pub mod mentions;
 mod names;
 mod overlap;
+pub mod queries;
 mod sentences;
+pub mod titles;
 mod tokens;
 
 pub use examples::{Counts, Example, PassageKind, PassageRecord, Split, Style, TrainingData};

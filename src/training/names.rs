@@ -266,7 +266,7 @@ impl<'t> Draft<'t> {
     /// Names that the paper gives what it brings: "We propose RefineDet, a detector" says "We propose a detector"; short
     /// forms in brackets.
     fn take_coined(&mut self) {
-        const BRINGS: [&str; 14] = [
+        const BRINGS: [&str; 16] = [
             "propose",
             "proposes",
             "present",
@@ -281,6 +281,8 @@ impl<'t> Draft<'t> {
             "called",
             "named",
             "dubbed",
+            "termed",
+            "coined",
         ];
         for place in 0..self.tokens.len() {
             if self.tokens[place].is_any(&BRINGS) {
@@ -291,7 +293,7 @@ impl<'t> Draft<'t> {
     }
 
     fn take_coined_behind(&mut self, verb: usize) {
-        let is_called = self.tokens[verb].is_any(&["called", "named", "dubbed"]);
+        let is_called = self.tokens[verb].is_any(&["called", "named", "dubbed", "termed", "coined"]);
         let behind = &self.tokens[verb + 1..];
         let words = behind.iter().take(ITEM).take_while(|token| token.is_marked() || token.is("-")).count();
         if words == 0 || !behind[..words].iter().any(Token::is_marked) {
@@ -365,14 +367,11 @@ impl<'t> Draft<'t> {
     fn text(&self) -> String {
         let mut kept: Vec<Token<'t>> = Vec::new();
         let mut spaced = false;
-        let mut capital = Vec::new();
         for (token, gone) in self.tokens.iter().zip(&self.gone) {
             spaced |= token.is_spaced;
             if *gone {
                 continue;
             }
-            let starts = kept.last().is_none_or(|last: &Token<'_>| last.ends_sentence());
-            capital.push(starts);
             let glued = is_closing(token) && !token.is("(");
             kept.push(Token { is_spaced: spaced && !glued, ..*token });
             spaced = false;
@@ -382,7 +381,7 @@ impl<'t> Draft<'t> {
 }
 
 /// With a capital at the beginning.
-fn capitalized(text: &str) -> String {
+pub(super) fn capitalized(text: &str) -> String {
     let mut characters = text.chars();
     let first: String = characters.next().into_iter().flat_map(char::to_uppercase).collect();
     first + characters.as_str()

@@ -50,12 +50,70 @@ pub(super) fn telling(text: &str) -> Option<Vec<Range<usize>>> {
     Some(chosen.into_iter().map(|place| source(&all[spoken[place].clone()])).collect())
 }
 
+/// Words that begin what only joins a sentence to the one before, up to the first comma.
+const JOINTS: [&str; 30] = [
+    "to this end",
+    "moreover",
+    "hence",
+    "then",
+    "furthermore",
+    "second",
+    "secondly",
+    "third",
+    "thirdly",
+    "finally",
+    "therefore",
+    "thus",
+    "in addition",
+    "additionally",
+    "however",
+    "specifically",
+    "in particular",
+    "to address",
+    "to tackle",
+    "to solve",
+    "to overcome",
+    "to alleviate",
+    "to mitigate",
+    "to remedy",
+    "based on th",
+    "motivated by",
+    "inspired by",
+    "first",
+    "firstly",
+    "accordingly",
+];
+/// Of these, those that begin what is beside the point.
+const FURTHER: [&str; 11] = [
+    "moreover",
+    "furthermore",
+    "second",
+    "third",
+    "finally",
+    "in addition",
+    "additionally",
+    "then",
+    "however",
+    "secondly",
+    "thirdly",
+];
+
+/// A sentence without what joins it to others: "To this end, we propose" says "We propose".
+pub(super) fn standing_alone(sentence: &str) -> String {
+    let (head, rest) = sentence.split_once(", ").unwrap_or((sentence, ""));
+    let lower = head.to_lowercase();
+    let joins = JOINTS.iter().any(|joint| lower.starts_with(joint)) && !rest.trim().is_empty();
+    super::names::capitalized(if joins { rest.trim_start() } else { sentence })
+}
+
 /// How telling a sentence is; `None` where it is not.
 fn rank(sentence: &[Token<'_>]) -> Option<usize> {
     let text = joined(sentence.iter().copied()).to_lowercase();
     let padded = format!(" {} ", text.replace([',', '.', ';', ':'], " "));
-    let has = |cue: &&str| padded.contains(&format!(" {cue} "));
-    CUES.iter().position(|cues| cues.iter().any(|cue| has(&cue)))
+    let has = |cue: &str| padded.contains(&format!(" {cue} "));
+    let is_further = FURTHER.iter().any(|further| text.starts_with(further));
+    let rank = CUES.iter().position(|cues| cues.iter().any(|cue| has(cue)))?;
+    Some(rank + if is_further { CUES.len() } else { 0 })
 }
 
 /// Without formulas, addresses and mark-up, and of a length that people write.
@@ -112,6 +170,15 @@ mod tests {
             "six words are too few"
         );
         assert_eq!(told("We propose a detector with loss $x$ for boats at night. "), "");
+    }
+
+    #[test]
+    fn what_joins_a_sentence_to_others_is_not_said() {
+        assert_eq!(standing_alone("To this end, we detect boats, fast."), "We detect boats, fast.");
+        assert_eq!(standing_alone("In this paper, we detect boats."), "In this paper, we detect boats.");
+        let text =
+            "We detect boats of all kinds by night. Moreover, we propose a loss function that helps to train it well.";
+        assert_eq!(told(text), "We detect boats of all kinds by night.");
     }
 
     #[test]
