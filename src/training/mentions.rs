@@ -141,6 +141,8 @@ fn read(path: &Path) -> Result<Vec<(usize, Line)>, TrainingError> {
         let mut paper = paper.map_err(failed)?;
         // Tables that abstracts went through put some in quotation marks.
         paper.summary = paper.summary.trim().trim_matches('"').to_owned();
+        // What a dataset goes by in the list is a name of it, too.
+        paper.mentions.extend(paper.positives.iter().cloned());
         Ok((line, paper))
     };
     lines(path)?.into_iter().map(read).collect()

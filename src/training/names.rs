@@ -241,8 +241,11 @@ impl<'t> Draft<'t> {
 
     /// The end of the words for datasets behind a name.
     fn kinds_end(&self, end: usize) -> usize {
-        let behind = self.tokens[end..].iter().take(4);
-        end + behind.take_while(|token| token.is_any(&KINDS) || token.is("-") && !token.is_spaced).count()
+        let behind = &self.tokens[end..];
+        let is_kind = |token: &&Token<'_>| token.is_any(&KINDS) || token.is("-") && !token.is_spaced;
+        let kinds = behind.iter().take(4).take_while(is_kind).count();
+        // A hyphen at the end binds what is no such word.
+        end + kinds - behind[..kinds].iter().rev().take_while(|token| token.is("-")).count()
     }
 
     /// What goes with a name that stands in a sentence: the preposition before it with the words for datasets behind it,
@@ -439,6 +442,7 @@ mod tests {
             ("We train networks on ImageNet and the COCO datasets, quickly.", "We train networks, quickly."),
             ("Our method gains 3% on ImageNet classification.", "Our method gains 3% on classification."),
             ("We use ImageNet-pretrained networks.", "We use pretrained networks."),
+            ("We start from ImageNet-pretrained networks.", "We start from pretrained networks."),
             ("The ImageNet dataset has labels.", "The dataset has labels."),
             ("Large datasets, such as ImageNet and COCO, help.", "Large datasets, help."),
             ("Large datasets (e.g., ImageNet, COCO) help.", "Large datasets help."),

@@ -44,7 +44,7 @@ pub(super) fn telling(text: &str) -> Option<Vec<Range<usize>>> {
             .enumerate()
             .skip(first + 1)
             .take(2)
-            .find(|(_, other)| other.is_some_and(|other| other <= rank + 4));
+            .find(|(_, other)| other.is_some_and(|other| other < CUES.len() && other <= rank + 4));
         chosen.extend(next.map(|(place, _)| place));
     }
     Some(chosen.into_iter().map(|place| source(&all[spoken[place].clone()])).collect())
