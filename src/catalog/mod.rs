@@ -1,6 +1,6 @@
 //! Catalogues: what datasets there are and what people say of them.
 //!
-//! [`Form`] lists what is read. ACORDAR's and Papers with Code's lists become [`Dataset`]s at once; every other form is
+//! [`Form`] lists what is read. ACORDAR's and Papers with Code's lists, and plain lines of JSON, become [`Dataset`]s at once; every other form is
 //! told as DCAT first and read by the one reader of [`dcat`], which keeps in typed fields what search uses and carries all
 //! else along ([`Statement`]). Every dataset is written as a `dcat:Dataset` into the catalogue graph. The form is known by
 //! the content of a file, never by its name.
@@ -18,6 +18,7 @@ mod folder;
 mod html;
 mod iris;
 mod json;
+mod lines;
 mod lod_cloud;
 pub mod papers_with_code;
 mod registry;
@@ -73,6 +74,8 @@ pub enum Form {
     Acordar,
     /// Papers with Code's datasets, or DataFinder's collection.
     PapersWithCode,
+    /// Lines of JSON with titles and descriptions, without ids.
+    JsonLines,
     /// Answers and packages of CKAN.
     Ckan,
     /// Project Open Data's `data.json`.
@@ -97,6 +100,7 @@ impl Form {
             Self::SchemaOrg => "schema.org",
             Self::Acordar => "acordar",
             Self::PapersWithCode => "papers-with-code",
+            Self::JsonLines => "json-lines",
             Self::Ckan => "ckan",
             Self::DataJson => "data.json",
             Self::LodCloud => "lod-cloud",
@@ -197,6 +201,8 @@ impl Catalog {
         let head = head(path).map_err(CatalogError::io(path))?;
         let catalog = if papers_with_code::looks_like(&head) {
             Self { form: Form::PapersWithCode, ..papers_with_code::read(path)? }
+        } else if lines::looks_like(&head) {
+            Self { form: Form::JsonLines, ..lines::read(path)? }
         } else if html::looks_like(&head) {
             let page = text(path).map_err(CatalogError::io(path))?;
             let scripts = html::scripts(&page);

@@ -30,6 +30,7 @@ mod sources;
 mod syntax;
 mod tag;
 mod terminal;
+mod training_data;
 mod tune;
 
 use clap::{Parser, Subcommand};
@@ -82,6 +83,8 @@ enum Command {
     Fuse(fuse::Arguments),
     /// Find the datasets of the collection that papers name.
     Tag(tag::Arguments),
+    /// Make training data for encoders: queries, passages that answer them and passages that do not.
+    TrainingData(training_data::Arguments),
     /// Compute the scores of a condition and hold them against those expected.
     Reproduce(reproduce::Arguments),
 }
@@ -128,6 +131,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<Done> {
         Command::EvaluateSnippets(arguments) => evaluate_snippets::run(home, arguments),
         Command::Fuse(arguments) => fuse::run(arguments),
         Command::Tag(arguments) => tag::run(home, arguments),
+        Command::TrainingData(arguments) => training_data::run(home, arguments),
         Command::Reproduce(arguments) => reproduce::run(home, arguments),
     }
 }

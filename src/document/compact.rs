@@ -30,6 +30,12 @@ impl CompactDocument {
             .iter()
             .map(|t| one_line(&format!("{} {} {}", line(t.subject), line(t.predicate), line(t.object))))
             .collect();
+        Self { metadata: Self::metadata_of(metadata), triples }
+    }
+
+    /// The metadata alone: the first part is the title, where there is one.
+    #[must_use]
+    pub fn metadata_of(metadata: &Metadata) -> Vec<String> {
         let joined =
             |texts: &[crate::catalog::Text]| texts.iter().map(|t| t.value.as_str()).collect::<Vec<_>>().join(" ");
         let authors = metadata.agents().map(|agent| agent.name.as_str()).collect::<Vec<_>>().join(" ");
@@ -43,7 +49,7 @@ impl CompactDocument {
             works,
             joined(&metadata.alternatives),
         ];
-        Self { metadata: parts.iter().map(|part| one_line(part)).filter(|part| !part.is_empty()).collect(), triples }
+        parts.iter().map(|part| one_line(part)).filter(|part| !part.is_empty()).collect()
     }
 }
 

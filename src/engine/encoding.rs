@@ -163,7 +163,8 @@ pub(super) fn compact(snapshot: &Snapshot, id: &DatasetId) -> Result<Option<Comp
 }
 
 /// What is encoded of a dataset: its metadata, and its triples.
-pub(super) fn passages(compact: &CompactDocument) -> [Passage<'_>; 2] {
+#[must_use]
+pub fn passages(compact: &CompactDocument) -> [Passage<'_>; 2] {
     [
         Passage { parts: &compact.metadata, pieces_a_part: None },
         Passage { parts: &compact.triples, pieces_a_part: Some(PIECES_A_TRIPLE) },

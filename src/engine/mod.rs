@@ -23,7 +23,7 @@ pub use card::{CARD_LANGUAGES, Card};
 pub use content::Content;
 pub use dense::{DenseMatch, PartKind, PartShare};
 pub use duplicates::{Other, OtherEdition, Related, Shown};
-pub use encoding::{EncodingOptions, EncodingProgress, EncodingReport, encode};
+pub use encoding::{EncodingOptions, EncodingProgress, EncodingReport, encode, passages};
 pub use evidence::Evidence;
 pub use federation::Federation;
 pub use indexer::{IndexOptions, IndexProgress, IndexReport, Indexer, StageTimes};

@@ -7,12 +7,12 @@ use super::rerank::Reranked;
 use super::snippets::{self, DatasetSnippet, SnippetTriple, is_match, label_all, mark};
 use super::{
     Card, Components, DenseMatch, EngineError, Evidence, FacetCounts, Filter, Numbers, QueryTerms, RerankSummary,
-    Reranker, SnippetRequest, evidence, index_folder, make_snippet,
+    Reranker, SnippetRequest, encoding, evidence, index_folder, make_snippet,
 };
 use crate::catalog::DatasetId;
 use crate::catalog::duplicates::Duplicates;
 use crate::catalog::editions;
-use crate::document::Field;
+use crate::document::{CompactDocument, Field};
 use crate::index::{
     Analysis, AnalysisKind, AnalyzedQuery, CollectionStatistics, DocumentAddress, DocumentStatistics, Index,
     IndexError, Passing, Snapshot, TermStatistics, Wanted,
@@ -574,6 +574,12 @@ impl Searcher {
     pub fn card(&self, id: &DatasetId) -> Result<Option<Card>, EngineError> {
         let card = self.index.snapshot()?.card(id)?;
         Ok(card.map(|card| serde_json::from_slice(&card)).transpose()?)
+    }
+
+    /// The texts of a dataset that encoders read. `None` where there is no such dataset.
+    pub fn compact(&self, id: &DatasetId) -> Result<Option<CompactDocument>, EngineError> {
+        let snapshot = self.index.snapshot()?;
+        encoding::compact(&snapshot, id)
     }
 
     /// A hash of the ids and versions of all datasets in the index: equal where rankings have to be.

@@ -23,6 +23,8 @@ pub struct ResearchTopic {
     pub keyphrases: String,
     /// The year of the paper behind it, where it is known.
     pub year: Option<i32>,
+    /// The abstract of the paper behind it; empty where it is not known.
+    pub summary: String,
     /// What is said of the data, by kind.
     pub parts: BTreeMap<QueryPart, String>,
 }
@@ -94,12 +96,14 @@ struct TopicLine {
     #[serde(default)]
     keyphrase_query: String,
     year: Option<i32>,
+    #[serde(default, rename = "abstract")]
+    summary: String,
     #[serde(flatten)]
     others: BTreeMap<String, serde_json::Value>,
 }
 
 impl ResearchTopic {
-    /// Reads a file of JSON objects, one a line: `query`, `keyphrase_query`, `year`, and the parts by
+    /// Reads a file of JSON objects, one a line: `query`, `keyphrase_query`, `year`, `abstract`, and the parts by
     /// [their names](QueryPart::name). Of topics of one sentence the first stays.
     pub fn read(path: &Path) -> Result<Vec<Self>, EvalError> {
         let lines = Lines::read(path)?;
@@ -127,6 +131,7 @@ impl ResearchTopic {
             sentence: line.query.trim().to_owned(),
             keyphrases: line.keyphrase_query.trim().to_owned(),
             year: line.year,
+            summary: line.summary.trim().to_owned(),
             parts: QueryPart::ALL.into_iter().filter_map(part).collect(),
         }
     }

@@ -111,13 +111,15 @@ mod tests {
         for damaged in [None, Some("none of this")] {
             let path = path(folder.path(), &plain.version);
             fs::remove_file(&path).expect("it was kept");
-            damaged.map(|text| fs::write(&path, text).expect("written"));
+            if let Some(text) = damaged {
+                fs::write(&path, text).expect("written");
+            }
             assert_eq!(store.fingerprint(&plain).expect("made"), kept);
             assert!(path.exists(), "and kept again");
         }
         store.clear_replaced(&|_, _| ()).expect("cleared");
         assert!(path(folder.path(), &plain.version).exists());
-        store.remove(&[plain.dataset.metadata.id.clone()]).expect("removed");
+        store.remove(std::slice::from_ref(&plain.dataset.metadata.id)).expect("removed");
         store.clear_replaced(&|_, _| ()).expect("cleared");
         assert!(!path(folder.path(), &plain.version).exists());
     }

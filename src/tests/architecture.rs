@@ -37,6 +37,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ),
     ("eval", &["ranking", "catalog"]),
     ("reproduce", &["engine", "eval", "catalog", "document", "neighbors", "ranking", "rerank", "sparse"]),
+    ("training", &["engine", "eval", "catalog", "document", "sparse", "tagger", "rdf"]),
     ("server", &["egress", "engine", "quality", "sparse", "remote", "store", "snippet", "catalog", "rdf"]),
     (
         "cli",
@@ -61,6 +62,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
             "engine",
             "eval",
             "reproduce",
+            "training",
             "server",
         ],
     ),

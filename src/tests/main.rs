@@ -36,5 +36,7 @@ mod reproduce;
 mod stream;
 mod survey;
 mod testdata;
+#[cfg(feature = "rocksdb")]
+mod training;
 mod update;
 mod vocabulary;

@@ -1,0 +1,103 @@
+//! The folder that training data is written to.
+
+use super::{TrainingData, TrainingError};
+use serde::Serialize;
+use serde_json::Value;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+const PASSAGES: &str = "passages.jsonl";
+const EXAMPLES: &str = "examples.jsonl";
+const ABOUT: &str = "about.json";
+
+impl TrainingData {
+    /// Writes `passages.jsonl` ([`PassageRecord`](super::PassageRecord)s by id), `examples.jsonl`
+    /// ([`Example`](super::Example)s) and `about.json`. The folder appears under its name when all of it is there. Training data
+    /// of that name is replaced, a folder of anything else is not.
+    pub fn write(&self, folder: &Path, about: &Value) -> Result<(), TrainingError> {
+        check_free(folder)?;
+        let unfinished = beside(folder, "unfinished");
+        remove(&unfinished)?;
+        fs::create_dir_all(&unfinished).map_err(TrainingError::io(&unfinished))?;
+        write_lines(&unfinished.join(PASSAGES), self.passages.values())?;
+        write_lines(&unfinished.join(EXAMPLES), self.examples.iter())?;
+        write_about(&unfinished.join(ABOUT), about)?;
+        replace(&unfinished, folder)
+    }
+}
+
+/// Fails where a folder cannot be written to since it holds something that is no training data.
+pub fn check_free(folder: &Path) -> Result<(), TrainingError> {
+    if !folder.exists() || folder.join(ABOUT).is_file() && folder.join(EXAMPLES).is_file() {
+        return Ok(());
+    }
+    let is_empty = folder.is_dir() && fs::read_dir(folder).map_err(TrainingError::io(folder))?.next().is_none();
+    if is_empty { Ok(()) } else { Err(TrainingError::Taken(folder.to_owned())) }
+}
+
+/// A name beside the folder: on the same file system, so that renaming is one step.
+fn beside(folder: &Path, suffix: &str) -> PathBuf {
+    let mut name = folder.components().as_path().as_os_str().to_owned();
+    name.push(".");
+    name.push(suffix);
+    name.into()
+}
+
+fn remove(folder: &Path) -> Result<(), TrainingError> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(TrainingError::io(folder)(error)),
+        _ => Ok(()),
+    }
+}
+
+/// What was there is moved aside first: at no time is there half a folder.
+fn replace(unfinished: &Path, folder: &Path) -> Result<(), TrainingError> {
+    let former = beside(folder, "former");
+    remove(&former)?;
+    if folder.exists() {
+        fs::rename(folder, &former).map_err(TrainingError::io(folder))?;
+    }
+    fs::rename(unfinished, folder).map_err(TrainingError::io(folder))?;
+    remove(&former)
+}
+
+fn write_lines<'l, T: Serialize + 'l>(path: &Path, lines: impl Iterator<Item = &'l T>) -> Result<(), TrainingError> {
+    let write = || -> io::Result<()> {
+        let mut file = BufWriter::new(File::create(path)?);
+        for line in lines {
+            serde_json::to_writer(&mut file, line)?;
+            file.write_all(b"\n")?;
+        }
+        file.into_inner()?.sync_all()
+    };
+    write().map_err(TrainingError::io(path))
+}
+
+fn write_about(path: &Path, about: &Value) -> Result<(), TrainingError> {
+    let text = format!("{about:#}\n");
+    fs::write(path, text).map_err(TrainingError::io(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_training_data_is_replaced() {
+        let place = tempfile::tempdir().expect("a folder");
+        let (mine, other) = (place.path().join("mine"), place.path().join("other"));
+        fs::create_dir(&other).expect("a folder");
+        fs::write(other.join("letter"), "dear").expect("written");
+        let data = TrainingData::default();
+        assert!(matches!(data.write(&other, &json!({})), Err(TrainingError::Taken(_))));
+        assert!(other.join("letter").exists());
+        for kind in ["first", "second"] {
+            data.write(&mine, &json!({ "kind": kind })).expect("written");
+            let about = fs::read_to_string(mine.join(ABOUT)).expect("read");
+            assert!(about.contains(kind), "{about}");
+        }
+        assert_eq!(fs::read_dir(place.path()).expect("a folder").count(), 2, "nothing unfinished or former is left");
+    }
+}

@@ -1,0 +1,189 @@
+//! The sentences of an abstract that say what is done.
+
+use super::tokens::{Token, joined, sentences, tokens};
+use std::ops::Range;
+
+/// What a sentence says that tells what is done, the most telling first. Words of a cue stand side by side.
+const CUES: [&[&str]; 9] = [
+    &["we propose", "we present", "we introduce", "we develop", "we design", "we build", "we describe"],
+    &["this paper proposes", "this paper presents", "this paper introduces", "this paper describes", "is proposed"],
+    &["we want", "we aim", "our goal", "we seek", "the goal of"],
+    &[
+        "we study",
+        "we investigate",
+        "we explore",
+        "we address",
+        "we consider",
+        "we tackle",
+        "we focus on",
+        "we examine",
+    ],
+    &["this paper addresses", "this paper studies", "this paper investigates", "this paper explores", "this paper"],
+    &["in this paper", "in this work", "this work"],
+    &["we show", "we demonstrate", "we find", "we argue", "we use", "we apply", "we extend", "we learn"],
+    &["the problem of", "the task of"],
+    &["we"],
+];
+/// Words of a sentence that somebody would type.
+const FEWEST: usize = 7;
+const MOST: usize = 55;
+/// A first sentence as short as this takes a second one along.
+const SHORT: usize = 14;
+
+/// One or two sentences, as places in the text; `None` where no sentence tells what is done.
+pub(super) fn telling(text: &str) -> Option<Vec<Range<usize>>> {
+    let all = tokens(text);
+    let spoken: Vec<Range<usize>> =
+        sentences(&all).into_iter().filter(|place| is_sayable(&all[place.clone()])).collect();
+    let ranks: Vec<Option<usize>> = spoken.iter().map(|place| rank(&all[place.clone()])).collect();
+    let (rank, first) = ranks.iter().enumerate().filter_map(|(place, rank)| Some(((*rank)?, place))).min()?;
+    let mut chosen = vec![first];
+    if words(&all[spoken[first].clone()]) < SHORT {
+        let next = ranks
+            .iter()
+            .enumerate()
+            .skip(first + 1)
+            .take(2)
+            .find(|(_, other)| other.is_some_and(|other| other < CUES.len() && other <= rank + 4));
+        chosen.extend(next.map(|(place, _)| place));
+    }
+    Some(chosen.into_iter().map(|place| source(&all[spoken[place].clone()])).collect())
+}
+
+/// Words that begin what only joins a sentence to the one before, up to the first comma.
+const JOINTS: [&str; 30] = [
+    "to this end",
+    "moreover",
+    "hence",
+    "then",
+    "furthermore",
+    "second",
+    "secondly",
+    "third",
+    "thirdly",
+    "finally",
+    "therefore",
+    "thus",
+    "in addition",
+    "additionally",
+    "however",
+    "specifically",
+    "in particular",
+    "to address",
+    "to tackle",
+    "to solve",
+    "to overcome",
+    "to alleviate",
+    "to mitigate",
+    "to remedy",
+    "based on th",
+    "motivated by",
+    "inspired by",
+    "first",
+    "firstly",
+    "accordingly",
+];
+/// Of these, those that begin what is beside the point.
+const FURTHER: [&str; 11] = [
+    "moreover",
+    "furthermore",
+    "second",
+    "third",
+    "finally",
+    "in addition",
+    "additionally",
+    "then",
+    "however",
+    "secondly",
+    "thirdly",
+];
+
+/// A sentence without what joins it to others: "To this end, we propose" says "We propose".
+pub(super) fn standing_alone(sentence: &str) -> String {
+    let (head, rest) = sentence.split_once(", ").unwrap_or((sentence, ""));
+    let lower = head.to_lowercase();
+    let joins = JOINTS.iter().any(|joint| lower.starts_with(joint)) && !rest.trim().is_empty();
+    super::names::capitalized(if joins { rest.trim_start() } else { sentence })
+}
+
+/// How telling a sentence is; `None` where it is not.
+fn rank(sentence: &[Token<'_>]) -> Option<usize> {
+    let text = joined(sentence.iter().copied()).to_lowercase();
+    let padded = format!(" {} ", text.replace([',', '.', ';', ':'], " "));
+    let has = |cue: &str| padded.contains(&format!(" {cue} "));
+    let is_further = FURTHER.iter().any(|further| text.starts_with(further));
+    let rank = CUES.iter().position(|cues| cues.iter().any(|cue| has(cue)))?;
+    Some(rank + if is_further { CUES.len() } else { 0 })
+}
+
+/// Without formulas, addresses and mark-up, and of a length that people write.
+fn is_sayable(sentence: &[Token<'_>]) -> bool {
+    let is_odd = |token: &Token<'_>| matches!(token.text, "$" | "\\" | "{" | "}" | "http" | "https" | "@" | "<" | ">");
+    (FEWEST..=MOST).contains(&words(sentence)) && !sentence.iter().any(is_odd)
+}
+
+fn words(sentence: &[Token<'_>]) -> usize {
+    sentence.iter().filter(|token| token.is_word()).count()
+}
+
+fn source(sentence: &[Token<'_>]) -> Range<usize> {
+    sentence[0].start..sentence.last().map_or(0, |token| token.place().end)
+}
+
+/// The first sentences of a text, up to about so many words: whole ones where the last ends near, else cut.
+pub(super) fn beginning(text: &str, most: usize) -> String {
+    let all = tokens(text);
+    let (mut end, mut count) = (0, 0);
+    for sentence in sentences(&all) {
+        let own = words(&all[sentence.clone()]);
+        if count + own > most + most / 5 {
+            break;
+        }
+        (end, count) = (sentence.end, count + own);
+    }
+    if count >= most / 2 {
+        return joined(all[..end].iter().copied());
+    }
+    text.split_whitespace().take(most).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> String {
+        telling(text).unwrap_or_default().into_iter().map(|place| &text[place]).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn the_sentence_that_says_what_is_done() {
+        let text = "Boats are hard to see at night. We study them under many different conditions of light and weather, which matters. \
+                    In this paper, we propose a network that detects boats of any size in photographs taken from harbours. It is good.";
+        assert_eq!(
+            told(text),
+            "In this paper, we propose a network that detects boats of any size in photographs taken from harbours."
+        );
+        assert_eq!(told("Boats are hard to see at night on many lakes."), "");
+        assert_eq!(
+            told("We propose a detector of boats. We study boats at night on three lakes of Finland."),
+            "We study boats at night on three lakes of Finland.",
+            "six words are too few"
+        );
+        assert_eq!(told("We propose a detector with loss $x$ for boats at night. "), "");
+    }
+
+    #[test]
+    fn what_joins_a_sentence_to_others_is_not_said() {
+        assert_eq!(standing_alone("To this end, we detect boats, fast."), "We detect boats, fast.");
+        assert_eq!(standing_alone("In this paper, we detect boats."), "In this paper, we detect boats.");
+        let text =
+            "We detect boats of all kinds by night. Moreover, we propose a loss function that helps to train it well.";
+        assert_eq!(told(text), "We detect boats of all kinds by night.");
+    }
+
+    #[test]
+    fn beginnings_end_with_sentences_where_they_can() {
+        assert_eq!(beginning("One two three. Four five six. Seven eight.", 6), "One two three. Four five six.");
+        assert_eq!(beginning("One two three four five six seven eight", 3), "One two three");
+    }
+}
