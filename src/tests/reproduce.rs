@@ -16,7 +16,7 @@ fn conditions() -> Vec<PathBuf> {
 }
 
 fn reproduced(condition: &Path, data: &Path) -> anyhow::Result<Report> {
-    Condition::read(condition)?.reproduce(data, Path::new("no home"), &|_| anyhow::bail!("no encoder"), &|_| ())
+    Condition::read(condition)?.reproduce(data, Path::new("no home"), &|_, _| anyhow::bail!("no encoder"), &|_| ())
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn a_small_condition_comes_out_as_worked_out_by_hand() {
 
 fn researched(file: &Path) -> anyhow::Result<Report> {
     let Experiment::DataFinder(experiment) = Experiment::read(file)? else { anyhow::bail!("another task") };
-    experiment.reproduce(&testdata(""), Path::new("no home"), &|_| anyhow::bail!("no encoder"), &|_| ())
+    experiment.reproduce(&testdata(""), Path::new("no home"), &|_, _| anyhow::bail!("no encoder"), &|_| ())
 }
 
 /// Three topics, five datasets and four papers: few enough for every score to be worked out by hand.
