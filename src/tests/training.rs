@@ -121,21 +121,28 @@ fn titles_are_masked_in_what_they_ask_for() {
     // A list without ids, and no home.
     let place = tempfile::tempdir().expect("a folder");
     let list = place.path().join("list.jsonl");
-    let line = |title: &str| format!("{{\"title\": \"{title}\", \"description\": \"{title} of the sea, by year\"}}\n");
+    let line = |title: &str| {
+        format!("{{\"title\": \"{title}\", \"description\": \"{title} of the sea, by year and by port\"}}\n")
+    };
     fs::write(&list, [line("Fish stocks"), line("Fish landings"), line("Fish")].concat()).expect("written");
     let made = Made::of(&place.path().join("none"), "titles", &["--catalog", list.to_str().expect("a path")]);
     assert_eq!(ids(&made.asked("Fish stocks")["positives"]), ["1-Fish-stocks#masked"]);
     assert_eq!(ids(&made.asked("Fish stocks")["negatives"]), ["2-Fish-landings#masked"]);
-    assert_eq!(made.passages["1-Fish-stocks#masked"]["parts"][1], "[MASK] [MASK] of the sea, by year");
+    assert_eq!(made.passages["1-Fish-stocks#masked"]["parts"][1], "[MASK] [MASK] of the sea, by year and by port");
     assert_eq!(made.about["counts"]["left_out"]["titles of fewer than two words"], 1);
 }
 
 #[test]
 fn generated_queries_find_their_datasets() {
     let home = home("testdata/catalog.ttl");
-    let made = Made::of(home.path(), "queries", &["--judged", "testdata/qrels.txt"]);
-    let qrels = fs::read_to_string(testdata("qrels.txt")).expect("read");
-    let judged: Vec<&str> = qrels.lines().filter_map(|line| line.split_whitespace().nth(2)).collect();
+    let place = tempfile::tempdir().expect("a folder");
+    let qrels = place.path().join("qrels");
+    let judged = ["chesapeake-water", "air-quality", "museum-objects"];
+    let lines: Vec<String> = judged.iter().map(|id| format!("q1 0 {id} 0\n")).collect();
+    fs::write(&qrels, lines.concat()).expect("written");
+    let arguments = ["--judged", qrels.to_str().expect("a path")];
+    let made = Made::of(home.path(), "queries", &arguments);
+    assert_eq!(made.about["counts"]["left_out"]["datasets that were judged"], 3);
     assert!(!made.examples.is_empty());
     for example in &made.examples {
         let query = example["query"].as_str().expect("a query");
@@ -145,7 +152,7 @@ fn generated_queries_find_their_datasets() {
         assert!(!judged.contains(&dataset), "{dataset} was judged");
         assert!(datasets.iter().all(|id| id.split('#').next() == Some(dataset)), "{example}");
     }
-    let other = Made::of(home.path(), "queries", &["--judged", "testdata/qrels.txt", "--seed", "2"]);
+    let other = Made::of(home.path(), "queries", &[&arguments[..], &["--seed", "2"]].concat());
     assert_ne!(other.examples, made.examples, "another seed draws others");
 }
 

@@ -106,7 +106,7 @@ impl Split {
     /// The split of whatever a query came from: one in ten is for validation, by a hash of its name.
     #[must_use]
     pub fn of(source: &str) -> Self {
-        if stable_hash(source) % VALID == 0 { Self::Valid } else { Self::Train }
+        if stable_hash(source).is_multiple_of(VALID) { Self::Valid } else { Self::Train }
     }
 
     /// Its name.

@@ -2,7 +2,7 @@
 //!
 //! What is done is a phrase that the titles of other papers have, too ("semantic segmentation"): that, not the paper's own
 //! wording, is what people ask for. Phrases are runs of up to four content words; one counts the more the more titles have it,
-//! the more often the paper says it, and most if it ends in a word for a task. The kind of data is what the paper speaks of
+//! the more often the paper says it, and only if it ends in a word for a task: "gradient descent" asks for no data. The kind of data is what the paper speaks of
 //! most.
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -65,9 +65,6 @@ const ALONE: [&str; 13] = [
     "summarization",
     "super-resolution",
 ];
-/// Phrases that say of many papers what they work with, and of none what they do.
-const GENERAL: [&str; 4] =
-    ["natural language", "natural language processing", "computer vision", "knowledge distillation"];
 
 static EMPTY_SET: LazyLock<FxHashSet<&str>> = LazyLock::new(|| EMPTY.split_whitespace().collect());
 static TASK_SET: LazyLock<FxHashSet<&str>> = LazyLock::new(|| TASKS.split_whitespace().collect());
@@ -135,10 +132,11 @@ impl Vocabulary {
         let scored = self.scored(title, summary, keywords);
         let (best, first) = scored.first()?;
         let mut words: Vec<&str> = first.split(' ').collect();
-        let second = scored.iter().skip(1).find(|(score, phrase)| {
-            *score >= 0.7 * best && is_task(phrase) && !phrase.split(' ').any(|word| words.contains(&word))
-        });
-        if let Some((_, phrase)) = second.filter(|(_, phrase)| words.len() + phrase.split(' ').count() <= MOST - 1) {
+        let second = scored
+            .iter()
+            .skip(1)
+            .find(|(score, phrase)| *score >= 0.7 * best && !phrase.split(' ').any(|word| words.contains(&word)));
+        if let Some((_, phrase)) = second.filter(|(_, phrase)| words.len() + phrase.split(' ').count() < MOST) {
             words.extend(phrase.split(' '));
         }
         let text = format!("{title} {summary}");
@@ -164,10 +162,8 @@ impl Vocabulary {
         let known = weights.into_iter().filter_map(|(phrase, weight)| {
             let titles = self.0.get(&phrase)?;
             let length = phrase.split(' ').count() as f64;
-            let task = if is_task(&phrase) { 3.0 } else { 1.0 };
-            let score = weight * f64::from(1 + titles).ln().min(4.0) * task * length.min(3.0).sqrt();
-            let tells =
-                if length > 1.0 { !GENERAL.contains(&phrase.as_str()) } else { ALONE.contains(&phrase.as_str()) };
+            let score = weight * f64::from(1 + titles).ln().min(4.0) * length.min(3.0).sqrt();
+            let tells = is_task(&phrase) && (length > 1.0 || ALONE.contains(&phrase.as_str()));
             tells.then_some((score, phrase))
         });
         let mut scored: Vec<(f64, String)> = known.collect();

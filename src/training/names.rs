@@ -472,6 +472,6 @@ mod tests {
 
     #[test]
     fn a_name_is_a_whole_word() {
-        assert_eq!(occurrences("MNISTs, MNIST, eMNIST", "MNIST"), [8..13]);
+        assert_eq!(occurrences("MNISTs, MNIST, eMNIST", "MNIST"), vec![Range { start: 8, end: 13 }]);
     }
 }

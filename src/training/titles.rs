@@ -18,6 +18,8 @@ use std::collections::BTreeMap;
 const MASK: &str = "[MASK]";
 /// The fewest words of a title that is a query.
 const FEWEST: usize = 2;
+/// The fewest words of a document, masks not counted, that say what it is about: categories alone do not.
+const FEWEST_LEFT: usize = 5;
 /// Candidates for one negative: datasets of the same title are passed over.
 const SPARE: usize = 10;
 
@@ -86,8 +88,8 @@ fn titled(
         return None;
     }
     let masked = masked(parts, title);
-    if masked.iter().flat_map(|part| part.split_whitespace()).all(|word| word == MASK) {
-        data.left_out.add("datasets with nothing but a title");
+    if words_left(&masked) < FEWEST_LEFT {
+        data.left_out.add("datasets with hardly more than a title");
         return None;
     }
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -99,6 +101,12 @@ fn masked(parts: &[String], title: &str) -> Vec<String> {
     let Some((first, others)) = parts.split_first() else { return Vec::new() };
     let whole = vec![MASK; first.split_whitespace().count()].join(" ");
     std::iter::once(whole).chain(others.iter().map(|part| without(part, title))).collect()
+}
+
+/// The words that are no masks.
+fn words_left(parts: &[String]) -> usize {
+    let told = parts.join("\n").replace(MASK, " ");
+    tokens(&told).iter().filter(|token| token.is_word()).count()
 }
 
 /// A text with a mask for every word of the title, wherever all of the title's words follow one another in it.
@@ -182,6 +190,7 @@ mod tests {
             masked,
             ["[MASK] [MASK] [MASK]", "The [MASK] [MASK] [MASK] of the city: every tree.", "trees [MASK] [MASK] [MASK]"]
         );
+        assert_eq!((words_left(&masked), words_left(&["[MASK] [MASK])".to_owned()])), (7, 0));
         assert_eq!(without("no such thing", "City"), "no such thing");
         assert_eq!(without("", "City trees"), "");
     }
