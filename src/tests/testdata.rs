@@ -211,7 +211,7 @@ fn lost_graph_files_are_survived() {
     let folder = other.path().join("graphs");
     let mut paths: Vec<PathBuf> =
         fs::read_dir(&folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
-    paths.retain(|path| !is_counts(path)); // those are made again from what stands in
+    paths.retain(|path| !is_derived(path)); // those are made again from what stands in
     paths.sort();
     assert_eq!(paths.len(), 12);
     let files: Vec<(PathBuf, Vec<u8>)> =
@@ -244,12 +244,12 @@ fn lost_graph_files_are_survived() {
 
 fn is_unknown(entry: &std::io::Result<fs::DirEntry>, files: &[(PathBuf, Vec<u8>)]) -> bool {
     let path = entry.as_ref().expect("an entry").path();
-    !is_counts(&path) && files.iter().all(|(known, _)| *known != path)
+    !is_derived(&path) && files.iter().all(|(known, _)| *known != path)
 }
 
 /// Whether a file holds the counts of a graph, not the graph.
-fn is_counts(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "counts")
+fn is_derived(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "counts" || extension == "rdfc")
 }
 
 #[test]

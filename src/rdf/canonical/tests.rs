@@ -70,7 +70,7 @@ fn term() -> impl Strategy<Value = String> {
     prop_oneof![
         "[ab]{1,2}".prop_map(|name| format!("<ex:{name}>")),
         "[ab]/?[!#$&-.]?".prop_map(|name| format!("<ex:{name}>")),
-        ("[\\x00-\\x7f]{0,3}", prop_oneof![Just(""), Just("@a"), Just("@a-b"), Just("^^<ex:d>"), Just("^^<ex:d/>")])
+        ("[\\x00-\\x7f]{0,3}", prop_oneof![Just(""), Just("@en"), Just("@de-at"), Just("^^<ex:d>"), Just("^^<ex:d/>")])
             .prop_map(|(text, kind)| {
                 let escaped: String = text.chars().map(|c| format!("\\u{:04X}", u32::from(c))).collect();
                 format!("\"{escaped}\"{kind}")

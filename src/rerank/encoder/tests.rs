@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 mod families;
 mod invariants;
 mod refusals;
-mod shipped;
+mod trained;
 
 fn testdata() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/models")

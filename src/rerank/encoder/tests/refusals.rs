@@ -99,7 +99,7 @@ fn folders_that_hold_no_model() {
     let place = copy(&testdata().join("dpr"));
     std::fs::remove_file(place.path().join("ctx_encoder/model.onnx")).expect("a file");
     let said = refused(place.path());
-    assert!(said.contains("ctx_encoder: neither model.onnx nor onnx/model.onnx is there"), "{said}");
+    assert!(said.contains("ctx_encoder: neither model.onnx nor model_int8.onnx is there"), "{said}");
 }
 
 #[test]
