@@ -25,7 +25,8 @@ KEPT = ["config.json", "tokenizer.json", "tokenizer_config.json", "special_token
 @dataclasses.dataclass
 class Settings:
     """What a stage is told. Lengths in pieces; `negatives`: hard ones drawn for each query; `random`: passages drawn from
-    all for each batch, with which popularity is learned; `mix`: shares of the trained weights that are tried against the start's, the best by validation is kept."""
+    all for each batch, with which popularity is learned; `mix`: shares of the trained weights that are tried against the start's, the best by validation is kept; `hold_out`: every so
+    manieth example chooses instead of training, for data too few to have such of their own."""
     heads: list = dataclasses.field(default_factory=lambda: ["text", "piece"])
     styles: list | None = None
     epochs: int = 1
@@ -45,6 +46,7 @@ class Settings:
     patience: int = 4
     examples: int | None = None
     mix: list = dataclasses.field(default_factory=list)
+    hold_out: int = 0
     seed: int = 12345
 
 
@@ -61,6 +63,9 @@ class Stage:
         train, valid = self.source.split(fold, folds)
         if settings.styles:
             train, valid = ([one for one in part if one.style in settings.styles] for part in (train, valid))
+        if settings.hold_out and not valid:
+            valid = train[::settings.hold_out]
+            train = [example for place, example in enumerate(train) if place % settings.hold_out]
         self.train, self.valid = train[:settings.examples], valid[:settings.validated]
         if not self.train or not self.valid:
             raise SystemExit(f"{data}: {len(train)} examples to train with, {len(valid)} to choose by: both are needed")
