@@ -146,10 +146,12 @@ impl Candidate {
         keys
     }
 
-    /// What all editions of it share: the title without numbers, and who publishes it.
+    /// What all editions of it share: the title without its last number, and who publishes it. Numbers before it are what it is
+    /// an edition of: version 2 of workflow 2258 is no edition of workflow 2759.
     fn series(&self) -> Option<(String, String)> {
-        let words = self.title.iter().filter(|word| !word.contains(|c: char| c.is_ascii_digit()));
-        let title = words.map(String::as_str).collect::<Vec<_>>().join(" ");
+        let number = self.title.iter().rposition(|word| word.contains(|c: char| c.is_ascii_digit()));
+        let words = self.title.iter().enumerate().filter(|(place, _)| Some(*place) != number);
+        let title = words.map(|(_, word)| word.as_str()).collect::<Vec<_>>().join(" ");
         Some((title, self.publisher.clone()?)).filter(|(title, _)| !title.is_empty())
     }
 }
@@ -455,6 +457,11 @@ mod tests {
         assert_eq!((found.versions.len(), ids), (1, vec!["Census", "Census-2020", "Census-2021"]));
         let versions = ["Tool v1.0", "Tool v1.1"].map(|title| alone(&dataset(title.split_at(5).1, title, "Office")));
         assert_eq!(Duplicates::among(&versions).versions.len(), 1);
+        let runs = ["workflow_2258_version_2", "workflow_2258_version_3", "workflow_2759_version_2"];
+        let runs = runs.map(|title| alone(&dataset(title, title, "Office")));
+        let found = Duplicates::among(&runs).versions;
+        assert_eq!(found.len(), 1, "of one workflow alone: {found:?}");
+        assert_eq!(found[0].len(), 2);
     }
 
     #[test]
