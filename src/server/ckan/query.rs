@@ -115,7 +115,8 @@ impl Clause {
         parse(text, Unknown::Refused)
     }
 
-    /// A query. Signs, brackets and operators count only where a field is named: else it is words.
+    /// A query. Brackets and signs count only where a field is named, and so do operators, unless one denies words of a query
+    /// without fields: `water AND NOT river`. What then is no clause after all is words, for a query may be any text.
     pub(super) fn query(text: &str) -> Result<Self, QueryError> {
         let text = text.trim();
         if text.is_empty() || text == "*" {
@@ -124,7 +125,12 @@ impl Clause {
         if text.chars().count() > LONGEST_QUERY {
             return Err(QueryError::Long(LONGEST_QUERY));
         }
-        if names_field(text) { parse(text, Unknown::Words) } else { Ok(Self::Words(text.to_owned())) }
+        let words = Self::Words(text.to_owned());
+        match text.split_whitespace().any(|word| word == "NOT") {
+            _ if names_field(text) => parse(text, Unknown::Words),
+            true => Ok(parse(text, Unknown::Words).unwrap_or(words)),
+            false => Ok(words),
+        }
     }
 
     /// The words that datasets are ranked by: all that are not denied.
@@ -174,11 +180,12 @@ impl Value {
         match field {
             Field::Facet(facet) => {
                 let values = &table.values(facet).all;
-                row.values(facet).iter().any(|place| self.matches(&values[*place as usize].name))
+                let mut names = row.values(facet).iter().map(|place| values[*place as usize].name.as_str());
+                if facet.is_text() { names.any(|name| self.in_text(name)) } else { names.any(|name| self.matches(name)) }
             }
             Field::Id => self.matches(row.id.as_str()),
             Field::Name => self.matches(&row.name),
-            Field::Title => self.in_title(&row.folded),
+            Field::Title => self.in_text(&row.folded),
             Field::Modified => row.modified.as_deref().is_some_and(|date| self.matches(date)),
             Field::Created => row.created.as_deref().is_some_and(|date| self.matches(date)),
             Field::Fixed(value) => self.matches(value),
@@ -198,20 +205,20 @@ impl Value {
         }
     }
 
-    /// Whether the words of the value are words of a title, one after the other.
-    fn in_title(&self, title: &str) -> bool {
+    /// Whether the words of the value are words of a text, one after the other.
+    fn in_text(&self, text: &str) -> bool {
         let words = |text: &str| -> Vec<String> {
             let parted = text.split(|c: char| !c.is_alphanumeric() && c != '*' && c != '?');
             parted.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
         };
-        let held = words(title);
+        let held = words(text);
         match self {
             Self::Exactly(value) => {
                 let sought = words(value);
                 !sought.is_empty() && held.windows(sought.len()).any(|run| run == sought)
             }
             Self::Like(pattern) => held.iter().any(|word| Self::Like(pattern.to_lowercase()).matches(word)),
-            Self::Range { .. } => self.matches(title),
+            Self::Range { .. } => self.matches(text),
         }
     }
 }

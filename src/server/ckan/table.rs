@@ -23,10 +23,16 @@ pub(super) enum Facet {
     Task,
     Modality,
     Language,
+    Author,
+    Maintainer,
+    IsOpen,
 }
 
+/// How many facets there are.
+const FACETS: usize = Facet::ALL.len();
+
 impl Facet {
-    pub(super) const ALL: [Self; 8] = [
+    pub(super) const ALL: [Self; 11] = [
         Self::Organization,
         Self::Groups,
         Self::Tags,
@@ -35,6 +41,9 @@ impl Facet {
         Self::Task,
         Self::Modality,
         Self::Language,
+        Self::Author,
+        Self::Maintainer,
+        Self::IsOpen,
     ];
 
     pub(super) fn name(self) -> &'static str {
@@ -47,11 +56,23 @@ impl Facet {
             Self::Task => "task",
             Self::Modality => "modality",
             Self::Language => "language",
+            Self::Author => "author",
+            Self::Maintainer => "maintainer",
+            Self::IsOpen => "isopen",
         }
     }
 
+    /// By its name, or another that CKAN has for the same: an organisation's name is its id here.
     pub(super) fn of_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|facet| facet.name() == name)
+        match name {
+            "owner_org" => Some(Self::Organization),
+            _ => Self::ALL.into_iter().find(|facet| facet.name() == name),
+        }
+    }
+
+    /// Whether its values are texts, found by words of theirs.
+    pub(super) fn is_text(self) -> bool {
+        matches!(self, Self::Author | Self::Maintainer)
     }
 }
 
@@ -117,7 +138,7 @@ pub(in crate::server) struct Row {
     pub(in crate::server) modified: Option<String>,
     pub(super) created: Option<String>,
     pub(super) resources: Vec<Resource>,
-    values: [Vec<u32>; 8],
+    values: [Vec<u32>; FACETS],
 }
 
 impl Row {
@@ -131,7 +152,7 @@ impl Row {
 #[derive(Default)]
 pub(in crate::server) struct Table {
     pub(in crate::server) rows: Vec<Row>,
-    values: [Values; 8],
+    values: [Values; FACETS],
     by_id: FxHashMap<DatasetId, u32>,
     by_name: FxHashMap<String, u32>,
 }
@@ -173,7 +194,7 @@ impl Table {
             url: described.address(file, base),
             format: file.label(),
         };
-        let mut values: [Vec<u32>; 8] = Default::default();
+        let mut values: [Vec<u32>; FACETS] = Default::default();
         for (facet, name, title, url) in values_of(described) {
             self.values[facet as usize].add(&mut values[facet as usize], name, title, url);
         }
@@ -234,10 +255,13 @@ fn values_of(described: &Described) -> Vec<(Facet, String, String, Option<String
     let tags = described.keywords.iter().cloned().map(plain(Facet::Tags));
     let formats = described.files.iter().map(|file| file.label()).filter(|label| !label.is_empty());
     let license = License::of(described.dataset.metadata.license.as_deref());
+    let open = plain(Facet::IsOpen)(license.open.to_string());
     let license = (Facet::LicenseId, license.id, license.title, license.url);
     let tasks = described.themes_of(Scheme::Task).map(plain(Facet::Task));
     let modalities = described.themes_of(Scheme::Modality).map(plain(Facet::Modality));
     let languages = described.languages.iter().cloned().map(plain(Facet::Language));
+    let authors = described.dataset.metadata.creators.iter().map(|one| one.name.clone()).map(plain(Facet::Author));
+    let maintainer = described.contacts.first().map(|one| one.name.clone()).map(plain(Facet::Maintainer));
     let all = organization.into_iter().chain(groups).chain(tags).chain(formats.map(plain(Facet::ResFormat)));
-    all.chain([license]).chain(tasks).chain(modalities).chain(languages).collect()
+    all.chain([license, open]).chain(authors).chain(maintainer).chain(tasks).chain(modalities).chain(languages).collect()
 }

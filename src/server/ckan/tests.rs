@@ -99,6 +99,21 @@ fn a_query_is_words_unless_it_names_a_field() {
     assert_eq!(both.ranking_words(), "clean water");
     assert_eq!(Clause::query("-tags:a clean -(dirty)").expect("a query").ranking_words(), "clean");
     assert!(matches!(Clause::query("tags:(a"), Err(QueryError::Open(')'))));
+    let denied = Clause::All(vec![Clause::Words("clean water".to_owned()), not(Clause::Words("river".to_owned()))]);
+    for text in ["clean water NOT river", "clean water AND NOT river"] {
+        assert_eq!(Clause::query(text), Ok(denied.clone()), "{text}");
+    }
+    for text in ["to be or NOT", "NOT (here"] {
+        assert_eq!(Clause::query(text), Ok(Clause::Words(text.to_owned())), "no clause after all");
+    }
+}
+
+#[test]
+fn owners_authors_and_openness_are_fields() {
+    let facet = |facet: Facet, value: &str| Ok(is(Field::Facet(facet), value));
+    assert_eq!(Clause::filter("owner_org:city"), facet(Facet::Organization, "city"));
+    assert_eq!(Clause::filter("isopen:true"), facet(Facet::IsOpen, "true"));
+    assert_eq!(Clause::filter("author:\"Ada Waters\""), facet(Facet::Author, "Ada Waters"));
 }
 
 #[test]
