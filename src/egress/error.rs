@@ -49,6 +49,9 @@ pub enum EgressFault {
     /// A redirect to what the policy does not allow.
     #[error("it redirects to what may not be asked")]
     Redirected(#[source] Box<EgressFault>),
+    /// A redirect to another host, which who asks follows itself.
+    #[error("it redirects to another host")]
+    Elsewhere(String),
     /// No connection.
     #[error("no connection ({0})")]
     Connect(io::ErrorKind),

@@ -144,6 +144,7 @@ impl Egress {
             conditions: Vec::new(),
             limits: RequestLimits::default(),
             cancellation: Cancellation::default(),
+            stays: false,
         }
     }
 
@@ -189,6 +190,7 @@ pub struct Request<'e> {
     conditions: Vec<(String, String)>,
     limits: RequestLimits,
     cancellation: Cancellation,
+    stays: bool,
 }
 
 impl Request<'_> {
@@ -219,6 +221,13 @@ impl Request<'_> {
     /// What it may cost.
     pub fn with_limits(mut self, limits: RequestLimits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// Redirects to another host, if the policy allows them, are not followed but told ([`EgressFault::Elsewhere`]): who asks may
+    /// have to ask that host something first.
+    pub fn staying(mut self) -> Self {
+        self.stays = true;
         self
     }
 
@@ -258,6 +267,9 @@ impl Request<'_> {
             url = redirected(&url, location.ok_or(EgressFault::Location)?)?;
             tracing::debug!(iri = shown, target = %url, "redirected");
             reach = self.egress.policy.admit(&url).map_err(|fault| EgressFault::Redirected(Box::new(fault)))?;
+            if self.stays && url.origin() != first.origin() {
+                return Err(EgressFault::Elsewhere(url.into()));
+            }
             if status == 303 && !matches!(self.method, Method::Head) {
                 self.method = Method::Get;
             }

@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 const SPELL: Duration = Duration::from_millis(50);
 /// Time for a connection.
 const CONNECT: Duration = Duration::from_secs(10);
+/// Hosts that a file may be moved on to, one after the other.
+const HOSTS: usize = 3;
 /// What a page may be written in, the best first.
 const PAGES: &str = "text/turtle, application/ld+json;q=0.9, application/rdf+xml;q=0.8, application/json;q=0.7, \
                      text/html;q=0.5, */*;q=0.1";
@@ -146,6 +148,27 @@ impl<'h> Fetcher<'h> {
         }
     }
 
+    /// Sends one request, and where a file's host redirects to another, asks that host's rules before it follows.
+    fn send_on(
+        &mut self,
+        address: &str,
+        purpose: Purpose,
+        prepare: impl Fn(Request<'h>) -> Request<'h>,
+    ) -> Result<Response, FetchError> {
+        if purpose == Purpose::Page {
+            return self.send(address, prepare);
+        }
+        let mut target = address.to_owned();
+        for _ in 0..HOSTS {
+            match self.send(&target, |request| prepare(request).staying()) {
+                Err(FetchError::Egress(EgressError { fault: EgressFault::Elsewhere(other), .. })) => target = other,
+                answer => return answer,
+            }
+            self.ask_robots(&target)?;
+        }
+        self.send(&target, |request| prepare(request).staying())
+    }
+
     fn take_turn(&mut self, address: &str) -> Result<(), FetchError> {
         let Some(origin) = origin_of(address) else { return Ok(()) };
         let (next, pause) = self.turns.get(&origin).copied().unwrap_or((Instant::now(), Duration::ZERO));
@@ -168,7 +191,7 @@ impl<'h> Fetcher<'h> {
         let kept = self.state.kept(address);
         let part = Part::of(&self.state, address);
         let begun = part.begun().filter(|_| purpose == Purpose::Download);
-        let answer = self.send(address, |request| match (&begun, &kept, purpose) {
+        let answer = self.send_on(address, purpose, |request| match (&begun, &kept, purpose) {
             (Some((length, etag)), _, _) => unpacked(request.with_accept(FILES))
                 .with_condition("Range", &format!("bytes={length}-"))
                 .with_condition("If-Range", etag),

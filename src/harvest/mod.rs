@@ -6,7 +6,8 @@
 //! handed to a [`Shelf`] in batches: no portal is held in memory as a whole.
 //!
 //! *Politeness.* One request at a time, a pause between two to the same host, further attempts with longer and longer
-//! waits, `Retry-After` obeyed. `robots.txt` is obeyed for the files that a catalogue describes, its crawl delay included.
+//! waits, `Retry-After` obeyed. `robots.txt` is obeyed for the files that a catalogue describes, its crawl delay included,
+//! and so is that of every host that such a file is moved to.
 //! The source itself and its pages are exempt: the operator names it, it is made for machines, and portals commonly
 //! disallow the paths of their own interfaces to keep search engines away.
 //!

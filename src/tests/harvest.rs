@@ -698,6 +698,29 @@ fn files_that_break_do_not_stop_the_others() {
 }
 
 #[test]
+fn the_host_that_a_file_is_moved_to_is_asked_for_its_rules() {
+    let other = Portal::start(|asked| match asked.path.as_str() {
+        "/robots.txt" => Reply::new(200, "text/plain", "User-agent: *\nDisallow: /hidden/\n"),
+        _ => Reply::new(200, "application/n-triples", TRIPLE),
+    });
+    let places = ["open.nt", "hidden/secret.nt"].map(|name| other.iri(&format!("/{name}")));
+    let portal = Portal::start(move |asked| match asked.path.as_str() {
+        "/feed" => Reply::turtle(files(&["a.nt", "b.nt"])),
+        "/a.nt" => Reply::status(302).with("Location", &places[0]),
+        "/b.nt" => Reply::status(302).with("Location", &places[1]),
+        _ => Reply::status(404),
+    });
+    let (folder, home) = (folder(), Home::new());
+    let options = HarvestOptions { downloads: Downloads::Rdf, ..options() };
+    let egress = egress(&[&portal, &other]);
+    let harvester = Harvester::new(&egress, folder.path(), "here").with_options(options);
+    let report = harvester.run(&[portal.iri("/feed")], &mut Kept(&home.store), &|_| ()).expect("harvested");
+    assert_eq!((report.files, report.failed_files.len()), (1, 1), "{report:#?}");
+    assert!(report.failed_files[0].reason.contains("robots.txt does not allow it"), "{report:#?}");
+    assert_eq!(other.asked(), ["/robots.txt", "/open.nt"]);
+}
+
+#[test]
 fn content_stays_where_its_file_cannot_be_had() {
     let broken = Arc::new(Mutex::new(false));
     let shared = Arc::clone(&broken);
