@@ -181,7 +181,11 @@ impl Value {
             Field::Facet(facet) => {
                 let values = &table.values(facet).all;
                 let mut names = row.values(facet).iter().map(|place| values[*place as usize].name.as_str());
-                if facet.is_text() { names.any(|name| self.in_text(name)) } else { names.any(|name| self.matches(name)) }
+                if facet.is_text() {
+                    names.any(|name| self.in_text(name))
+                } else {
+                    names.any(|name| self.matches(name))
+                }
             }
             Field::Id => self.matches(row.id.as_str()),
             Field::Name => self.matches(&row.name),

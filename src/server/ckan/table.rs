@@ -263,5 +263,11 @@ fn values_of(described: &Described) -> Vec<(Facet, String, String, Option<String
     let authors = described.dataset.metadata.creators.iter().map(|one| one.name.clone()).map(plain(Facet::Author));
     let maintainer = described.contacts.first().map(|one| one.name.clone()).map(plain(Facet::Maintainer));
     let all = organization.into_iter().chain(groups).chain(tags).chain(formats.map(plain(Facet::ResFormat)));
-    all.chain([license, open]).chain(authors).chain(maintainer).chain(tasks).chain(modalities).chain(languages).collect()
+    all.chain([license, open])
+        .chain(authors)
+        .chain(maintainer)
+        .chain(tasks)
+        .chain(modalities)
+        .chain(languages)
+        .collect()
 }
