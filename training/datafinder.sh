@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Trains the bi-encoder on DATA/datafinder/mentions.jsonl and exports it.
+# Trains the bi-encoder on DATA/datafinder/mentions.jsonl and exports it, whole and in eight bits alone.
 # usage: datafinder.sh PROGRAM HOME DATA OUTPUT   (HOME: DATA/datafinder/collection.jsonl loaded and indexed)
 # Stopped anywhere, it goes on from there.
 set -euo pipefail
@@ -12,3 +12,4 @@ python=$(bash training/environment.sh)
 export PYTHONPATH=training HF_HUB_OFFLINE=1
 "$python" -m lodeseek_training train datafinder --base "$base" --data "$output/data" --output "$output/trained"
 [ -d "$output/models/mentions" ] || "$python" -m lodeseek_training export "$output/trained/mentions/best" "$output/models/mentions" --parity
+[ -d "$output/models/mentions-int8" ] || "$python" -m lodeseek_training export "$output/trained/mentions/best" "$output/models/mentions-int8" --int8-only

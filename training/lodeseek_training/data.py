@@ -108,7 +108,7 @@ class Cutter:
 
 
 class Texts:
-    """The pieces of a folder's passages, cut once, and how often each answers a query of those trained with."""
+    """The pieces of a folder's passages, cut once, and their years."""
 
     def __init__(self, folder, cutter):
         self.ids = list(folder.passages)

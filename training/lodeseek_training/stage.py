@@ -14,7 +14,7 @@ from . import measure
 from .curve import curve
 from .data import Cutter, Folder, Texts, batches
 from .losses import contrast
-from .model import Ranker, max_sim
+from .model import PIECES, Ranker, max_sim
 
 # Steps between two words of how it goes.
 TOLD = 50
@@ -24,9 +24,10 @@ KEPT = ["config.json", "tokenizer.json", "tokenizer_config.json", "special_token
 
 @dataclasses.dataclass
 class Settings:
-    """What a stage is told. Lengths in pieces; `negatives`: hard ones drawn for each query; `random`: passages drawn from
-    all for each batch, with which popularity is learned; `mix`: shares of the trained weights that are tried against the start's, the best by validation is kept; `hold_out`: every so
-    manieth example chooses instead of training, for data too few to have such of their own."""
+    """What a stage is told. Lengths in pieces; `negatives`: hard ones drawn for each query; `random`: passages drawn from all for
+    each batch, with which popularity is learned; `mix`: shares of the trained weights that are tried against the start's, the best
+    by validation is kept; `hold_out`: one example in so many chooses instead of training, for data too few to have such of their
+    own."""
     heads: list = dataclasses.field(default_factory=lambda: ["text", "piece"])
     styles: list | None = None
     epochs: int = 1
@@ -70,14 +71,18 @@ class Stage:
         if not self.train or not self.valid:
             raise SystemExit(f"{data}: {len(train)} examples to train with, {len(valid)} to choose by: both are needed")
         self.judged = fold is not None and any(example.fold is not None for example in self.source.examples)
-        dimension = settings.dimension if "piece" in settings.heads else None
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
-        fresh = dimension and not (self.start / "pieces").exists()
-        self.model = Ranker.open(start, dimension).to(self.device)
-        if fresh:
-            self.model.fit_projection(*self.tensors(self.texts.rows[:256]))
+        self.model = self.begun()
         self.steps = settings.epochs * math.ceil(len(self.train) / settings.batch)
         self.step, self.best, self.waited, self.spent = 0, None, 0, 0.0
+
+    def begun(self):
+        """The model that the stage begins with."""
+        dimension = self.settings.dimension if "piece" in self.settings.heads else None
+        model = Ranker.open(self.start, dimension).to(self.device)
+        if dimension and not (self.start / PIECES).exists():
+            model.fit_projection(*self.tensors(self.texts.rows[:256]))
+        return model
 
     def tensors(self, rows):
         return (tensor.to(self.device) for tensor in self.cutter.filled(rows))
@@ -115,16 +120,18 @@ class Stage:
     # -- the run -------------------------------------------------------------------------------------------------------
 
     def run(self):
-        """The folder of the best model."""
-        best = self.folder / "best"
+        """Trains, from where it was stopped; returns the folder of the best model."""
+        self.same_settings()
         if (self.folder / "done.json").exists():
-            return best
+            return self.folder / "best"
         settings = self.settings
         learning = [weight for weight in self.model.parameters() if weight.requires_grad]
         optimizer = torch.optim.AdamW(learning, lr=settings.rate, weight_decay=settings.decay, fused=True)
         self.resume(optimizer)
         if self.best is None:
             self.judge(optimizer, None)
+        if self.waited >= settings.patience:
+            return self.finish()
         started = time.monotonic() - self.spent
         losses = []
         for epoch in range(settings.epochs):
@@ -153,6 +160,15 @@ class Stage:
                     if self.waited >= settings.patience:
                         return self.finish()
         return self.finish()
+
+    def same_settings(self):
+        """What lies in the folder goes on, or is taken for done, only if it was begun in the same way."""
+        path = self.folder / "settings.json"
+        told = json.dumps({"start": self.start.name if self.start.name != "best" else self.start.parent.name,
+                           **dataclasses.asdict(self.settings)}, indent=1) + "\n"
+        if path.exists() and path.read_text() != told:
+            raise SystemExit(f"{self.folder} was begun with other settings ({path.name}): remove it, or train into another folder")
+        path.write_text(told)
 
     def judge(self, optimizer, loss):
         """Measures, keeps the model where it is the best so far, and leaves all that a resumed run needs."""
@@ -232,21 +248,21 @@ class Stage:
     def mixed(self, best):
         """Weights between those of the start and the trained ones (M. Wortsman et al., *Robust fine-tuning of zero-shot
         models*, CVPR 2022): few examples teach much that holds for these examples alone."""
-        dimension = self.settings.dimension if "piece" in self.settings.heads else None
-        trained = {name: value.clone() for name, value in Ranker.open(best, dimension).to(self.device).state_dict().items()}
-        start = Ranker.open(self.start, dimension).to(self.device)
-        if dimension and not (self.start / "pieces").exists():
-            start.fit_projection(*self.tensors(self.texts.rows[:256]))
-        start = start.state_dict()
+        start = self.begun().state_dict()
+        self.model.load_state_dict(Ranker.open(best).state_dict())
+        trained = {name: value.clone() for name, value in self.model.state_dict().items()}
+
+        def between(share):
+            return {name: start[name] + share * (value - start[name]) if value.is_floating_point() else value
+                    for name, value in trained.items()}
+
         tried = []
         for share in sorted({*self.settings.mix, 1.0}):
-            self.model.load_state_dict({name: start[name] + share * (value - start[name]) if value.is_floating_point() else value
-                                        for name, value in trained.items()})
+            self.model.load_state_dict(between(share))
             found = self.measured()
             tried.append((sum(found.values()) / len(found), share))
             self.log({"share": share, **{name: round(value, 4) for name, value in found.items()}})
         self.best, share = max(tried)
-        self.model.load_state_dict({name: start[name] + share * (value - start[name]) if value.is_floating_point() else value
-                                    for name, value in trained.items()})
+        self.model.load_state_dict(between(share))
         self.write(best)
         return share
