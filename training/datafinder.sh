@@ -7,8 +7,10 @@ program=$(realpath "$1") home=$(realpath "$2") data=$(realpath "$3") output=$(re
 cd "$(dirname "$0")/.."
 base=$(python3 .ci/model.py)
 python=$(bash training/environment.sh)
-[ -d "$output/data/mentions" ] || "$program" --home "$home" training-data mentions --papers "$data/datafinder/mentions.jsonl" \
-  --topics "$data/datafinder/dev.jsonl" --qrels "$data/datafinder/dev.qrels" --output "$output/data/mentions"
+for kind in mentions abstracts; do
+  [ -d "$output/data/$kind" ] || "$program" --home "$home" training-data $kind --papers "$data/datafinder/mentions.jsonl" \
+    --topics "$data/datafinder/dev.jsonl" --qrels "$data/datafinder/dev.qrels" --output "$output/data/$kind"
+done
 export PYTHONPATH=training HF_HUB_OFFLINE=1
 "$python" -m lodeseek_training train datafinder --base "$base" --data "$output/data" --output "$output/trained"
 [ -d "$output/models/mentions" ] || "$python" -m lodeseek_training export "$output/trained/mentions/best" "$output/models/mentions" --parity

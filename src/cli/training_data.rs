@@ -6,11 +6,12 @@ use crate::catalog::Catalog;
 use crate::engine::Searcher;
 use crate::eval::{Qrels, ResearchTopic, Topics};
 use crate::reproduce::{FoldSource, Input, Provenance};
+use crate::training::abstracts::abstracts;
 use crate::training::judged::judged;
-use crate::training::mentions::{MentionOptions, mentions};
+use crate::training::mentions::mentions;
 use crate::training::queries::{QueryOptions, queries};
 use crate::training::titles::titles;
-use crate::training::{TrainingData, check_free};
+use crate::training::{PaperOptions, TrainingData, check_free};
 use anyhow::{Context, ensure};
 use clap::Subcommand;
 use serde_json::{Value, json};
@@ -33,6 +34,8 @@ enum Kind {
     Judged(Judged),
     /// Papers that name datasets of the home, the names taken out.
     Mentions(Mentions),
+    /// Titles of the same papers, and their abstracts.
+    Abstracts(Papers),
 }
 
 #[derive(clap::Args, Debug)]
@@ -96,6 +99,15 @@ struct Judged {
 #[derive(clap::Args, Debug)]
 struct Mentions {
     #[command(flatten)]
+    papers: Papers,
+    /// Negatives of a query.
+    #[arg(long, value_name = "N", default_value_t = 7)]
+    negatives: usize,
+}
+
+#[derive(clap::Args, Debug)]
+struct Papers {
+    #[command(flatten)]
     output: Output,
     /// Papers, one JSON object a line: title, abstract, positives, mentions, and year, keywords, tldr_query where known.
     #[arg(long, value_name = "FILE")]
@@ -106,9 +118,6 @@ struct Mentions {
     /// Judgements of such topics, whose ids are their sentences: topics that no file of topics tells are known by these.
     #[arg(long, value_name = "FILE")]
     qrels: Vec<PathBuf>,
-    /// Negatives of a query.
-    #[arg(long, value_name = "N", default_value_t = 7)]
-    negatives: usize,
 }
 
 /// What was made, and what is to be told of it.
@@ -124,7 +133,8 @@ impl Kind {
         let (Self::Titles(Titles { output, .. })
         | Self::Queries(Queries { output, .. })
         | Self::Judged(Judged { output, .. })
-        | Self::Mentions(Mentions { output, .. })) = self;
+        | Self::Mentions(Mentions { papers: Papers { output, .. }, .. })
+        | Self::Abstracts(Papers { output, .. })) = self;
         &output.output
     }
 
@@ -158,6 +168,7 @@ fn make(kind: &Kind, searcher: Option<Searcher>) -> anyhow::Result<Made> {
         (Kind::Queries(arguments), Some(searcher)) => of_content(searcher, arguments),
         (Kind::Judged(arguments), Some(searcher)) => of_judgements(searcher, arguments),
         (Kind::Mentions(arguments), Some(searcher)) => of_mentions(searcher, arguments),
+        (Kind::Abstracts(arguments), Some(searcher)) => of_abstracts(&searcher, arguments),
         (_, None) => anyhow::bail!("this kind is made of a home"),
     }
 }
@@ -203,20 +214,38 @@ fn of_judgements(searcher: Searcher, arguments: &Judged) -> anyhow::Result<Made>
 }
 
 fn of_mentions(searcher: Searcher, arguments: &Mentions) -> anyhow::Result<Made> {
-    let mut topics = Vec::new();
-    for path in &arguments.topics {
-        topics.extend(ResearchTopic::read(path)?);
-    }
-    for path in &arguments.qrels {
-        topics.extend(crate::eval::judged(Vec::new(), &Qrels::read(path)?).0);
-    }
-    let options = MentionOptions { papers: &arguments.papers, topics: &topics, negatives: arguments.negatives };
+    let Mentions { papers, negatives } = arguments;
+    let topics = papers.topics()?;
+    let options = PaperOptions { papers: &papers.papers, topics: &topics };
     let bar = terminal::bar(0, "{spinner} {msg}");
-    let data = mentions(searcher, &options, &|done, all| bar.set_message(format!("{done} of {all} queries")))?;
+    let data =
+        mentions(searcher, &options, *negatives, &|done, all| bar.set_message(format!("{done} of {all} queries")))?;
     bar.finish_and_clear();
-    let mut inputs = vec![arguments.papers.clone()];
-    inputs.extend(arguments.topics.iter().chain(&arguments.qrels).cloned());
-    Ok(Made { data, kind: "mentions", inputs, parameters: json!({ "negatives": arguments.negatives }) })
+    Ok(Made { data, kind: "mentions", inputs: papers.inputs(), parameters: json!({ "negatives": negatives }) })
+}
+
+fn of_abstracts(searcher: &Searcher, papers: &Papers) -> anyhow::Result<Made> {
+    let topics = papers.topics()?;
+    let data = abstracts(searcher, &PaperOptions { papers: &papers.papers, topics: &topics })?;
+    Ok(Made { data, kind: "abstracts", inputs: papers.inputs(), parameters: json!({}) })
+}
+
+impl Papers {
+    /// The topics that are tested on.
+    fn topics(&self) -> anyhow::Result<Vec<ResearchTopic>> {
+        let mut topics = Vec::new();
+        for path in &self.topics {
+            topics.extend(ResearchTopic::read(path)?);
+        }
+        for path in &self.qrels {
+            topics.extend(crate::eval::judged(Vec::new(), &Qrels::read(path)?).0);
+        }
+        Ok(topics)
+    }
+
+    fn inputs(&self) -> Vec<PathBuf> {
+        std::iter::once(&self.papers).chain(&self.topics).chain(&self.qrels).cloned().collect()
+    }
 }
 
 /// The record: what a reader needs to make it again, and to know what it holds. No place of this machine is told.

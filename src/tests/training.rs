@@ -184,6 +184,31 @@ fn papers_without_names_and_without_those_that_are_tested_on() {
 }
 
 #[test]
+fn abstracts_of_the_papers_that_mentions_are_made_of() {
+    let home = home("testdata/research/collection.jsonl");
+    let papers = ["--papers", "testdata/research/papers.jsonl"];
+    let topics = ["--topics", "testdata/research/topics.jsonl", "--qrels", "testdata/research/topics.qrels"];
+    let arguments = [&papers[..], &topics].concat();
+    let (mentions, made) =
+        (Made::of(home.path(), "mentions", &arguments), Made::of(home.path(), "abstracts", &arguments));
+    assert_eq!(made.about["excluded"], mentions.about["excluded"]);
+    assert!(made.examples.len() > 3, "{}", made.about);
+    assert_eq!(made.passages.len(), made.examples.len());
+    // A paper trains or validates as a whole: the abstract of one that validates is not learned by heart beside.
+    let split_of: BTreeMap<&str, &Value> = mentions
+        .examples
+        .iter()
+        .map(|one| (one["id"].as_str().and_then(|id| id.split('-').nth(1)).expect("a paper"), &one["split"]))
+        .collect();
+    for example in &made.examples {
+        let [id, paper] = [&example["positives"][0], &example["id"]].map(|id| id.as_str().expect("an id"));
+        assert_eq!((example["style"].as_str(), made.passages[id]["text"].as_str()), (Some("title"), Some("abstract")));
+        let line = paper.trim_start_matches("title-paper-");
+        assert!(split_of.get(line).is_none_or(|split| **split == example["split"]), "{example}");
+    }
+}
+
+#[test]
 fn what_is_no_training_data_is_not_replaced() {
     let home = home("testdata/catalog.ttl");
     let taken = tempfile::tempdir().expect("a folder");

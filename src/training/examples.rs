@@ -16,6 +16,8 @@ pub enum PassageKind {
     Data,
     /// Its metadata without its title.
     Masked,
+    /// No dataset's: a paper's abstract.
+    Abstract,
 }
 
 impl PassageKind {
@@ -26,6 +28,7 @@ impl PassageKind {
             Self::Metadata => "metadata",
             Self::Data => "data",
             Self::Masked => "masked",
+            Self::Abstract => "abstract",
         }
     }
 
@@ -57,7 +60,7 @@ pub struct PassageRecord {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Style {
-    /// A dataset's title.
+    /// The title of a dataset, or of a paper.
     Title,
     /// Keyphrases of a dataset.
     Generated,

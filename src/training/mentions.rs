@@ -6,67 +6,23 @@
 //! says what is done, its [beginning](Style::Abstract), and [keyphrases](Style::Keyphrases). What is known to be later than
 //! the paper is no positive and no negative of it. Papers that say nearly what a topic says that is tested on are left out.
 
-use super::collection::{Collection, hardest, lines};
+use super::collection::{Collection, hardest};
 use super::keyphrases::{Vocabulary, listed};
-use super::names::{occurrences, without_names};
-use super::overlap::Known;
-use super::sentences::{beginning, standing_alone, telling};
+use super::names::occurrences;
+use super::papers::{Paper, papers};
+use super::sentences::beginning;
 use super::tokens::{normalized, tokens};
-use super::{Example, PassageKind, Split, Style, TrainingData, TrainingError};
-use crate::catalog::{DatasetId, Metadata};
+use super::{Example, PaperOptions, PassageKind, Split, Style, TrainingData, TrainingError};
+use crate::catalog::DatasetId;
 use crate::engine::{Filter, Searcher};
 use crate::eval::ResearchTopic;
 use crate::sparse::{LengthMode, ModelKind};
-use crate::tagger::{Lexicon, Statistics, Tagger, TaggerOptions};
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde::Deserialize;
-use std::ops::Range;
-use std::path::Path;
-
-/// What examples are made of papers with.
-#[derive(Clone, Copy, Debug)]
-pub struct MentionOptions<'o> {
-    /// The papers, one a line: `title`, `abstract`, `positives` and `mentions`, and where they are known `year`, `keywords`
-    /// and `tldr_query`.
-    pub papers: &'o Path,
-    /// The topics that are tested on.
-    pub topics: &'o [ResearchTopic],
-    /// Negatives of a query.
-    pub negatives: usize,
-}
 
 /// Words of the beginning of a paper.
 const BEGINNING: usize = 60;
 /// The fewest words of a query that is no keyphrases.
 const FEWEST: usize = 4;
-/// The reason under which papers near a topic are named.
-const NEAR: &str = "papers near a topic";
-
-#[derive(Deserialize)]
-struct Line {
-    title: String,
-    #[serde(rename = "abstract")]
-    summary: String,
-    #[serde(default)]
-    keywords: String,
-    #[serde(default)]
-    tldr_query: String,
-    year: Option<i32>,
-    positives: Vec<String>,
-    #[serde(default)]
-    mentions: Vec<String>,
-}
-
-/// A paper, without names.
-struct Paper {
-    line: usize,
-    source: Line,
-    /// Its title, abstract and summary.
-    texts: [String; 3],
-    /// What its abstract says is done.
-    sentence: String,
-}
-
 /// A query of a paper, before its negatives.
 struct Draft<'p> {
     paper: &'p Paper,
@@ -79,7 +35,8 @@ struct Draft<'p> {
 /// of how many.
 pub fn mentions(
     searcher: Searcher,
-    options: &MentionOptions<'_>,
+    options: &PaperOptions<'_>,
+    negatives: usize,
     on_progress: &dyn Fn(usize, usize),
 ) -> Result<TrainingData, TrainingError> {
     let searcher = searcher.with_model(ModelKind::Bm25.model(LengthMode::Exact));
@@ -100,106 +57,16 @@ pub fn mentions(
     let answers = answers(&drafts);
     for (done, draft) in drafts.iter().enumerate() {
         let answers = &answers[&normalized(&draft.query)];
-        data.examples.push(example(draft, &searcher, &collection, answers, options.negatives)?);
+        data.examples.push(example(draft, &searcher, &collection, answers, negatives)?);
         on_progress(done + 1, drafts.len());
     }
     collection.passages(&[PassageKind::Metadata]).for_each(|passage| data.insert(passage));
     Ok(data)
 }
 
-/// The papers that may be trained on, without the names in them.
-fn papers(
-    options: &MentionOptions<'_>,
-    collection: &Collection,
-    data: &mut TrainingData,
-) -> Result<Vec<Paper>, TrainingError> {
-    let read = read(options.papers)?;
-    let tagger = tagger(&read, collection)?;
-    let known = known(options.topics);
-    let mut titles = FxHashSet::default();
-    let mut papers = Vec::new();
-    data.left_out.add_many(NEAR, 0);
-    for (line, source) in read {
-        let whole = format!("{} {} {}", source.title, source.summary, source.tldr_query);
-        if known.is_near(&whole) || [&source.title, &source.tldr_query].iter().any(|text| known.has(text)) {
-            data.left_out.add(NEAR);
-            data.excluded.entry(NEAR).or_default().push(source.title);
-        } else if titles.insert(normalized(&source.title)) {
-            papers.push(nameless(line, source, &tagger));
-        } else {
-            data.left_out.add("papers of a title that was there before");
-        }
-    }
-    Ok(papers)
-}
-
-fn read(path: &Path) -> Result<Vec<(usize, Line)>, TrainingError> {
-    let read = |(line, text): (usize, String)| {
-        let paper: Result<Line, _> = serde_json::from_str(&text);
-        let failed =
-            |cause: serde_json::Error| TrainingError::Line { path: path.to_owned(), line, reason: cause.to_string() };
-        let mut paper = paper.map_err(failed)?;
-        // Tables that abstracts went through put some in quotation marks.
-        paper.summary = paper.summary.trim().trim_matches('"').to_owned();
-        // What a dataset goes by in the list is a name of it, too.
-        paper.mentions.extend(paper.positives.iter().cloned());
-        Ok((line, paper))
-    };
-    lines(path)?.into_iter().map(read).collect()
-}
-
-/// Finds the home's datasets in papers; how names are used is learned of the same papers.
-fn tagger(papers: &[(usize, Line)], collection: &Collection) -> Result<Tagger, TrainingError> {
-    let metadata: Vec<Metadata> = collection.0.values().map(|member| member.metadata.clone()).collect();
-    let lexicon = Lexicon::of(&metadata)?;
-    let mut statistics = Statistics::new(&lexicon);
-    papers.iter().for_each(|(_, paper)| statistics.add(&lexicon, &[&paper.title, &paper.summary]));
-    Ok(Tagger::new(lexicon, &statistics, &TaggerOptions::default()))
-}
-
-/// What topics say, to be found in papers. Keyphrases are what many papers are about: they are compared with queries alone.
-fn known(topics: &[ResearchTopic]) -> Known {
-    let mut known = Known::default();
-    topics.iter().flat_map(|topic| [&topic.sentence, &topic.summary]).for_each(|text| known.add(text));
-    known
-}
-
 /// The queries of topics, as they are compared.
 fn asked(topics: &[ResearchTopic]) -> FxHashSet<String> {
     topics.iter().flat_map(|topic| [normalized(&topic.sentence), normalized(&topic.keyphrases)]).collect()
-}
-
-fn nameless(line: usize, source: Line, tagger: &Tagger) -> Paper {
-    let given = [source.title.as_str(), source.summary.as_str(), source.tldr_query.as_str()];
-    let mut places: [Vec<Range<usize>>; 3] = Default::default();
-    for mention in tagger.tag(&given).into_iter().filter(|mention| mention.accepted().is_some()) {
-        places[mention.text].push(mention.place);
-    }
-    for (places, text) in places.iter_mut().zip(given) {
-        places.extend(source.mentions.iter().flat_map(|name| occurrences(text, name)));
-    }
-    let sentence = telling(&source.summary).unwrap_or_default();
-    let sentence: Vec<String> =
-        sentence.into_iter().map(|part| standing_alone(&within(&source.summary, part, &places[1]))).collect();
-    let texts = [0, 1, 2].map(|text| without_names(given[text], &places[text]));
-    let title = without_coined_title(&texts[0]).to_owned();
-    let [_, summary, tldr] = texts;
-    Paper { line, texts: [title, summary, tldr], sentence: sentence.join(" "), source }
-}
-
-/// A part of a text without the names in it.
-fn within(text: &str, part: Range<usize>, places: &[Range<usize>]) -> String {
-    let inside = places.iter().filter(|place| part.start <= place.start && place.end <= part.end);
-    let moved: Vec<Range<usize>> = inside.map(|place| place.start - part.start..place.end - part.start).collect();
-    without_names(&text[part], &moved)
-}
-
-/// "Flash3D: Reconstruction of scenes" without what the authors call it.
-fn without_coined_title(title: &str) -> &str {
-    let Some((name, rest)) = title.split_once(':') else { return title };
-    let words = tokens(name);
-    let is_name = words.len() == 1 || words.len() <= 5 && words.iter().any(super::tokens::Token::is_strongly_marked);
-    if is_name && rest.split_whitespace().count() > 1 { rest.trim() } else { title }
 }
 
 /// The datasets of a paper that the home has and that are not later than it, each once.

@@ -7,7 +7,7 @@ import shutil
 import string
 import tempfile
 
-from .onnx_bert import bert, quantize
+from .onnx_bert import bert, in_blocks
 
 COPIED = ["config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "sentence_bert_config.json",
           "config_sentence_transformers.json", "modules.json", "1_Pooling/config.json"]
@@ -31,7 +31,7 @@ def export(model, output, parity=False, variants=("model.onnx", "model_int8.onnx
         network = bert(json.loads((model / "config.json").read_text()), load_file(str(model / "model.safetensors")), output.name)
         onnx.save(network, str(staged / "model.onnx"))
         if "model_int8.onnx" in variants:
-            quantize(staged / "model.onnx", staged / "model_int8.onnx")
+            in_blocks(staged / "model.onnx", staged / "model_int8.onnx")
         if (model / "pieces").exists():
             pieces(model / "pieces", staged / "pieces")
         if parity:
@@ -108,7 +108,7 @@ def parity(folder):
             ours = session.run(["last_hidden_state"], inputs)[0][0].mean(axis=0)
             cosines.append(float(ours @ np.array(line["vector"]) / np.linalg.norm(ours)))
         found[path.name] = min(cosines)
-    least = {"model.onnx": 0.99999, "model_int8.onnx": 0.97}
+    least = {"model.onnx": 0.99999, "model_int8.onnx": 0.995}
     for name, cosine in found.items():
         print(f"{name}: cosine against torch at least {cosine:.6f}")
         if cosine < least[name]:

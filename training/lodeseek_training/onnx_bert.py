@@ -1,5 +1,6 @@
 """BERT's network as ONNX, written without torch: weights into a graph of ONNX's own operators (embeddings, layers of attention and
-feed-forward, layer normalisation, GELU by erf), and its weights in int8. Needs numpy and onnx; quantizing, onnxruntime."""
+feed-forward, layer normalisation, GELU by erf), and its weights in int8, in two ways. Needs numpy and onnx; `quantize`,
+onnxruntime, too."""
 
 OPSET = 17
 
@@ -84,6 +85,61 @@ def bert(config, tensors, title):
 
 def quantize(whole, smaller):
     """Weights in signed int8, one scale a column (one scale a tensor costs several points of cosine), the inner products of what
-    comes in int8, too, as it comes."""
+    comes in int8, too, one scale for all of it: the fastest on CPUs, and the least exact."""
     from onnxruntime.quantization import QuantType, quantize_dynamic
     quantize_dynamic(str(whole), str(smaller), per_channel=True, weight_type=QuantType.QInt8)
+
+
+# Weights of one scale.
+BLOCK = 32
+
+
+def in_blocks(whole, smaller):
+    """Weights in int8, one scale for every 32 that meet in a sum, and so what comes to them (ONNX Runtime's MatMulNBits); of the
+    embeddings one scale a row. A tenth of the error of `quantize`, because no outlier spoils more than its block; a text's
+    vector does not depend on the texts beside it."""
+    import numpy as np
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+    model = onnx.load(str(whole))
+    weights = {tensor.name: tensor for tensor in model.graph.initializer}
+    nodes, made = [], {}
+
+    def weight(name, value):
+        made[name] = numpy_helper.from_array(value, name)
+        return name
+
+    def scaled(values):
+        """Rows of numbers, and the scale of each row."""
+        scales = np.abs(values).max(-1, keepdims=True).astype(np.float32) / 127
+        scales[scales == 0] = 1
+        return np.round(values / scales), scales
+
+    def product(node, name):
+        rows = numpy_helper.to_array(weights[name]).T.astype(np.float32)
+        count, width = rows.shape
+        blocks = -(-width // BLOCK)
+        values, scales = scaled(np.pad(rows, ((0, 0), (0, blocks * BLOCK - width))).reshape(count, blocks, BLOCK))
+        inputs = [node.input[0], weight(f"{name}.int8", (values + 128).astype(np.uint8)), weight(f"{name}.scale", scales.ravel())]
+        return [helper.make_node("MatMulNBits", inputs, list(node.output), name=node.name, domain="com.microsoft", K=width, N=count,
+                                 bits=8, block_size=BLOCK, accuracy_level=4)]
+
+    def lookup(node, name):
+        values, scales = scaled(numpy_helper.to_array(weights[name]))
+        out = node.output[0]
+        parts = [weight(f"{name}.int8", values.astype(np.int8)), weight(f"{name}.scale", scales)]
+        return [helper.make_node("Gather", [parts[0], node.input[1]], [f"{out}.int8"], name=f"{out}.int8"),
+                helper.make_node("Gather", [parts[1], node.input[1]], [f"{out}.scale"], name=f"{out}.scale"),
+                helper.make_node("Cast", [f"{out}.int8"], [f"{out}.whole"], name=f"{out}.whole", to=TensorProto.FLOAT),
+                helper.make_node("Mul", [f"{out}.whole", f"{out}.scale"], [out], name=node.name)]
+
+    for node in model.graph.node:
+        names = [name for name in node.input if name in weights and len(weights[name].dims) == 2]
+        rewritten = {"MatMul": product, "Gather": lookup}.get(node.op_type) if names else None
+        nodes += rewritten(node, names[0]) if rewritten else [node]
+    kept = [tensor for tensor in model.graph.initializer if f"{tensor.name}.int8" not in made]
+    for field, values in ((model.graph.node, nodes), (model.graph.initializer, [*kept, *made.values()])):
+        del field[:]
+        field.extend(values)
+    model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    onnx.save(model, str(smaller))

@@ -27,7 +27,8 @@ class Settings:
     """What a stage is told. Lengths in pieces; `negatives`: hard ones drawn for each query; `random`: passages drawn from all for
     each batch, with which popularity is learned; `mix`: shares of the trained weights that are tried against the start's, the best
     by validation is kept; `hold_out`: one example in so many chooses instead of training, for data too few to have such of their
-    own."""
+    own; `again`: how many times an epoch examples of a style are seen, once if it is not named; `beside`: another folder of data,
+    a batch of which every `beside_every` steps adds to the loss, so that what it tells is not forgotten."""
     heads: list = dataclasses.field(default_factory=lambda: ["text", "piece"])
     styles: list | None = None
     epochs: int = 1
@@ -48,7 +49,28 @@ class Settings:
     examples: int | None = None
     mix: list = dataclasses.field(default_factory=list)
     hold_out: int = 0
+    again: dict = dataclasses.field(default_factory=dict)
+    beside: str | None = None
+    beside_every: int = 3
     seed: int = 12345
+
+
+class Beside:
+    """Data that are trained on now and then, beside a stage's own: batch after batch, epoch after epoch."""
+
+    def __init__(self, folder, cutter, settings):
+        source = Folder(folder)
+        self.examples, _ = source.split()
+        self.texts = Texts(source, cutter)
+        self.settings = dataclasses.replace(settings, negatives=0, random=0)
+        self.each = math.ceil(len(self.examples) / settings.batch)
+        self.epoch, self.kept = None, []
+
+    def batch(self, number):
+        if self.epoch != number // self.each:
+            self.epoch = number // self.each
+            self.kept = list(batches(self.examples, self.texts, self.settings, self.epoch))
+        return self.kept[number % self.each]
 
 
 class Stage:
@@ -68,8 +90,10 @@ class Stage:
             valid = train[::settings.hold_out]
             train = [example for place, example in enumerate(train) if place % settings.hold_out]
         self.train, self.valid = train[:settings.examples], valid[:settings.validated]
+        self.train = [example for example in self.train for _ in range(settings.again.get(example.style, 1))]
         if not self.train or not self.valid:
             raise SystemExit(f"{data}: {len(train)} examples to train with, {len(valid)} to choose by: both are needed")
+        self.beside = Beside(pathlib.Path(data).parent / settings.beside, self.cutter, settings) if settings.beside else None
         self.judged = fold is not None and any(example.fold is not None for example in self.source.examples)
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         self.model = self.begun()
@@ -100,10 +124,10 @@ class Stage:
 
     # -- one step ------------------------------------------------------------------------------------------------------
 
-    def loss(self, batch):
+    def loss(self, batch, texts):
         settings = self.settings
         _, query_mask, query, query_pieces = self.encoded([self.cutter.query(example.query) for example in batch.examples])
-        ids, mask, passage, passage_pieces = self.encoded([self.texts.rows[place] for place in batch.passages])
+        ids, mask, passage, passage_pieces = self.encoded([texts.rows[place] for place in batch.passages])
         batch.ignored = batch.ignored.to(self.device)
         total = 0.0
         if "text" in settings.heads:
@@ -144,8 +168,10 @@ class Stage:
                 for group in optimizer.param_groups:
                     group["lr"] = settings.rate * self.rate(self.step)
                 self.model.train()
-                loss = self.loss(batch)
+                loss = self.loss(batch, self.texts)
                 loss.backward()
+                if self.beside and self.step % settings.beside_every == 0:
+                    self.loss(self.beside.batch(self.step // settings.beside_every), self.beside.texts).backward()
                 torch.nn.utils.clip_grad_norm_(self.model.parameters(), settings.clip)
                 optimizer.step()
                 optimizer.zero_grad(set_to_none=True)
