@@ -146,10 +146,12 @@ impl LiveArguments {
                 let started = Instant::now();
                 // Each under a name of its own: a source more or less is nothing to the others.
                 for source in live.sources.chunks(1) {
-                    match live.harvest(source, &home, &inner, served) {
-                        Ok(line) => tracing::info!("{line}"),
+                    let harvested = live.harvest(source, &home, &inner, served);
+                    match &harvested {
+                        Ok(line) => tracing::info!("harvested {line}"),
                         Err(error) => tracing::error!("harvest: {error:#}; trying again when it is time"),
                     }
+                    served.tell("harvest", harvested.map_err(|error| format!("{}: {error:#}", source.join(" "))));
                 }
                 if !served.sleep(STAYS.min(live.every)) {
                     return;
@@ -182,7 +184,7 @@ impl LiveArguments {
             tracing::warn!("harvest: {}: {}", failure.what, failure.reason);
         }
         Ok(format!(
-            "harvested {}: {} new, {} changed, {} unchanged, {} gone, {encoded} encoded; {} requests, {} bytes",
+            "{}: {} new, {} changed, {} unchanged, {} gone, {encoded} encoded; {} requests, {} bytes",
             report.name,
             report.new.len(),
             report.changed.len(),

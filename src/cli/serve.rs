@@ -4,8 +4,9 @@ use super::Done;
 use super::egress::EgressArguments;
 use super::encoder::RerankArguments;
 use super::harvest::LiveArguments;
-use crate::server::{Editor, Portal, Proxies, ServeOptions, SnippetLimits, serve};
+use crate::server::{Editor, Operators, Portal, Proxies, ServeOptions, SnippetLimits, serve};
 use crate::store::SparqlLimits;
+use anyhow::Context;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -42,6 +43,10 @@ pub(super) struct Arguments {
     /// The folder of an editor for SPARQL, as `make web` makes it; without it the page has a plain form.
     #[arg(long, value_name = "FOLDER")]
     editor: Option<PathBuf>,
+    /// A file that holds a token: /operator, /api/operator and /metrics are for who gives it (as a bearer, or as password of any
+    /// user) instead of for this machine.
+    #[arg(long, value_name = "FILE")]
+    operator_token_file: Option<PathBuf>,
     /// The portal's name, as catalogues and CKAN's interface tell it.
     #[arg(long, value_name = "TEXT", default_value_t = Portal::default().title)]
     title: String,
@@ -106,8 +111,17 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
                 publisher: arguments.publisher.clone(),
                 publisher_iri: arguments.publisher_iri.clone(),
             },
+            operators: arguments.operator_token_file.as_deref().map_or(Ok(Operators::default()), operators)?,
             background: arguments.live.task(home, arguments.egress.inner_network()),
         },
     )?;
     Ok(Done::Something)
+}
+
+/// Whoever knows the token of a file. White space around it is not part of it, and a short one is no secret.
+fn operators(file: &Path) -> anyhow::Result<Operators> {
+    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let token = text.trim();
+    anyhow::ensure!(token.len() >= 16, "{}: a token has at least 16 characters", file.display());
+    Ok(Operators::with_token(token))
 }

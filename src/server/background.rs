@@ -1,5 +1,7 @@
 //! What a server does beside answering: bring its collection up to date.
 
+use super::AppState;
+use super::operator::Tasks;
 use crate::engine::Searcher;
 use crate::store::Store;
 use std::fmt;
@@ -35,11 +37,18 @@ pub struct Live {
     /// The search.
     pub searcher: Arc<Searcher>,
     stop: Stop,
+    tasks: Arc<Tasks>,
 }
 
 impl Live {
-    pub(super) fn new(store: Arc<Store>, searcher: Arc<Searcher>, stop: Stop) -> Self {
-        Self { store, searcher, stop }
+    pub(super) fn new(state: &AppState, stop: Stop) -> Self {
+        let tasks = state.operator.as_ref().map(|operator| Arc::clone(&operator.tasks)).unwrap_or_default();
+        Self { store: Arc::clone(&state.store), searcher: Arc::clone(&state.searcher), stop, tasks }
+    }
+
+    /// Tells the operator what came of something: what was done, or why it was not.
+    pub fn tell(&self, what: &str, outcome: Result<String, String>) {
+        self.tasks.add(what, outcome);
     }
 
     /// Waits. Whether the server still runs.

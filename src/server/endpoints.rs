@@ -7,8 +7,12 @@ use axum::extract::State;
 use serde_json::{Map, Value, json};
 
 pub(super) async fn endpoints(State(state): State<AppState>) -> Json<Value> {
-    let known: Vec<Value> = state.endpoints.snapshot().iter().map(one).collect();
-    Json(json!({ "endpoints": known }))
+    Json(json!({ "endpoints": known(&state) }))
+}
+
+/// Each endpoint that was asked.
+pub(super) fn known(state: &AppState) -> Vec<Value> {
+    state.endpoints.snapshot().iter().map(one).collect()
 }
 
 fn one(endpoint: &EndpointStatistics) -> Value {

@@ -24,6 +24,8 @@
 //! | `GET /opensearch.xml`, `/robots.txt`, `/sitemap.xml`, `/sitemap/{n}.xml` | what browsers and crawlers look for |
 //! | `GET /catalog`, `/catalog.ttl` (`.rdf`, `.xml`, `.jsonld`, `.nt`) | all datasets in DCAT-AP, page by page |
 //! | `GET /healthz` | 200 once the index can be read |
+//! | `GET /openapi.json`, `/api` | all of this as OpenAPI, and as a page |
+//! | `GET /operator`, `/api/operator`, `/metrics` | how the server runs: HTML, JSON, Prometheus; for its operator alone |
 
 mod background;
 mod catalog;
@@ -42,6 +44,8 @@ mod form;
 mod graph_store;
 mod kept;
 mod negotiation;
+mod openapi;
+mod operator;
 mod page;
 mod quality;
 pub mod rdf;
@@ -57,6 +61,7 @@ mod transfer;
 
 pub use background::{Background, Live};
 pub use editor::{Editor, EditorError};
+pub use operator::Operators;
 pub use proxy::Proxies;
 pub use quality::{assessment_json, overview_json};
 pub use search::hit_json;
@@ -67,10 +72,12 @@ use crate::engine::{EngineError, Federation, IndexOptions, Indexer, Reranker, Se
 use crate::remote::{ClientOptions, SparqlClient};
 use crate::store::{Access, Services, SparqlLimits, Store};
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, State};
+use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::routing::get;
 use error::ApiError;
+use operator::Operator;
 use std::io;
 use std::iter;
 use std::net::SocketAddr;
@@ -110,6 +117,8 @@ pub struct ServeOptions {
     pub portal: Portal,
     /// What is done beside. Where there is something, the home is opened for writing.
     pub background: Option<Background>,
+    /// Who may see how the server runs.
+    pub operators: Operators,
 }
 
 /// What the portal says of itself.
@@ -151,6 +160,9 @@ pub enum ServeError {
         /// Why.
         cause: io::Error,
     },
+    /// Its counters cannot be made.
+    #[error("cannot count requests: {0}")]
+    Metrics(#[from] prometheus::Error),
     /// The server broke off.
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -172,6 +184,7 @@ pub struct AppState {
     quality: Arc<quality::KeptOverview>,
     proxies: Arc<Proxies>,
     editor: Option<Arc<Editor>>,
+    operator: Option<Arc<Operator>>,
     /// A place for each request that reads whole graphs.
     places: Arc<Semaphore>,
 }
@@ -197,6 +210,7 @@ impl AppState {
             quality: Arc::default(),
             proxies: Arc::default(),
             editor: None,
+            operator: None,
             places: Arc::new(Semaphore::new(0)),
         };
         state.with_snippets(SnippetLimits::default())
@@ -249,6 +263,12 @@ impl AppState {
         Self { editor: editor.map(Arc::new), ..self }
     }
 
+    /// Counting requests, and telling an operator of it.
+    pub fn with_operators(self, operators: Operators) -> Result<Self, ServeError> {
+        let operator = Operator::new(operators, Arc::default())?;
+        Ok(Self { operator: Some(Arc::new(operator)), ..self })
+    }
+
     /// Waits for a place among those who read whole graphs, but not for ever.
     async fn turn(&self) -> Result<OwnedSemaphorePermit, ApiError> {
         let place = tokio::time::timeout(self.snippets.patience, Arc::clone(&self.places).acquire_owned());
@@ -274,7 +294,8 @@ pub fn app(state: AppState) -> Router {
     let header = |name: HeaderName, value: &'static str| {
         SetResponseHeaderLayer::if_not_present(name, HeaderValue::from_static(value))
     };
-    Router::new()
+    let counted = state.operator.clone();
+    let routes = Router::new()
         .route("/", get(page::search))
         .route("/style.css", get(page::style))
         .route("/page.js", get(page::script))
@@ -300,6 +321,8 @@ pub fn app(state: AppState) -> Router {
         .route("/api/3/action/{name}", get(ckan::action).post(ckan::action))
         .route("/api/action/{name}", get(ckan::action).post(ckan::action))
         .route("/api/3", get(ckan::version))
+        .route("/api", get(page::api))
+        .route("/openapi.json", get(openapi::document))
         .route("/api/endpoints", get(endpoints::endpoints))
         .route("/.well-known/void", get(description::datasets))
         .route("/catalog", catalog::ending(""))
@@ -312,8 +335,16 @@ pub fn app(state: AppState) -> Router {
         .fallback(page::not_found)
         .layer(open())
         .merge(endpoints())
+        .merge(operators(&state))
         .with_state(state)
-        .layer(DefaultBodyLimit::max(BODY))
+        .layer(DefaultBodyLimit::max(BODY));
+    let routes = match counted {
+        Some(operator) => routes.layer(from_fn(move |request: Request, next: Next| {
+            operator::observe(Arc::clone(&operator.metrics), request, next)
+        })),
+        None => routes,
+    };
+    routes
         .layer(header(header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY))
         .layer(header(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .layer(header(header::REFERRER_POLICY, "no-referrer"))
@@ -349,6 +380,19 @@ fn endpoints() -> Router<AppState> {
     sparql.merge(graphs)
 }
 
+/// What the operator sees. Pages of other sites may not read it.
+fn operators(state: &AppState) -> Router<AppState> {
+    let routes = Router::new();
+    if state.operator.is_none() {
+        return routes;
+    }
+    routes
+        .route("/operator", get(page::operator))
+        .route("/api/operator", get(operator::json))
+        .route("/metrics", get(operator::prometheus))
+        .layer(from_fn_with_state(state.clone(), operator::guarded))
+}
+
 async fn health(State(state): State<AppState>) -> Result<String, ApiError> {
     let datasets = state.work(|state| Ok(state.searcher.len()?)).await?;
     Ok(format!("ok: {datasets} datasets\n"))
@@ -370,11 +414,12 @@ pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) ->
     let state = AppState::new(searcher, store, options.sparql.clone()).with_snippets(options.snippets.clone());
     let state = state.with_proxies(options.proxies.clone()).with_editor(options.editor.clone());
     let state = state.with_endpoints(Arc::clone(&options.endpoints)).with_portal(options.portal.clone());
+    let state = state.with_operators(options.operators.clone())?;
     let warming = state.clone();
     std::thread::spawn(move || warm(&warming));
     let stop_background = background::Stop::default();
     if let Some(task) = options.background.clone() {
-        let live = Live::new(Arc::clone(&state.store), Arc::clone(&state.searcher), stop_background.clone());
+        let live = Live::new(&state, stop_background.clone());
         std::thread::Builder::new().name("background".to_owned()).spawn(move || task.run(&live))?;
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;

@@ -99,7 +99,7 @@ const ROOMS_OF_DEPENDENCIES: &[(&[&str], &[&str])] = &[
     (&["rand_chacha"], &["eval", "neighbors"]),
     (&["faer", "bhtsne", "rayon"], &["neighbors"]),
     (&["parquet"], &["reproduce/iclr"]),
-    (&["axum", "tower_http", "askama", "tokio", "http_body"], &["server"]),
+    (&["axum", "tower_http", "askama", "tokio", "http_body", "prometheus", "base64"], &["server"]),
     (&["form_urlencoded"], &["egress", "server", "harvest"]), // forms sent, and forms received
     (&["clap", "indicatif", "plotters", "tracing_subscriber"], &["cli"]),
     (&["anyhow"], &["cli", "reproduce"]),

@@ -26,6 +26,7 @@ mod harvest;
 mod http;
 #[cfg(all(feature = "rocksdb", feature = "onnx"))]
 mod models;
+mod operator;
 mod protocol;
 mod quality;
 mod ranking;

@@ -2,7 +2,7 @@
 
 use lodeseek::catalog::{Catalog, DatasetId, Iris};
 use lodeseek::engine::{IndexOptions, IndexReport, Indexer, SearchRequest, Searcher};
-use lodeseek::server::hit_json;
+use lodeseek::server::{AppState, hit_json};
 use lodeseek::store::{Answer, LoadReport, Loader, QueryRequest, SparqlError, SparqlLimits, Store, evaluate};
 use oxrdf::Term;
 use std::fs;
@@ -89,12 +89,15 @@ impl Home {
 
     /// The home behind its HTTP face; it lasts as long as the folder.
     pub(crate) fn serve(self, limits: SparqlLimits) -> (axum::Router, TempDir) {
+        let (state, folder) = self.state(limits);
+        (lodeseek::server::app(state), folder)
+    }
+
+    /// What is served, and the folder.
+    pub(crate) fn state(self, limits: SparqlLimits) -> (AppState, TempDir) {
         let searcher = self.searcher();
         let store = Arc::into_inner(self.store).expect("nobody else holds the store");
-        (
-            lodeseek::server::app(lodeseek::server::AppState::new(searcher.with_kept_content(1 << 20), store, limits)),
-            self.folder,
-        )
+        (AppState::new(searcher.with_kept_content(1 << 20), store, limits), self.folder)
     }
 
     /// The folder alone, the store closed.

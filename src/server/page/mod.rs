@@ -1,9 +1,14 @@
 //! The pages: rendered here, complete without JavaScript, everything from data escaped by the templates.
 
+mod api;
+mod chart;
 mod facets;
+mod operator;
 mod quality;
 mod snippet;
 
+pub(super) use api::api;
+pub(super) use operator::operator;
 pub(super) use quality::{quality, quality_of};
 pub(super) use snippet::snippet;
 
@@ -42,6 +47,9 @@ pub(super) const EXAMPLES: &[(&str, &str)] = &[
     ("Datasets for a task, with years and papers", include_str!("../../../queries/datasets-of-a-task.rq")),
     ("Stored snippets and how they came to be", include_str!("../../../queries/snippets.rq")),
     ("Search in the content of all datasets", include_str!("../../../queries/content.rq")),
+    ("Datasets found by the search, and why", include_str!("../../../queries/search-why.rq")),
+    ("What the datasets found describe", include_str!("../../../queries/search-classes.rq")),
+    ("Into the data of the datasets found", include_str!("../../../queries/search-content.rq")),
 ];
 
 #[derive(Deserialize)]
@@ -201,6 +209,8 @@ struct SparqlPage {
     rows: Vec<Vec<CellView>>,
     answered: bool,
     truncated: bool,
+    bars: Vec<chart::Bars>,
+    map: Option<chart::Map>,
     /// Whether there is an editor in the place of the form.
     editor: bool,
 }
@@ -638,6 +648,8 @@ pub(super) fn sparql(state: &AppState, text: &str, answer: Option<Result<Answer,
         rows: Vec::new(),
         answered: answer.is_some(),
         truncated: false,
+        bars: Vec::new(),
+        map: None,
         editor: state.editor.is_some(),
     };
     let mut status = StatusCode::OK;
@@ -650,6 +662,9 @@ pub(super) fn sparql(state: &AppState, text: &str, answer: Option<Result<Answer,
         Some(Ok(answer)) => {
             page.truncated = answer.is_truncated();
             (page.columns, page.rows) = table(state, &answer);
+            if let Answer::Solutions { variables, rows, .. } = &answer {
+                (page.bars, page.map) = (chart::bars(variables, rows), chart::map(variables, rows));
+            }
         }
     }
     let mut response = (status, render(&page)).into_response();

@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+"""The pages in Debian's Chromium, driven by Playwright, and axe-core's rules on each: what people do, with scripts and without.
+
+usage: pages.py PROGRAM [--pictures FOLDER]
+
+Playwright comes from PyPI, axe-core from npm, into the cache; what cannot be had is skipped, loudly. `--pictures` leaves six views
+in two widths, light and dark. The last line counts passed, failed and skipped checks.
+"""
+
+import contextlib
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import urllib.parse
+
+import clients
+import editor
+import peers
+
+ROOT = clients.ROOT
+PLAYWRIGHT = ["playwright==1.55.0"]
+AXE = "axe-core@4.11.0"
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+WIDE, NARROW = {"width": 1200, "height": 900}, {"width": 390, "height": 844}
+# What a page may be called serious for: nothing.
+GRAVE = {"serious", "critical"}
+DATASET = "/dataset/chesapeake-water"
+VIEWS = {
+    "start": "/",
+    "results": "/?q=nitrogen+reduction+plan",
+    "dataset": DATASET,
+    "snippet": f"{DATASET}/snippet?query=nitrogen",
+    "sparql": "/sparql?format=html&query=" + urllib.parse.quote((ROOT / "queries/datasets.rq").read_text()),
+    "quality": "/quality",
+    "one-quality": f"{DATASET}/quality",
+    "api": "/api",
+    "operator": "/operator",
+    "nowhere": "/nowhere",
+}
+SHOWN = ["start", "results", "dataset", "sparql", "quality", "operator"]
+
+
+def playwright():
+    install = [sys.executable, "-m", "pip", "install", "-q", "--target"]
+    return peers.kept("-".join(PLAYWRIGHT), lambda folder: peers.done([*install, str(folder), *PLAYWRIGHT], "Playwright cannot be had from PyPI"))
+
+
+def axe():
+    """The text of axe-core, one file for browsers."""
+    def make(folder):
+        program, npm = editor.node()
+        environment = {**clients.os.environ, "PATH": clients.os.pathsep.join([str(pathlib.Path(program[0]).parent), clients.os.environ.get("PATH", "")])}
+        peers.done([*npm, "pack", "--silent", AXE], "axe-core cannot be had from npm", cwd=folder, env=environment)
+        archive = next(folder.glob("*.tgz"))
+        peers.done(["tar", "-xzf", str(archive), "-C", str(folder), "package/axe.min.js"], "axe-core cannot be unpacked")
+        archive.unlink()
+    return (peers.kept(AXE, make) / "package/axe.min.js").read_text()
+
+
+class World:
+    """A browser, a server, and what was wrong on its pages."""
+
+    def __init__(self, browser, address, rules):
+        self.browser, self.address, self.rules = browser, address, rules
+
+    @contextlib.contextmanager
+    def page(self, path="/", scripts=True, size=WIDE, dark=False, quiet=True):
+        """A page. With `quiet`, whatever it says of an error, or asks of another server, fails the check."""
+        # axe is put into pages whose policy allows no script but their own.
+        context = self.browser.new_context(java_script_enabled=scripts, viewport=size, bypass_csp=self.bypass,
+                                           color_scheme="dark" if dark else "light", reduced_motion="reduce")
+        page, wrong = context.new_page(), []
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("console", lambda said: wrong.append(said.text) if said.type == "error" and "404" not in said.text else None)
+        page.on("request", lambda request: wrong.append(request.url) if not request.url.startswith((self.address, "data:", "blob:")) else None)
+        page.set_default_timeout(20_000)
+        page.goto(self.address + path)
+        yield page
+        context.close()
+        assert not (quiet and wrong), wrong
+
+    bypass = False
+
+
+def check_search_and_understand(world):
+    """From a need in words to the dataset and its triples; the link holds the whole state."""
+    for scripts in (True, False):
+        with world.page("/", scripts) as page:
+            page.get_by_role("searchbox").or_(page.get_by_role("combobox")).or_(page.locator("textarea[name=q]")).first.fill("nitrogen reduction plan")
+            page.get_by_role("button", name="Search").click()
+            page.wait_for_url("**/?q=nitrogen*")
+            first = page.locator("ol.hits article").first
+            assert first.locator("mark").count() > 0, "nothing is marked"
+            assert "Matched in" in first.inner_text(), first.inner_text()
+            assert first.locator("table.triples tr").count() > 0, "no triples"
+            first.locator("h2 a").click()
+            page.wait_for_url(f"**{DATASET}")
+            assert page.locator("figure svg").count() > 0, "no drawing of the snippet"
+            assert page.get_by_role("heading", name="Take it away").count() == 1
+
+
+def check_narrow_down(world):
+    """A facet, then without it: by links alone."""
+    for scripts in (True, False):
+        with world.page("/?q=water", scripts) as page:
+            before = page.locator("ol.hits article").count()
+            one = page.locator("#narrow .facet a").first
+            one.click()
+            assert page.locator("ul.chips a").count() == 1, "no chip"
+            assert 0 < page.locator("ol.hits article").count() <= before
+            page.locator("ul.chips a").first.click()
+            assert page.locator("ul.chips a").count() == 0
+            assert page.locator("ol.hits article").count() == before
+
+
+def check_ask_in_sparql(world):
+    """A query of the dataset's page, and its answer as a table."""
+    with world.page(DATASET, scripts=False) as page:
+        page.get_by_role("button", name="Run").click()
+        page.wait_for_url("**/sparql")
+        assert page.locator("table.results tbody tr").count() > 0, "no rows"
+
+
+def check_pictures_of_answers(world):
+    """Bars of numbers and a map of coordinates."""
+    bars = "SELECT ?name ?count { VALUES (?name ?count) { (\"oak\" 12) (\"elm\" 7) } }"
+    places = "SELECT ?city ?lat ?long { VALUES (?city ?lat ?long) { (\"Annapolis\" 38.97 -76.5) (\"Baltimore\" 39.29 -76.61) } }"
+    for query, wanted in [(bars, "details.picture meter"), (places, "svg.map circle")]:
+        with world.page("/sparql?format=html&query=" + urllib.parse.quote(query), scripts=False) as page:
+            assert page.locator(wanted).count() == 2, (query, page.locator(wanted).count())
+
+
+def check_errors_are_told(world):
+    with world.page("/sparql?format=html&query=SELEC", scripts=False, quiet=False) as page:
+        assert page.get_by_role("alert").count() == 1
+    with world.page("/nowhere", scripts=False, quiet=False) as page:
+        assert "404" in page.title()
+
+
+def check_keyboard(world):
+    """The first stop leads past the header; every stop on the way is seen."""
+    with world.page("/?q=water") as page:
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.className") == "skip"
+        page.keyboard.press("Enter")
+        assert page.url.endswith("#content"), page.url
+
+
+def check_narrow_screens(world):
+    """Nothing is wider than a phone; what has to be scrolls by itself."""
+    for name, path in VIEWS.items():
+        with world.page(path, size=NARROW, quiet=name != "nowhere") as page:
+            over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+            assert over <= 0, f"{name} is {over} pixels too wide"
+
+
+def check_weight_and_time(world):
+    """The first page of results: at most 100 kB, and told by the browser's own clock when it could be read."""
+    with world.page("/?q=water") as page:
+        told = json.loads(page.evaluate("""JSON.stringify({
+            bytes: [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].reduce((sum, one) => sum + one.transferSize, 0),
+            paint: performance.getEntriesByName('first-contentful-paint').map(one => one.startTime)[0] ?? null,
+            ready: performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd })"""))
+    print(f"pages: first results {told['bytes']} bytes, first paint {told['paint']:.0f} ms, ready {told['ready']:.0f} ms")
+    assert told["bytes"] < 100_000, told
+
+
+def check_axe(world):
+    """axe-core's rules, WCAG 2.1 AA among them, on every view, light and dark, wide and narrow."""
+    world.bypass = True
+    found = []
+    try:
+        for name, path in VIEWS.items():
+            for size, dark in ((WIDE, False), (NARROW, True)):
+                with world.page(path, size=size, dark=dark, quiet=False) as page:
+                    page.add_script_tag(content=world.rules)
+                    told = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+                    found += [f"{name} ({'narrow, dark' if dark else 'wide, light'}): {one['id']}: {one['help']}: {one['nodes'][0]['html'][:160]}"
+                              for one in told["violations"] if one["impact"] in GRAVE]
+    finally:
+        world.bypass = False
+    assert not found, "\n".join(found)
+
+
+CHECKS = [check_search_and_understand, check_narrow_down, check_ask_in_sparql, check_pictures_of_answers, check_errors_are_told,
+          check_keyboard, check_narrow_screens, check_weight_and_time, check_axe]
+
+
+def pictures(world, folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in SHOWN:
+        for kind, size, dark in (("wide", WIDE, False), ("narrow", NARROW, True)):
+            with world.page(VIEWS[name], size=size, dark=dark, quiet=False) as page:
+                page.screenshot(path=folder / f"{name}-{kind}.png")
+
+
+def main():
+    program = str(pathlib.Path(sys.argv[1]).resolve())
+    chosen = [name for name in sys.argv[2:] if not name.startswith("--")]
+    folder = pathlib.Path(sys.argv[sys.argv.index("--pictures") + 1]) if "--pictures" in sys.argv else None
+    passed = failed = skipped = 0
+    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    try:
+        if not browser:
+            raise peers.Missing("chromium is not installed")
+        sys.path.insert(0, str(playwright()))
+        rules = axe()
+    except (peers.Missing, SystemExit) as reason:
+        print(f"pages: {len(CHECKS)} checks SKIPPED: {reason}")
+        print(f"pages: 0 passed, 0 failed, {len(CHECKS)} skipped")
+        return
+    from playwright.sync_api import sync_playwright
+    with tempfile.TemporaryDirectory() as home:
+        for command in (["load", "testdata/catalog.ttl"], ["index"]):
+            subprocess.run([program, "--home", home, *command], check=True, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        with clients.Server(program, home) as server, sync_playwright() as driver:
+            chromium = driver.chromium.launch(executable_path=browser, args=FLAGS)
+            world = World(chromium, server.address, rules)
+            if folder:
+                pictures(world, folder)
+                return
+            for check in CHECKS:
+                name = check.__name__.removeprefix("check_")
+                if chosen and name not in chosen:
+                    continue
+                try:
+                    check(world)
+                    passed += 1
+                    print(f"pages {name} ... ok", flush=True)
+                except Exception as error:  # a failed check must not hide the others
+                    failed += 1
+                    print(f"pages {name} ... FAILED: {error or type(error).__name__}", flush=True)
+            chromium.close()
+    print(f"pages: {passed} passed, {failed} failed, {skipped} skipped")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
