@@ -1,10 +1,15 @@
 //! The page of a dataset: what it is, what is in it, and how to take it away.
 
+use super::diagram;
+use super::entity::ExampleView;
+use super::similar::SimilarView;
 use super::{Piece, TripleView, WorkView, error, from_whom, href, is_web, render, triple_view, work_view};
 use crate::catalog::{DatasetId, Scheme};
-use crate::engine::{Card, OtherEdition, Related};
-use crate::rdf::{local_name, words};
+use crate::engine::{Card, OtherEdition, Related, Schema, SchemaEdge};
+use crate::rdf::{local_name, prefixed, words};
+use crate::server::cite::Citation;
 use crate::server::described::Described;
+use crate::server::entity::examples as examples_of_classes;
 use crate::server::error::ApiError;
 use crate::server::examples::examples;
 use crate::server::{AppState, schema_org, signposting};
@@ -12,6 +17,12 @@ use crate::snippet::draw;
 use askama::Template;
 use axum::http::header;
 use axum::response::Response;
+
+/// Entities shown as examples, and triples of each.
+const EXAMPLES: usize = 4;
+const EXAMPLE_TRIPLES: usize = 8;
+/// Similar datasets shown on the page.
+const SIMILAR: usize = 5;
 
 struct Bar {
     label: String,
@@ -40,6 +51,19 @@ struct DatasetPage {
     classes: Vec<Bar>,
     properties: Vec<Bar>,
     languages: Vec<Bar>,
+    vocabularies: Vec<Bar>,
+    /// The shape of the data as SVG, everything from data escaped.
+    diagram: Option<String>,
+    /// The links that the diagram shows: class, property, class, triples.
+    shape: Vec<LinkView>,
+    /// What the diagram leaves out.
+    left_out: String,
+    examples_of_classes: Vec<ExampleView>,
+    /// Statements that could not be read.
+    skipped: u64,
+    /// The address of the content as it is here, without a syntax.
+    content: String,
+    bibtex: String,
     links: Vec<Bar>,
     method: String,
     triples: Vec<TripleView>,
@@ -53,6 +77,8 @@ struct DatasetPage {
     /// (address, title, what it is to this one)
     editions: Vec<(String, String, &'static str)>,
     more_editions: usize,
+    /// The most similar.
+    similar: Vec<SimilarView>,
     /// The first example.
     example: String,
     /// (what it shows, the address of its answer)
@@ -75,6 +101,15 @@ pub(in crate::server) async fn dataset(state: &AppState, id: DatasetId, language
         let told = described.iter().flat_map(|described| described.dataset.told());
         page.facts.extend(told.map(|(name, value)| (name, value.clone(), is_web(&value))));
         page.relate(state.searcher.related(&id)?.unwrap_or_default());
+        page.skipped = described.as_ref().map_or(0, |described| described.skipped);
+        page.bibtex = described.as_ref().map(|described| Citation::of(described).bibtex()).unwrap_or_default();
+        if page.has_content {
+            let resources = state.store.resources(&id)?;
+            let found = examples_of_classes(&resources, &card, EXAMPLES, EXAMPLE_TRIPLES, &languages)?;
+            page.examples_of_classes = super::entity::examples(&card, &found);
+        }
+        let similar = state.searcher.similar(&id, SIMILAR)?;
+        page.similar = similar.iter().flat_map(|found| &found.similar).map(SimilarView::of).collect();
         Ok((page, links))
     });
     match page.await {
@@ -142,6 +177,14 @@ fn dataset_page(card: &Card, iri: &str, languages: &[String]) -> DatasetPage {
         classes: bars(&profile.classes, true),
         properties: bars(&profile.properties, true),
         languages: bars(&profile.languages, false),
+        vocabularies: bars(&profile.vocabularies, false),
+        diagram: diagram::draw(&card.schema, &format!("The shape of {}", metadata.title())),
+        shape: card.schema.edges.iter().map(|edge| link_view(&card.schema, edge)).collect(),
+        left_out: left_out(&card.schema),
+        examples_of_classes: Vec::new(),
+        skipped: 0,
+        content: content(iri),
+        bibtex: String::new(),
         links: bars(&profile.links, false),
         method: card.snippet_method.clone(),
         triples: snippet.iter().map(|triple| triple_view(triple, plain)).collect(),
@@ -155,6 +198,7 @@ fn dataset_page(card: &Card, iri: &str, languages: &[String]) -> DatasetPage {
         why: String::new(),
         editions: Vec::new(),
         more_editions: 0,
+        similar: Vec::new(),
         example: examples.first().map(|example| example.query.clone()).unwrap_or_default(),
         examples: examples.into_iter().map(|example| (example.title, asked(&example.query))).collect(),
         canonical: iri.to_owned(),
@@ -168,9 +212,45 @@ fn asked(query: &str) -> String {
     format!("/sparql?{}", parameters.append_pair("query", query).append_pair("format", "html").finish())
 }
 
+/// A link of the shape.
+struct LinkView {
+    from: String,
+    property: String,
+    iri: String,
+    to: String,
+    triples: String,
+}
+
+fn link_view(schema: &Schema, edge: &SchemaEdge) -> LinkView {
+    let [from, to] = [edge.from, edge.to].map(|node| diagram::class_name(&schema.nodes[node]));
+    let (property, iri) = (prefixed(&edge.property), edge.property.clone());
+    LinkView { from, property, iri, to, triples: diagram::grouped(edge.triples) }
+}
+
+/// What a shape leaves out, in words.
+fn left_out(schema: &Schema) -> String {
+    let count = |count: u64, one: &str, many: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        count => Some(format!("{} {many}", diagram::grouped(count))),
+    };
+    let parts = [
+        count(schema.more_nodes, "smaller class", "smaller classes"),
+        count(schema.more_edges, "rarer link", "rarer links"),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" and ")
+}
+
+/// The address of a dataset's content by the Graph Store Protocol.
+fn content(iri: &str) -> String {
+    let mut parameters = form_urlencoded::Serializer::new(String::new());
+    format!("/rdf-graph-store?{}", parameters.append_pair("graph", iri).finish())
+}
+
 fn bars(counts: &[(String, u64)], names: bool) -> Vec<Bar> {
     let longest = counts.first().map_or(1, |(_, count)| *count);
-    let label = |text: &str| if names { words(local_name(text)) } else { text.to_owned() };
+    let bare = |text: &str| text.trim_start_matches("https://").trim_start_matches("http://").to_owned();
+    let label = |text: &str| if names { words(local_name(text)) } else { bare(text) };
     counts
         .iter()
         .take(15)

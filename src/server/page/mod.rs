@@ -1,12 +1,17 @@
 //! The pages: rendered here, complete without JavaScript, everything from data escaped by the templates.
 
 mod dataset;
+mod diagram;
+mod entity;
 mod facets;
 mod quality;
+mod similar;
 mod snippet;
 
 pub(super) use dataset::dataset;
+pub(super) use entity::entity;
 pub(super) use quality::{quality, quality_of};
+pub(super) use similar::{like, similar};
 pub(super) use snippet::snippet;
 
 use super::error::{ApiError, say_when};
