@@ -35,12 +35,12 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     if let Some(encoder) = arguments.encoders.text()? {
         searcher = searcher.with_reranker(Reranker::open(home, [encoder], RerankOptions::default())?);
     }
-    let (found, depth) = (searcher, arguments.depth.get());
+    let depth = arguments.depth.get();
     let found = match (&arguments.file, &arguments.dataset) {
-        (Some(file), _) => found.similar_to(&Example::new(super::snippet::read_file(file)?), depth)?,
+        (Some(file), _) => searcher.similar_to(&Example::new(super::snippet::read_file(file)?), depth)?,
         (None, Some(id)) => {
             let id = DatasetId::new(id.as_str())?;
-            found.similar(&id, depth)?.with_context(|| format!("there is no dataset {id} in the index"))?
+            searcher.similar(&id, depth)?.with_context(|| format!("there is no dataset {id} in the index"))?
         }
         (None, None) => anyhow::bail!("name a dataset, or a file with --file"),
     };

@@ -15,7 +15,7 @@ const ROW: f64 = 40.0;
 const RING: f64 = 460.0;
 const LEAST: f64 = 300.0;
 /// Pixels for names beside it, and characters of one.
-const NAMES: f64 = 190.0;
+const NAMES: f64 = 210.0;
 const NAME: usize = 26;
 /// Characters of a property's name, pixels of one character, and of a line.
 const PROPERTY: usize = 22;
@@ -372,10 +372,15 @@ mod tests {
                 assert!(one[1] >= 0.0 && one[3] <= diagram.height, "{nodes}: within the picture");
                 assert!(names[..place].iter().all(|other| !meet(one, other)), "{nodes}: {place}");
             }
-            for (point, node) in diagram.points.iter().zip(&schema.nodes) {
-                let width = cut(&class_name(node), NAME).chars().count() as f64 * 7.2;
-                let room = (RING + 2.0 * NAMES - point.x).min(point.x) - LARGEST - 6.0;
-                assert!(point.x > NAMES - 1.0 - RING && room > 0.0 && width < NAMES + RING / 2.0, "{nodes}");
+            for (place, node) in schema.nodes.iter().enumerate() {
+                // Bold letters are up to 7.2 pixels wide on average.
+                let name = LARGEST + 6.0 + cut(&class_name(node), NAME).chars().count() as f64 * 7.2;
+                let room = if diagram.is_right(place) {
+                    RING + 2.0 * NAMES - diagram.points[place].x
+                } else {
+                    diagram.points[place].x
+                };
+                assert!(name <= room, "{nodes}: the name of {place} is cut");
             }
         }
     }
