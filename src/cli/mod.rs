@@ -25,6 +25,7 @@ mod run;
 mod search;
 mod serve;
 mod show;
+mod similar;
 mod snippet;
 mod sources;
 mod syntax;
@@ -61,6 +62,8 @@ enum Command {
     Search(search::Arguments),
     /// Show a dataset.
     Show(show::Arguments),
+    /// The datasets most like one, or like an RDF file, and why.
+    Similar(similar::Arguments),
     /// A few triples that say what a dataset, or an RDF file, is.
     Snippet(snippet::Arguments),
     /// Ask the collection in SPARQL.
@@ -120,6 +123,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<Done> {
         Command::Index(arguments) => index::run(home, arguments),
         Command::Search(arguments) => search::run(home, arguments),
         Command::Show(arguments) => show::run(home, arguments),
+        Command::Similar(arguments) => similar::run(home, arguments),
         Command::Snippet(arguments) => snippet::run(home, arguments),
         Command::Query(arguments) => query::run(home, arguments),
         Command::Quality(arguments) => quality::run(home, arguments),

@@ -207,7 +207,7 @@ fn write_note(out: &mut impl Write, graph: &TripleGraph, made: &MadeSnippet, tim
     )
 }
 
-fn read_file(target: &str) -> anyhow::Result<TripleGraph> {
+pub(super) fn read_file(target: &str) -> anyhow::Result<TripleGraph> {
     let mut builder = TripleGraphBuilder::new();
     let failed = read_into(target, &mut builder)?;
     anyhow::ensure!(!failed || !builder.is_empty(), "{target} was not read");

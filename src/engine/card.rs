@@ -1,7 +1,7 @@
 //! What is shown of a dataset, kept with its document in the index: a search needs nothing else.
 
 use crate::catalog::{Distribution, Metadata, RemoteContent};
-use crate::profile::Summary;
+use crate::profile::{Schema, Summary};
 use crate::snippet::{LabelledTerm, LabelledTriple};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -21,6 +21,9 @@ pub struct Card {
     pub version: String,
     /// Its numbers, the longest lists cut.
     pub profile: Summary,
+    /// Its shape.
+    #[serde(default)]
+    pub schema: Schema,
     /// How its snippet was chosen.
     pub snippet_method: String,
     /// Its snippet, with English labels where there are any.

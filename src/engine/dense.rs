@@ -3,6 +3,7 @@
 use super::encoding::{compact, comparable, digest, passages};
 use super::{EngineError, vectors_folder};
 use crate::catalog::DatasetId;
+use crate::document::CompactDocument;
 use crate::index::vectors::{Precision, Rows, Vectors, VectorsSnapshot, model_folder};
 use crate::index::{Passing, Snapshot};
 use crate::rerank::{Combination, Encoder, Granularity, Matrix, Passage, Query, colbert, dpr};
@@ -105,6 +106,9 @@ pub(super) struct Asked {
     query: Arc<Query>,
 }
 
+/// What datasets are compared with each other by: the vectors of metadata and data, where there are any.
+pub(super) struct Pair([Option<Query>; 2]);
+
 /// How likeness becomes a score.
 pub(super) struct Scoring {
     pub(super) combination: Combination,
@@ -141,7 +145,26 @@ impl Dense {
         candidates: &[DatasetId],
         index: &Snapshot,
     ) -> Result<Vec<DatasetId>, EngineError> {
-        let generations = (asked.vectors.generation(), index.generation());
+        self.current_among(&asked.vectors, candidates, index)
+    }
+
+    /// The same for vectors as they are now.
+    pub(super) fn current_now(
+        &self,
+        candidates: &[DatasetId],
+        index: &Snapshot,
+    ) -> Result<Vec<DatasetId>, EngineError> {
+        let vectors = self.vectors.snapshot()?;
+        self.current_among(&vectors, candidates, index)
+    }
+
+    fn current_among(
+        &self,
+        vectors: &VectorsSnapshot,
+        candidates: &[DatasetId],
+        index: &Snapshot,
+    ) -> Result<Vec<DatasetId>, EngineError> {
+        let generations = (vectors.generation(), index.generation());
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.generations != generations {
             *known = Known { generations, current: FxHashMap::default() };
@@ -150,7 +173,7 @@ impl Dense {
         for id in candidates {
             let is_current = match known.current.get(id) {
                 Some(&is_current) => is_current,
-                None => *known.current.entry(id.clone()).or_insert(is_current(id, &asked.vectors, index)?),
+                None => *known.current.entry(id.clone()).or_insert(is_current(id, vectors, index)?),
             };
             current.extend(is_current.then(|| id.clone()));
         }
@@ -171,6 +194,40 @@ impl Dense {
             None => Ok(best(scored, depth)),
             Some(passing) => best_passing(scored, depth, among.snapshot, passing),
         }
+    }
+
+    /// The vectors of a dataset; `None` where it has none, or its texts are no longer those that were encoded.
+    pub(super) fn pair(&self, id: &DatasetId, index: &Snapshot) -> Result<Option<Pair>, EngineError> {
+        let vectors = self.vectors.snapshot()?;
+        if !is_current(id, &vectors, index)? {
+            return Ok(None);
+        }
+        let Some(stored) = vectors.get(id)? else { return Ok(None) };
+        let first = |rows: &Rows| (rows.rows() > 0).then(|| Query::new(&Matrix::new(rows.columns(), rows.row(0))));
+        Ok(Some(Pair([first(&stored.metadata), first(&stored.data)])))
+    }
+
+    /// The vectors of texts, made now.
+    pub(super) fn pair_of(&self, compact: &CompactDocument) -> Result<Pair, EngineError> {
+        let matrices = self.encoder.encode_passages(&passages(compact))?;
+        let query = |matrix: &Matrix| (matrix.rows() > 0).then(|| Query::new(&comparable(self.encoder(), matrix)));
+        let mut queries = matrices.iter().map(query);
+        Ok(Pair([queries.next().flatten(), queries.next().flatten()]))
+    }
+
+    /// How near every dataset is to a pair: the mean of the likeness of metadata and that of data, of those that both have.
+    /// Nothing of a dataset that shares neither, or is not near at all.
+    pub(super) fn near(&self, pair: &Pair) -> Result<Vec<(DatasetId, f64)>, EngineError> {
+        let vectors = self.vectors.snapshot()?;
+        let all = self.all(&vectors);
+        let scores = pair.0.each_ref().map(|query| query.as_ref().map(|query| dpr::dot(query, &all.rows)));
+        let near = |(id, places): &(DatasetId, [Option<usize>; 2])| {
+            let both = scores.iter().zip(places).filter_map(|(scores, place)| Some(scores.as_ref()?[(*place)?]));
+            let both: Vec<f64> = both.map(f64::from).collect();
+            let mean = both.iter().sum::<f64>() / both.len().max(1) as f64;
+            (mean > 0.0).then(|| (id.clone(), mean.min(1.0)))
+        };
+        Ok(all.places.iter().filter_map(near).collect())
     }
 
     /// The vectors of a query, as they are multiplied.

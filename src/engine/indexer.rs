@@ -2,12 +2,13 @@
 
 use super::duplicates;
 use super::facts::facts;
+use super::features::features;
 use super::snippets::label_all;
 use super::{CARD_LANGUAGES, Card, EngineError, index_folder};
 use crate::catalog::DatasetId;
 use crate::document::{CompactDocument, FieldedDocument};
 use crate::index::{Analysis, AnalysisKind, IndexDocument, IndexWriter};
-use crate::profile::{Patterns, Profile};
+use crate::profile::{Linkage, Patterns, Profile, Schema};
 use crate::rdf::{Labels, LiteralKind, TermId, TermRef, TripleGraph};
 use crate::snippet::{
     IlluSnip, Method, MethodError, MethodOptions, Provenance, Snippet, SnippetExtractor, Starts, TripleBudget,
@@ -23,7 +24,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Triples of the ranking from which an encoder's text is filled: as DR2's, about 512 pieces of three words.
-const COMPACT_BUDGET: TripleBudget = TripleBudget(171);
+pub(super) const COMPACT_BUDGET: TripleBudget = TripleBudget(171);
 /// Entries of a profile's lists kept in a card.
 const CARD_LIST: usize = 50;
 /// Patterns of either kind written with a profile.
@@ -283,11 +284,12 @@ impl<'s> Indexer<'s> {
             .options
             .snippet_method
             .extractor(&MethodOptions { work: self.options.work(graph.len()), ..MethodOptions::default() })?;
-        let (profile, described) = timed(&mut times.profile, || {
+        let (profile, features, schema, described) = timed(&mut times.profile, || {
             let profile = Profile::of(&graph);
             let mut described = profile.to_void(&graph, &node);
             described.extend(Patterns::of(&graph).to_triples(&graph, &node, PROFILE_PATTERNS));
-            (profile, described)
+            let features = features(&graph, &profile, &Linkage::of(&graph));
+            (profile, features, Schema::of(&graph), described)
         });
         let metadata = &entry.dataset.metadata;
         let (snippet, ranking) = timed(&mut times.snippet, || {
@@ -308,6 +310,7 @@ impl<'s> Indexer<'s> {
                 remote: entry.dataset.remote.clone().map(|remote| remote.cut(CARD_LIST)),
                 version: entry.version.clone(),
                 profile: profile.summary(&graph, CARD_LIST),
+                schema,
                 snippet_method: extractor.name().to_owned(),
                 snippet: label_all(&graph, &snippet.triples, &["en".to_owned()]),
                 labels: other_labels(&graph, &snippet),
@@ -318,7 +321,7 @@ impl<'s> Indexer<'s> {
             let (card, compact) = (serde_json::to_vec(&card)?, serde_json::to_vec(&compact)?);
             let document =
                 IndexDocument::new(metadata.id.clone(), version.to_owned(), &fielded, analysis, card, compact);
-            Ok(document.with_facts(facts))
+            Ok(document.with_facts(facts).with_features(features))
         })?;
         Ok(Made {
             document,

@@ -8,12 +8,14 @@ mod duplicates;
 mod encoding;
 mod evidence;
 mod facts;
+mod features;
 mod federation;
 mod indexer;
 mod quality;
 mod rerank;
 mod searcher;
 mod service;
+mod similar;
 mod snippets;
 mod terms;
 mod texts;
@@ -31,10 +33,13 @@ pub use quality::{distribution_addresses, quality_of, quality_of_all};
 pub use rerank::{Components, EncoderSummary, RerankError, RerankOptions, RerankSummary, Reranker, WeightedFusion};
 pub use searcher::{FieldMatch, Hit, OTHERS, SearchRequest, SearchResponse, Searcher, SnippetKind};
 pub use service::SearchService;
+pub use similar::{Clause, Example, Likeness, Shared, SimilarDataset, SimilarDatasets, SimilarityPart};
 pub use snippets::{DatasetSnippet, MadeSnippet, QueryWords, SnippetRequest, SnippetTriple, make_snippet};
 pub use terms::QueryTerms;
 pub use texts::Texts;
 pub use update::{UpdateReport, Updater};
+
+pub use crate::profile::{Schema, SchemaEdge, SchemaNode};
 
 pub use crate::index::{
     AnalysisKind, Facet, FacetCounts, FacetValues, Filter, Numbers, ParseFacetError, ValueCount, Years,

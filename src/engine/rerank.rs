@@ -6,7 +6,7 @@ use super::{EncodingOptions, EngineError, encode};
 use crate::catalog::DatasetId;
 use crate::index::Snapshot;
 use crate::ranking::{Ranking, Scored};
-use crate::rerank::{Combination, Encoder, Fusion, Granularity, Method};
+use crate::rerank::{Combination, Encoder, Fusion, Granularity, Method, Similarity};
 use crate::sparse::ModelKind;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -186,6 +186,12 @@ impl Reranker {
     /// The encoders.
     pub fn encoders(&self) -> impl ExactSizeIterator<Item = &dyn Encoder> {
         self.encoders.iter().map(Dense::encoder)
+    }
+
+    /// The encoder with one vector a text, compared by cosine, where there is one.
+    pub(super) fn of_texts(&self) -> Option<&Dense> {
+        let is_cosine = |dense: &&Dense| dense.encoder().similarity() == Similarity::Cosine;
+        self.encoders.iter().filter(|dense| is_of_texts(dense)).find(is_cosine)
     }
 
     /// Brings the vectors of the encoders up to date with the index of a home, as precise as they are. How many texts were

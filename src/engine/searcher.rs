@@ -1,9 +1,10 @@
 //! A need in words to ranked, explained datasets.
 
 use super::content::{Content, Contents};
-use super::dense::Among;
+use super::dense::{Among, Dense};
 use super::duplicates::{self, Other, OtherEdition, Related, Shown};
 use super::rerank::Reranked;
+use super::similar::KeptLengths;
 use super::snippets::{self, DatasetSnippet, SnippetTriple, is_match, label_all, mark};
 use super::{
     Card, Components, DenseMatch, EngineError, Evidence, FacetCounts, Filter, Numbers, QueryTerms, RerankSummary,
@@ -214,6 +215,7 @@ pub struct Searcher {
     contents: Contents,
     reranker: Option<Reranker>,
     duplicates: duplicates::Kept,
+    lengths: KeptLengths,
 }
 
 impl Searcher {
@@ -231,6 +233,7 @@ impl Searcher {
             contents: Contents::new(0),
             reranker: None,
             duplicates: duplicates::Kept::default(),
+            lengths: KeptLengths::default(),
         })
     }
 
@@ -328,6 +331,31 @@ impl Searcher {
             }
         }
         Ok(matched)
+    }
+
+    /// The ranking by the searcher's model alone.
+    pub(super) fn by_model(&self, query: &str, depth: usize) -> Result<Ranking, EngineError> {
+        let snapshot = self.index.snapshot()?;
+        let query = AnalyzedQuery::new(query, snapshot.analysis());
+        let among = Among { snapshot: &snapshot, passing: None };
+        Ok(ranked(self.model.as_ref(), &query, among, depth)?.ranking)
+    }
+
+    pub(super) fn snapshot(&self) -> Result<Arc<Snapshot>, EngineError> {
+        Ok(self.index.snapshot()?)
+    }
+
+    pub(super) fn folding(&self) -> Result<Arc<duplicates::Folding>, EngineError> {
+        self.duplicates.read(&self.home)
+    }
+
+    pub(super) fn lengths(&self) -> &KeptLengths {
+        &self.lengths
+    }
+
+    /// The encoder with one vector a text, compared by cosine, where there is one.
+    pub(super) fn of_texts(&self) -> Option<&Dense> {
+        self.reranker.as_ref().and_then(Reranker::of_texts)
     }
 
     /// The pool of candidates ranked again, where there is a reranker.

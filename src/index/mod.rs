@@ -10,6 +10,7 @@ mod analysis;
 mod columns;
 mod facets;
 mod facts;
+mod features;
 mod filter;
 mod postings;
 mod recorded;
@@ -22,6 +23,7 @@ mod writer;
 
 pub use analysis::{Analysis, AnalysisKind, QueryTerm, STOP_WORDS, TermFinder, UnknownAnalysis};
 pub use facts::{Facet, Facts, Filter, Numbers, ParseFacetError};
+pub use features::{Feature, FeatureKind};
 pub use filter::{Counting, FacetCounts, FacetValues, Passing, Selection, ValueCount, Years};
 pub use statistics::{
     AnalyzedQuery, CollectionStatistics, DocumentStatistics, FieldStatistics, TermStatistics, Wanted,

@@ -8,8 +8,9 @@ pub(super) const ID: &str = "id";
 pub(super) const VERSION: &str = "version";
 const CARD: &str = "card";
 const COMPACT: &str = "compact";
+const FEATURES: &str = "features";
 /// Rises whenever what is written changes; part of every dataset's version, so that old documents are made anew.
-pub(super) const FORMAT: u32 = 4;
+pub(super) const FORMAT: u32 = 5;
 pub(super) const YEAR: &str = "year";
 pub(super) const USES: &str = "uses";
 pub(super) const VARIANTS: &str = "variants";
@@ -39,6 +40,7 @@ pub(super) struct Fields {
     pub(super) version: schema::Field,
     pub(super) card: schema::Field,
     pub(super) compact: schema::Field,
+    pub(super) features: schema::Field,
     pub(super) year: schema::Field,
     pub(super) uses: schema::Field,
     pub(super) variants: schema::Field,
@@ -54,6 +56,8 @@ impl Fields {
         builder.add_text_field(VERSION, STRING | FAST);
         builder.add_bytes_field(CARD, STORED);
         builder.add_bytes_field(COMPACT, STORED);
+        let whole = TextFieldIndexing::default().set_tokenizer("raw").set_fieldnorms(false);
+        builder.add_text_field(FEATURES, TextOptions::default().set_indexing_options(whole).set_stored());
         builder.add_i64_field(YEAR, FAST);
         builder.add_u64_field(USES, FAST);
         builder.add_u64_field(VARIANTS, FAST);
@@ -94,6 +98,7 @@ impl Fields {
             version: field(VERSION)?,
             card: field(CARD)?,
             compact: field(COMPACT)?,
+            features: field(FEATURES)?,
             year: field(YEAR)?,
             uses: field(USES)?,
             variants: field(VARIANTS)?,

@@ -1,7 +1,7 @@
 //! Writing the index: documents in, whole commits out.
 
 use super::schema::{FORMAT, Fields};
-use super::{Analysis, AnalysisKind, Facts, IndexError, Numbers, Snapshot, recorded};
+use super::{Analysis, AnalysisKind, Facts, Feature, IndexError, Numbers, Snapshot, recorded};
 use crate::catalog::DatasetId;
 use crate::document::{Field, FieldText, FieldedDocument};
 use std::fs;
@@ -27,6 +27,7 @@ pub struct IndexDocument {
     texts: [String; 8],
     lengths: [u64; 8],
     facts: Facts,
+    features: Vec<Feature>,
     /// What is shown of it, as JSON.
     pub card: Vec<u8>,
     /// What encoders read of it, as JSON.
@@ -51,13 +52,19 @@ impl IndexDocument {
             texts[field.index()] = text;
             lengths[field.index()] = length;
         }
-        Self { id, version, texts, lengths, facts: Facts::default(), card, compact }
+        Self { id, version, texts, lengths, facts: Facts::default(), features: Vec::new(), card, compact }
     }
 
     /// With what it is filtered and counted by. Without, nothing is known of it.
     #[must_use]
     pub fn with_facts(self, facts: Facts) -> Self {
         Self { facts, ..self }
+    }
+
+    /// With what it may have in common with others.
+    #[must_use]
+    pub fn with_features(self, features: Vec<Feature>) -> Self {
+        Self { features, ..self }
     }
 }
 
@@ -158,6 +165,9 @@ impl IndexWriter {
         out.add_bytes(self.fields.card, &document.card);
         out.add_bytes(self.fields.compact, &document.compact);
         add_facts(&mut out, &self.fields, &document.facts);
+        for feature in &document.features {
+            out.add_text(self.fields.features, feature.key());
+        }
         for (field, text) in Field::ALL.into_iter().zip(document.texts) {
             out.add_u64(self.fields.length(field), document.lengths[field.index()]);
             out.add_text(self.fields.text(field), text);

@@ -1,9 +1,13 @@
 //! What a dataset contains, in numbers, and those numbers as VoID. <https://www.w3.org/TR/void/>
 
+mod linkage;
 pub mod pattern;
+mod schema;
 mod void;
 
+pub use linkage::Linkage;
 pub use pattern::{Element, EntityPattern, LinkPattern, LinkPatternId, PatternId, Patterns};
+pub use schema::{Schema, SchemaEdge, SchemaNode};
 
 use crate::rdf::vocab::rdf;
 use crate::rdf::{LiteralKind, TermId, TermRef, TripleGraph, namespace};

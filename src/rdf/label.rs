@@ -5,7 +5,7 @@
 //! writes local names as words (`hasPart` → “has part”).
 
 use super::triples::{LiteralKind, TermId, TermRef, Triple, TripleGraph};
-use super::vocab::{dc11, dcterms, foaf, rdf, rdfs, skos};
+use super::vocab::{PREFIXES, dc11, dcterms, foaf, rdf, rdfs, skos};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
@@ -40,6 +40,24 @@ pub fn local_name(iri: &str) -> &str {
 pub fn namespace(iri: &str) -> Option<&str> {
     let end = iri.rfind('#').or_else(|| iri.rfind('/'))? + 1;
     (end < iri.len() && !iri[..end].ends_with("://")).then(|| &iri[..end])
+}
+
+/// An IRI as people write it: `foaf:Person` where the namespace is one of [`PREFIXES`], else its local name, else as it is.
+///
+/// ```
+/// use lodeseek::rdf::prefixed;
+/// assert_eq!(prefixed("http://xmlns.com/foaf/0.1/Person"), "foaf:Person");
+/// assert_eq!(prefixed("http://example.org/ns#City"), "City");
+/// assert_eq!(prefixed("http://example.org/"), "http://example.org/");
+/// ```
+#[must_use]
+pub fn prefixed(iri: &str) -> String {
+    let known = PREFIXES.iter().find_map(|(prefix, namespace)| Some((prefix, iri.strip_prefix(namespace)?)));
+    match known.filter(|(_, name)| !name.is_empty() && !name.contains(['/', '#'])) {
+        Some((prefix, name)) => format!("{prefix}:{name}"),
+        None if iri.ends_with(['/', '#']) => iri.to_owned(),
+        None => local_name(iri).to_owned(),
+    }
 }
 
 /// A local name as words: percent-decoded, split at `_`, `-`, `+`, and where case or digits change.

@@ -55,6 +55,8 @@ pub(super) struct Described {
     pub(super) places: Vec<String>,
     pub(super) identifiers: Vec<String>,
     pub(super) version: Option<String>,
+    /// Statements of its files that could not be read when it was loaded.
+    pub(super) skipped: u64,
     pub(super) files: Vec<File>,
 }
 
@@ -85,6 +87,7 @@ impl Described {
             places: node.nodes(dcterms::SPATIAL).filter_map(|place| place.name()).collect(),
             identifiers: node.nodes(adms::IDENTIFIER).filter_map(|one| one.value(skos::NOTATION)).collect(),
             version: node.value(terms::VERSION),
+            skipped: node.value(lodeseek::SKIPPED_STATEMENTS).and_then(|count| count.parse().ok()).unwrap_or_default(),
             files,
             iri: iri.into_string(),
             dataset,

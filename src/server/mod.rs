@@ -20,6 +20,10 @@
 //! | `GET /quality`, `/api/quality` | how good all datasets are together: HTML, JSON |
 //! | `GET /dataset/{id}/quality`, `/api/quality/{id}` | how good one is: HTML, JSON, DQV as RDF, by `Accept` or `?format=` |
 //! | `GET /dataset/{id}/related` | the same dataset under other ids, and its editions: JSON, editions as RDF, by `Accept` or `?format=` |
+//! | `GET /dataset/{id}/similar?k=` | the datasets most like it, and why: JSON, HTML, by `Accept` or `?format=` |
+//! | `GET /dataset/{id}/entity?iri=&skip=&to=` | one resource of it: HTML, or its description as RDF, by `Accept` or `?format=` |
+//! | `GET /dataset/{id}/cite?format=` | how to cite it: BibTeX, RIS, CSL-JSON, by `Accept` or `?format=` |
+//! | `GET /like?dataset=`, `POST /like` | the datasets most like one, or like RDF that is sent: JSON, HTML |
 //! | `GET /feeds/datasets.atom?q=` | Atom: the best for a query, or the last changed; with the filters of the search |
 //! | `GET /opensearch.xml`, `/robots.txt`, `/sitemap.xml`, `/sitemap/{n}.xml` | what browsers and crawlers look for |
 //! | `GET /catalog`, `/catalog.ttl` (`.rdf`, `.xml`, `.jsonld`, `.nt`) | all datasets in DCAT-AP, page by page |
@@ -29,6 +33,7 @@
 
 mod background;
 mod catalog;
+mod cite;
 mod ckan;
 mod croissant;
 mod dataset;
@@ -36,6 +41,7 @@ mod described;
 mod description;
 mod editor;
 mod endpoints;
+mod entity;
 mod error;
 mod examples;
 mod feed;
@@ -53,6 +59,7 @@ mod related;
 mod schema_org;
 mod search;
 mod signposting;
+mod similar;
 mod sitemap;
 mod snippet;
 mod proxy;
@@ -309,6 +316,10 @@ pub fn app(state: AppState) -> Router {
         .route("/dataset/{id}/croissant", get(croissant::croissant))
         .route("/dataset/{id}/quality", get(quality::page_of_one))
         .route("/dataset/{id}/related", get(related::related))
+        .route("/dataset/{id}/entity", get(entity::entity))
+        .route("/dataset/{id}/cite", get(cite::cite))
+        .route("/dataset/{id}/similar", get(similar::of_dataset))
+        .route("/like", get(similar::form).post(similar::example).layer(DefaultBodyLimit::max(similar::EXAMPLE_BYTES)))
         .route("/quality", get(quality::page_of_all))
         .route("/api/duplicates", get(search::duplicates))
         .route("/api/quality", get(quality::all))

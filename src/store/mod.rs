@@ -27,6 +27,7 @@ mod graph_file;
 mod load;
 mod record;
 mod remove;
+mod resource;
 mod sparql;
 mod whole;
 
@@ -34,6 +35,7 @@ pub use fingerprint::Fingerprint;
 pub use graph_file::write_whole;
 pub use load::{DatasetOutcome, DatasetReport, LoadOptions, LoadProgress, LoadReport, Loader, Phase, Replaced};
 pub use record::Stamp;
+pub use resource::{Excerpt, Resources, Stands, resource};
 pub use sparql::{
     Answer, AnswerStream, Bindings, Cancellation, Head, PatternSources, Provenance, QueryRequest, SendError,
     ServiceCall, ServiceError, ServiceRow, Services, Source, Sources, SparqlError, SparqlLimits, Statistics, evaluate,

@@ -32,6 +32,7 @@ mod quality;
 mod ranking;
 mod rerank;
 mod search_service;
+mod similar;
 #[cfg(feature = "rocksdb")]
 mod reproduce;
 mod stream;

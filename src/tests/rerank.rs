@@ -3,8 +3,8 @@
 use super::support::{Home, copy_of_testdata, testdata};
 use lodeseek::catalog::DatasetId;
 use lodeseek::engine::{
-    EncodingOptions, EncodingReport, EngineError, PartKind, RerankError, RerankOptions, Reranker, SearchRequest,
-    Searcher, WeightedFusion, encode, vectors_folder,
+    EncodingOptions, EncodingReport, EngineError, Likeness, PartKind, RerankError, RerankOptions, Reranker,
+    SearchRequest, Searcher, SimilarityPart, WeightedFusion, encode, vectors_folder,
 };
 use lodeseek::index::Filter;
 use lodeseek::index::vectors::{Precision, VectorsError, VectorsWriter, list, model_folder};
@@ -524,4 +524,38 @@ fn forget_all(folder: &Path) {
     let ids: Vec<DatasetId> = writer.ids().cloned().collect();
     ids.iter().for_each(|id| writer.remove(id));
     writer.finish().expect("finished");
+}
+
+/// The cosine of the sums of two texts' words; nothing where one has none.
+fn cosine(one: &[String], other: &[String]) -> Option<f64> {
+    let sum = |parts: &[String]| {
+        let rows = parts.iter().flat_map(|part| words(part)).map(hashed);
+        rows.fold([0.0_f64; COLUMNS], |sum, row| std::array::from_fn(|column| sum[column] + f64::from(row[column])))
+    };
+    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let (one, other) = (sum(one), sum(other));
+    let lengths = (product(&one, &one) * product(&other, &other)).sqrt();
+    (lengths > 0.0).then(|| product(&one, &other) / lengths)
+}
+
+#[test]
+fn datasets_near_in_meaning_are_similar_by_the_mean_of_their_cosines() {
+    let home = home();
+    encoded(&home, &Hashed::new(Granularity::Text));
+    let searcher = searcher(&home, Granularity::Text, RerankOptions::default());
+    let texts = |id: &DatasetId| searcher.compact(id).expect("read").expect("a text");
+    let mut compared = 0;
+    for id in searcher.ids().expect("ids") {
+        for one in searcher.similar(&id, 50).expect("found").expect("a dataset").similar {
+            let is_meaning = |part: &&SimilarityPart| matches!(part.likeness, Likeness::Meaning { .. });
+            let told = one.parts.iter().find(is_meaning).map_or(0.0, |part| part.score);
+            let (own, other) = (texts(&id), texts(&one.dataset.id));
+            let both = [cosine(&own.metadata, &other.metadata), cosine(&own.triples, &other.triples)];
+            let both: Vec<f64> = both.into_iter().flatten().collect();
+            let mean = both.iter().sum::<f64>() / both.len().max(1) as f64;
+            assert!((told - mean).abs() < 5e-3, "{id} and {}: {told} for {mean}", one.dataset.id);
+            compared += usize::from(told > 0.0);
+        }
+    }
+    assert!(compared > 0, "nothing was near");
 }

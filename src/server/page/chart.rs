@@ -65,9 +65,10 @@ type Rows = [Vec<Option<Term>>];
 fn number(term: Option<&Term>) -> Option<f64> {
     let Some(Term::Literal(literal)) = term else { return None };
     let kind = literal.datatype().as_str().strip_prefix("http://www.w3.org/2001/XMLSchema#")?.to_owned();
-    let is_number = matches!(kind.as_str(), "integer" | "decimal" | "double" | "float" | "int" | "long" | "short" | "byte")
-        || kind.ends_with("Integer")
-        || kind.starts_with("unsigned");
+    let is_number =
+        matches!(kind.as_str(), "integer" | "decimal" | "double" | "float" | "int" | "long" | "short" | "byte")
+            || kind.ends_with("Integer")
+            || kind.starts_with("unsigned");
     let value: f64 = if is_number { literal.value().trim().parse().ok()? } else { return None };
     value.is_finite().then_some(value)
 }
@@ -185,8 +186,12 @@ fn drawn(points: &[((f64, f64), String)]) -> Map {
         width: x(east),
         height: y(south),
         points: points.iter().map(dot).collect(),
-        meridians: lines(west, east).map(|(long, told)| (x(long), told + if long < 0.0 { " W" } else { " E" })).collect(),
-        parallels: lines(south, north).map(|(lat, told)| (y(lat), told + if lat < 0.0 { " S" } else { " N" })).collect(),
+        meridians: lines(west, east)
+            .map(|(long, told)| (x(long), told + if long < 0.0 { " W" } else { " E" }))
+            .collect(),
+        parallels: lines(south, north)
+            .map(|(lat, told)| (y(lat), told + if lat < 0.0 { " S" } else { " N" }))
+            .collect(),
         told: format!("{} points from {south:.2} to {north:.2} north and {west:.2} to {east:.2} east", points.len()),
     }
 }

@@ -2,29 +2,31 @@
 
 mod api;
 mod chart;
+mod dataset;
+mod diagram;
+mod entity;
 mod facets;
 mod operator;
 mod quality;
+mod similar;
 mod snippet;
 
 pub(super) use api::api;
+pub(super) use dataset::dataset;
+pub(super) use entity::entity;
 pub(super) use operator::operator;
 pub(super) use quality::{quality, quality_of};
+pub(super) use similar::{like, similar};
 pub(super) use snippet::snippet;
 
-use super::described::Described;
 use super::error::{ApiError, say_when};
-use super::examples::examples;
 use super::filter::{Pairs, filter, parameters as filter_parameters};
 use super::negotiation::languages;
 use super::search::{check_query, check_snippet, shown, turn};
-use super::{AppState, editor, schema_org, signposting};
+use super::{AppState, editor};
 use crate::catalog::{DatasetId, Extent, Metadata, Scheme, Work};
-use crate::engine::{
-    Card, FieldMatch, Filter, Hit, Other, OtherEdition, Related, SearchRequest, SearchResponse, Shown, SnippetKind,
-};
-use crate::rdf::{local_name, words};
-use crate::snippet::{LabelledTerm, LabelledTriple, TermKind, draw};
+use crate::engine::{Card, FieldMatch, Filter, Hit, Other, SearchRequest, SearchResponse, Shown, SnippetKind};
+use crate::snippet::{LabelledTerm, LabelledTriple, TermKind};
 use crate::store::Answer;
 use askama::Template;
 use axum::extract::rejection::QueryRejection;
@@ -146,56 +148,6 @@ struct SearchPage {
     next: Option<String>,
     /// The same search as a feed.
     feed: String,
-}
-
-struct Bar {
-    label: String,
-    iri: String,
-    count: u64,
-    /// Of the longest bar, for `<meter>`.
-    longest: u64,
-}
-
-#[derive(Template)]
-#[template(path = "dataset.html")]
-struct DatasetPage {
-    query: String,
-    href: String,
-    title: String,
-    descriptions: Vec<String>,
-    /// Whether triples were loaded for it.
-    has_content: bool,
-    /// How those triples stand to content that is elsewhere.
-    relation: String,
-    names: Vec<String>,
-    works: Vec<WorkView>,
-    facts: Vec<(&'static str, String, bool)>,
-    keywords: Vec<String>,
-    numbers: Vec<(&'static str, u64)>,
-    classes: Vec<Bar>,
-    properties: Vec<Bar>,
-    languages: Vec<Bar>,
-    links: Vec<Bar>,
-    method: String,
-    triples: Vec<TripleView>,
-    /// SVG, everything from data escaped.
-    drawing: String,
-    files: Vec<(String, bool)>,
-    /// The same under other ids: (address, who has it).
-    others: Vec<(String, String)>,
-    /// Why they are the same.
-    why: String,
-    /// (address, title, what it is to this one)
-    editions: Vec<(String, String, &'static str)>,
-    more_editions: usize,
-    /// The first example.
-    example: String,
-    /// (what it shows, the address of its answer)
-    examples: Vec<(String, String)>,
-    /// The address by which it is to be known: its IRI.
-    canonical: String,
-    /// The description by schema.org; nothing in it can end its script.
-    json_ld: Option<String>,
 }
 
 #[derive(Template)]
@@ -508,40 +460,6 @@ fn triple_view(triple: &LabelledTriple, pieces: impl Fn(&str) -> Vec<Piece>) -> 
     TripleView { subject: term(&triple.subject), predicate: term(&triple.predicate), object: term(&triple.object) }
 }
 
-pub(super) async fn dataset(state: &AppState, id: DatasetId, languages: Vec<String>) -> Response {
-    let page = state.work(move |state| {
-        let card = state.searcher.card(&id)?;
-        let card = card.ok_or_else(|| ApiError::not_found(format!("there is no dataset {id}")))?;
-        let iri = state.store.iris().dataset(&id);
-        let (described, base) = (Described::read(&state.store, &id)?, state.store.iris().base());
-        let json_ld = described.as_ref().map(|described| schema_org::script(described, &card, base));
-        let links = described.as_ref().map(|described| signposting::links(described, base)).unwrap_or_default();
-        let mut page = DatasetPage { json_ld, ..dataset_page(&card, iri.as_str(), &languages) };
-        let told = described.iter().flat_map(|described| described.dataset.told());
-        page.facts.extend(told.map(|(name, value)| (name, value.clone(), is_web(&value))));
-        page.relate(state.searcher.related(&id)?.unwrap_or_default());
-        Ok((page, links))
-    });
-    match page.await {
-        Ok((page, links)) => {
-            let mut response = render(&page);
-            response.headers_mut().extend(links.into_iter().map(|link| (header::LINK, link)));
-            response
-        }
-        Err(failed) => error(&failed),
-    }
-}
-
-impl DatasetPage {
-    fn relate(&mut self, related: Related) {
-        self.others = related.duplicates.iter().map(|other| (href(&other.id), from_whom(other))).collect();
-        self.why = related.reasons.iter().map(|reason| reason.words()).collect::<Vec<_>>().join("; ");
-        let edition = |one: OtherEdition| (href(&one.dataset.id), one.dataset.title, one.edition.words());
-        self.editions = related.editions.into_iter().map(edition).collect();
-        self.more_editions = related.more_editions;
-    }
-}
-
 /// How large a dataset is: where a sample is held, all of it.
 fn size(card: &Card) -> String {
     let held = card.profile.triples;
@@ -552,90 +470,9 @@ fn size(card: &Card) -> String {
     }
 }
 
-fn dataset_page(card: &Card, iri: &str, languages: &[String]) -> DatasetPage {
-    let (metadata, profile) = (&card.metadata, &card.profile);
-    let mut facts: Vec<(&'static str, String, bool)> = Vec::new();
-    let mut fact = |name: &'static str, value: Option<String>| {
-        if let Some(value) = value.filter(|value| !value.is_empty()) {
-            let link = is_web(&value);
-            facts.push((name, value, link));
-        }
-    };
-    fact("By", Some(metadata.agents().map(|agent| agent.name.as_str()).collect::<Vec<_>>().join(", ")));
-    for (name, scheme) in [("Tasks", Scheme::Task), ("Modalities", Scheme::Modality), ("Languages", Scheme::Language)] {
-        fact(name, Some(metadata.themes_of(scheme).collect::<Vec<_>>().join(", ")));
-    }
-    fact("Uses", metadata.uses.map(|uses| format!("{uses} works, as of the catalogue")));
-    fact("Licence", metadata.license.clone());
-    fact("Issued", metadata.issued.clone());
-    fact("Modified", metadata.modified.clone());
-    fact("Homepage", metadata.landing_page.clone());
-    fact("Source", metadata.source.clone());
-    fact("Dataset IRI", Some(iri.to_owned()));
-    fact("Endpoint", card.remote.as_ref().map(|remote| remote.endpoint.clone()));
-    let snippet = card.snippet_in(languages);
-    let examples = examples(card, &oxrdf::NamedNode::new_unchecked(iri));
-    let plain = |text: &str| vec![Piece { text: text.to_owned(), matched: false }];
-    DatasetPage {
-        query: String::new(),
-        href: href(&metadata.id),
-        title: metadata.title().to_owned(),
-        has_content: profile.triples > 0,
-        relation: card.remote.as_ref().map(|remote| remote.relation(profile.triples)).unwrap_or_default(),
-        names: metadata.alternatives.iter().map(|text| text.value.clone()).collect(),
-        works: metadata.introduced_by.iter().map(|work| work_view(work, iri)).collect(),
-        descriptions: metadata.descriptions.iter().map(|text| text.value.clone()).collect(),
-        facts,
-        keywords: metadata.keywords.iter().map(|text| text.value.clone()).collect(),
-        numbers: vec![
-            ("triples", profile.triples),
-            ("entities", profile.entities),
-            ("classes", profile.class_count),
-            ("properties", profile.property_count),
-            ("literals", profile.literals),
-        ],
-        classes: bars(&profile.classes, true),
-        properties: bars(&profile.properties, true),
-        languages: bars(&profile.languages, false),
-        links: bars(&profile.links, false),
-        method: card.snippet_method.clone(),
-        triples: snippet.iter().map(|triple| triple_view(triple, plain)).collect(),
-        drawing: draw(&snippet, &format!("The snippet of {} as a graph", metadata.title())),
-        files: card
-            .distributions
-            .iter()
-            .map(|d| (d.location.as_str().to_owned(), is_web(d.location.as_str())))
-            .collect(),
-        others: Vec::new(),
-        why: String::new(),
-        editions: Vec::new(),
-        more_editions: 0,
-        example: examples.first().map(|example| example.query.clone()).unwrap_or_default(),
-        examples: examples.into_iter().map(|example| (example.title, asked(&example.query))).collect(),
-        canonical: iri.to_owned(),
-        json_ld: None,
-    }
-}
-
-/// The page with the answer to a query.
-fn asked(query: &str) -> String {
-    let mut parameters = form_urlencoded::Serializer::new(String::new());
-    format!("/sparql?{}", parameters.append_pair("query", query).append_pair("format", "html").finish())
-}
-
 /// Only addresses of the web become links: no `javascript:`, no `file:`.
 pub(super) fn is_web(text: &str) -> bool {
     text.starts_with("http://") || text.starts_with("https://")
-}
-
-fn bars(counts: &[(String, u64)], names: bool) -> Vec<Bar> {
-    let longest = counts.first().map_or(1, |(_, count)| *count);
-    let label = |text: &str| if names { words(local_name(text)) } else { text.to_owned() };
-    counts
-        .iter()
-        .take(15)
-        .map(|(iri, count)| Bar { label: label(iri), iri: iri.clone(), count: *count, longest })
-        .collect()
 }
 
 pub(super) fn sparql(state: &AppState, text: &str, answer: Option<Result<Answer, ApiError>>) -> Response {

@@ -1,0 +1,404 @@
+//! The shape of a dataset as SVG: classes around a ring, arrows for the properties that lead from one to another.
+//!
+//! Names of classes stand outside the ring, each in a row of its own, so that none lies on another; between them are
+//! arrows alone, the thicker the more triples. The classes are ordered so that neighbours are linked. A name of a property
+//! stands on its arrow where there is room, else it is told by the arrow's tooltip and by the table beside the picture.
+
+use crate::engine::{Schema, SchemaNode};
+use crate::rdf::prefixed;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Pixels of a class's two lines.
+const ROW: f64 = 40.0;
+/// Pixels of the ring, across and at least down.
+const RING: f64 = 460.0;
+const LEAST: f64 = 300.0;
+/// Pixels for names beside it, and characters of one.
+const NAMES: f64 = 210.0;
+const NAME: usize = 26;
+/// Characters of a property's name, pixels of one character, and of a line.
+const PROPERTY: usize = 22;
+/// Arrows that may have a name in the picture, the heaviest: more would hide what they name.
+const NAMED: usize = 14;
+const CHARACTER: f64 = 6.0;
+const LINE: f64 = 13.0;
+/// Pixels of the radii of circles.
+const SMALLEST: f64 = 4.0;
+const LARGEST: f64 = 13.0;
+/// Pixels of the widths of arrows.
+const THINNEST: f64 = 1.0;
+const THICKEST: f64 = 5.0;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Point {
+    x: f64,
+    y: f64,
+}
+
+/// A rectangle: left, top, right, bottom.
+type Area = [f64; 4];
+
+fn meet(one: &Area, other: &Area) -> bool {
+    one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3]
+}
+
+/// All properties from one class to another.
+struct Arrow {
+    from: usize,
+    to: usize,
+    /// Properties with their triples, the most frequent first.
+    properties: Vec<(String, u64)>,
+}
+
+impl Arrow {
+    fn triples(&self) -> u64 {
+        self.properties.iter().map(|(_, triples)| triples).sum()
+    }
+
+    fn name(&self) -> String {
+        let first = self.properties.first().map(|(property, _)| cut(&prefixed(property), PROPERTY)).unwrap_or_default();
+        match self.properties.len() {
+            0 | 1 => first,
+            several => format!("{first} +{}", several - 1),
+        }
+    }
+}
+
+/// What a class is called; what has none is told too.
+pub(super) fn class_name(node: &SchemaNode) -> String {
+    node.class.as_deref().map_or_else(|| "no class".to_owned(), prefixed)
+}
+
+/// Draws a schema; nothing where it has no class and no link.
+pub(super) fn draw(schema: &Schema, title: &str) -> Option<String> {
+    if schema.edges.is_empty() && schema.nodes.iter().all(|node| node.class.is_none()) {
+        return None;
+    }
+    Some(Diagram::of(schema).svg(title))
+}
+
+struct Diagram<'s> {
+    schema: &'s Schema,
+    arrows: Vec<Arrow>,
+    points: Vec<Point>,
+    centre: Point,
+    height: f64,
+}
+
+impl<'s> Diagram<'s> {
+    fn of(schema: &'s Schema) -> Self {
+        let arrows = arrows(schema);
+        let order = order(schema.nodes.len(), &arrows);
+        let right = order.len().div_ceil(2);
+        let ring = (right as f64 * ROW).max(LEAST);
+        let centre = Point { x: NAMES + RING / 2.0, y: ROW / 2.0 + ring / 2.0 };
+        let mut points = vec![centre; order.len()];
+        for (place, &node) in order.iter().enumerate() {
+            let (side, row, rows) = match place.checked_sub(right) {
+                None => (1.0, place, right),
+                Some(behind) => (-1.0, order.len() - right - 1 - behind, order.len() - right),
+            };
+            points[node] = on_ring(centre, ring, side, (row as f64 + 0.5) / rows as f64);
+        }
+        Self { schema, arrows, points, centre, height: ring + ROW }
+    }
+
+    fn svg(&self, title: &str) -> String {
+        let width = RING + 2.0 * NAMES;
+        let mut svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"drawing schema\" role=\"img\" viewBox=\"0 0 {width:.0} {:.0}\" \
+             width=\"{width:.0}\" height=\"{:.0}\" font-family=\"system-ui, sans-serif\" font-size=\"12\"><title>{}</title>\
+             <desc>{}</desc><defs><marker id=\"to\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"9\" \
+             markerHeight=\"9\" markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path class=\"head\" d=\"M0 0L8 4L0 8z\"/>\
+             </marker></defs>",
+            self.height,
+            self.height,
+            escaped(title),
+            escaped(&self.described()),
+        );
+        let most = self.arrows.iter().map(Arrow::triples).max().unwrap_or(1);
+        let mut taken: Vec<Area> = (0..self.points.len()).flat_map(|node| self.areas(node)).collect();
+        let mut names = String::new();
+        for (place, arrow) in self.arrows.iter().enumerate() {
+            let curve = self.curve(arrow);
+            let _ = write!(
+                svg,
+                "<path class=\"link\" d=\"{}\" fill=\"none\" stroke-width=\"{:.1}\" marker-end=\"url(#to)\"><title>{}</title></path>",
+                path(&curve),
+                THINNEST + (THICKEST - THINNEST) * share(arrow.triples(), most),
+                escaped(&self.told(arrow)),
+            );
+            if place < NAMED {
+                write_name(&mut names, arrow, &curve, &mut taken);
+            }
+        }
+        svg.push_str(&names);
+        (0..self.points.len()).for_each(|node| self.node(&mut svg, node));
+        svg.push_str("</svg>");
+        svg
+    }
+
+    fn described(&self) -> String {
+        let nodes: Vec<String> = self.schema.nodes.iter().take(5).map(class_name).collect();
+        let (classes, links) = (self.schema.nodes.len(), self.schema.edges.len());
+        format!("{classes} classes and {links} links between them. The largest: {}.", nodes.join(", "))
+    }
+
+    fn told(&self, arrow: &Arrow) -> String {
+        let [from, to] = [arrow.from, arrow.to].map(|node| class_name(&self.schema.nodes[node]));
+        let properties: Vec<String> = arrow
+            .properties
+            .iter()
+            .map(|(property, triples)| format!("{} ({})", prefixed(property), grouped(*triples)))
+            .collect();
+        format!("{from} → {to}: {}", properties.join(", "))
+    }
+
+    fn radius(&self, node: usize) -> f64 {
+        let most = self.schema.nodes.iter().map(|node| node.entities).max().unwrap_or(1);
+        SMALLEST + (LARGEST - SMALLEST) * share(self.schema.nodes[node].entities, most)
+    }
+
+    fn is_right(&self, node: usize) -> bool {
+        self.points[node].x >= self.centre.x
+    }
+
+    /// What a class covers: its circle, and its name up to the edge of the picture.
+    fn areas(&self, node: usize) -> [Area; 2] {
+        let (Point { x, y }, radius) = (self.points[node], self.radius(node));
+        let name = if self.is_right(node) {
+            [x, y - 15.0, RING + 2.0 * NAMES, y + 15.0]
+        } else {
+            [0.0, y - 15.0, x, y + 15.0]
+        };
+        [[x - radius, y - radius, x + radius, y + radius], name]
+    }
+
+    fn node(&self, svg: &mut String, place: usize) {
+        let (node, Point { x, y }, radius) = (&self.schema.nodes[place], self.points[place], self.radius(place));
+        let (beside, anchor) =
+            if self.is_right(place) { (x + radius + 6.0, "start") } else { (x - radius - 6.0, "end") };
+        let class = if node.class.is_some() { "class-node" } else { "class-node none" };
+        let _ = write!(
+            svg,
+            "<g class=\"{class}\"><title>{}</title><circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\"/>\
+             <text class=\"entity-name\" x=\"{beside:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" font-weight=\"600\">{}</text>\
+             <text class=\"class\" x=\"{beside:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" font-size=\"11\">{}</text></g>",
+            escaped(node.class.as_deref().unwrap_or("entities of no class")),
+            y - 1.0,
+            escaped(&cut(&class_name(node), NAME)),
+            y + 12.0,
+            grouped(node.entities),
+        );
+    }
+
+    /// The curve of an arrow: bent towards the middle, those of both directions apart; to itself a loop inwards.
+    fn curve(&self, arrow: &Arrow) -> [Point; 4] {
+        let (from, to, middle) = (self.points[arrow.from], self.points[arrow.to], self.centre);
+        if arrow.from == arrow.to {
+            let (radius, side) = (self.radius(arrow.from), if self.is_right(arrow.from) { -1.0 } else { 1.0 });
+            let at = |across: f64, down: f64| Point { x: from.x + side * across, y: from.y + down };
+            return [at(radius * 0.7, -radius * 0.7), at(64.0, -26.0), at(64.0, 26.0), at(radius * 0.8, radius * 0.8)];
+        }
+        let half = Point { x: (from.x + to.x) / 2.0, y: (from.y + to.y) / 2.0 };
+        let (dx, dy) = (to.x - from.x, to.y - from.y);
+        let length = dx.hypot(dy).max(1.0);
+        let apart = 16.0;
+        let bend = Point {
+            x: half.x + (middle.x - half.x) * 0.45 - dy / length * apart,
+            y: half.y + (middle.y - half.y) * 0.45 + dx / length * apart,
+        };
+        let end = towards(to, bend, self.radius(arrow.to) + 2.0);
+        let start = towards(from, bend, self.radius(arrow.from));
+        let third = |point: Point| Point {
+            x: point.x + (bend.x - point.x) * 2.0 / 3.0,
+            y: point.y + (bend.y - point.y) * 2.0 / 3.0,
+        };
+        [start, third(start), third(end), end]
+    }
+}
+
+/// The links of a schema by their ends, the heaviest first.
+fn arrows(schema: &Schema) -> Vec<Arrow> {
+    let mut ends: BTreeMap<(usize, usize), Vec<(String, u64)>> = BTreeMap::new();
+    for edge in &schema.edges {
+        ends.entry((edge.from, edge.to)).or_default().push((edge.property.clone(), edge.triples));
+    }
+    let arrow = |((from, to), properties)| Arrow { from, to, properties };
+    let mut arrows: Vec<Arrow> = ends.into_iter().map(arrow).collect();
+    arrows.sort_by_key(|arrow| std::cmp::Reverse(arrow.triples()));
+    arrows
+}
+
+/// The order of classes around the ring: beginning with the first, each time the one that is linked to those placed last.
+fn order(nodes: usize, arrows: &[Arrow]) -> Vec<usize> {
+    let mut order: Vec<usize> = Vec::with_capacity(nodes);
+    while order.len() < nodes {
+        let near = |node: usize| {
+            let linked = |other: usize| {
+                arrows
+                    .iter()
+                    .any(|arrow| (arrow.from, arrow.to) == (node, other) || (arrow.to, arrow.from) == (node, other))
+            };
+            order.iter().rev().position(|&placed| linked(placed)).unwrap_or(usize::MAX)
+        };
+        let next = (0..nodes).filter(|node| !order.contains(node)).min_by_key(|&node| (near(node), node));
+        order.extend(next);
+    }
+    order
+}
+
+/// A place on the ring, a part of its height down.
+fn on_ring(centre: Point, height: f64, side: f64, down: f64) -> Point {
+    let up = 1.0 - 2.0 * down;
+    Point { x: centre.x + side * RING / 2.0 * (1.0 - 0.75 * up * up).sqrt(), y: centre.y - up * height / 2.0 }
+}
+
+/// The point so many pixels from one on the way to another.
+fn towards(from: Point, to: Point, pixels: f64) -> Point {
+    let (dx, dy) = (to.x - from.x, to.y - from.y);
+    let length = dx.hypot(dy).max(1.0);
+    Point { x: from.x + dx / length * pixels, y: from.y + dy / length * pixels }
+}
+
+fn path([start, first, second, end]: &[Point; 4]) -> String {
+    format!(
+        "M{:.1} {:.1}C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}",
+        start.x, start.y, first.x, first.y, second.x, second.y, end.x, end.y
+    )
+}
+
+fn at(curve: &[Point; 4], t: f64) -> Point {
+    let weights = [(1.0 - t).powi(3), 3.0 * t * (1.0 - t).powi(2), 3.0 * t * t * (1.0 - t), t.powi(3)];
+    let sum = |part: fn(&Point) -> f64| curve.iter().zip(weights).map(|(point, weight)| part(point) * weight).sum();
+    Point { x: sum(|point| point.x), y: sum(|point| point.y) }
+}
+
+/// Writes the name of an arrow's property where nothing else stands; nowhere where there is no such place.
+fn write_name(out: &mut String, arrow: &Arrow, curve: &[Point; 4], taken: &mut Vec<Area>) {
+    let name = arrow.name();
+    let half = name.chars().count() as f64 * CHARACTER / 2.0 + 2.0;
+    let area = |t: f64| {
+        let Point { x, y } = at(curve, t);
+        [x - half, y - LINE / 2.0, x + half, y + LINE / 2.0]
+    };
+    let places = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74].map(area);
+    let Some(area) = places.into_iter().find(|area| !taken.iter().any(|other| meet(area, other))) else { return };
+    // Room around it, so that names can be told apart.
+    taken.push([area[0] - 8.0, area[1] - 5.0, area[2] + 8.0, area[3] + 5.0]);
+    let (x, y) = ((area[0] + area[2]) / 2.0, area[3] - 3.0);
+    let _ = write!(
+        out,
+        "<text class=\"property\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\" font-size=\"11\" stroke-width=\"4\" \
+         paint-order=\"stroke\">{}</text>",
+        escaped(&name)
+    );
+}
+
+/// The place of a count between 0 and the most, by its logarithm.
+fn share(count: u64, most: u64) -> f64 {
+    if most == 0 { 0.0 } else { (count as f64).ln_1p() / (most as f64).ln_1p() }
+}
+
+fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most - 1).chain(['…']).collect()
+}
+
+/// A number with its thousands apart.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            character if character.is_control() => safe.push(' '),
+            character => safe.push(character),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::SchemaEdge;
+
+    fn schema(nodes: usize, edges: &[(usize, usize, u64)]) -> Schema {
+        let node = |n: usize| SchemaNode {
+            class: Some(format!("http://e.org/{}<{n}>", "Class".repeat(8))),
+            entities: 10_u64.pow((n % 6) as u32),
+            examples: Vec::new(),
+        };
+        let edge = |&(from, to, triples): &(usize, usize, u64)| SchemaEdge {
+            from,
+            to,
+            triples,
+            property: format!("http://e.org/a&b-{from}-{to}"),
+        };
+        Schema {
+            nodes: (0..nodes).map(node).collect(),
+            edges: edges.iter().map(edge).collect(),
+            more_nodes: 0,
+            more_edges: 0,
+        }
+    }
+
+    #[test]
+    fn no_name_of_a_class_lies_on_another() {
+        for nodes in 1..=30 {
+            let edges: Vec<_> = (0..nodes).flat_map(|n| [(n, (n + 1) % nodes, 5), (n, n, 1), (0, n, 9)]).collect();
+            let schema = schema(nodes, &edges);
+            let diagram = Diagram::of(&schema);
+            let names: Vec<Area> = (0..nodes).map(|node| diagram.areas(node)[1]).collect();
+            for (place, one) in names.iter().enumerate() {
+                assert!(one[1] >= 0.0 && one[3] <= diagram.height, "{nodes}: within the picture");
+                assert!(names[..place].iter().all(|other| !meet(one, other)), "{nodes}: {place}");
+            }
+            for (place, node) in schema.nodes.iter().enumerate() {
+                // Bold letters are up to 7.2 pixels wide on average.
+                let name = LARGEST + 6.0 + cut(&class_name(node), NAME).chars().count() as f64 * 7.2;
+                let room = if diagram.is_right(place) {
+                    RING + 2.0 * NAMES - diagram.points[place].x
+                } else {
+                    diagram.points[place].x
+                };
+                assert!(name <= room, "{nodes}: the name of {place} is cut");
+            }
+        }
+    }
+
+    #[test]
+    fn everything_from_data_is_escaped() {
+        let svg = draw(&schema(3, &[(0, 1, 5), (1, 0, 2), (2, 2, 1)]), "A <b> & \"c\"").expect("a drawing");
+        assert!(svg.contains("<title>A &lt;b&gt; &amp; &quot;c&quot;</title>") && svg.contains("a&amp;b-0-1"));
+        assert!(!svg.contains("<0>") && !svg.contains("a&b"));
+        assert_eq!(svg.matches("class=\"link\"").count(), 3);
+        assert_eq!(draw(&Schema::default(), ""), None);
+    }
+
+    #[test]
+    fn neighbours_on_the_ring_are_linked() {
+        let arrows = arrows(&schema(5, &[(0, 3, 1), (3, 1, 1), (1, 4, 1)]));
+        assert_eq!(order(5, &arrows), [0, 3, 1, 4, 2]);
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!((grouped(0), grouped(999)), ("0".to_owned(), "999".to_owned()));
+    }
+}
