@@ -1,6 +1,6 @@
 //! Facets, years and chosen filters, as links and a form that carry the whole state of the page.
 
-use super::Results;
+use super::results::Results;
 use crate::engine::{Facet, FacetCounts, FacetValues, Filter, ValueCount, Years};
 
 /// Values of a facet asked for.
