@@ -9,7 +9,7 @@ pub(super) const VERSION: &str = "version";
 const CARD: &str = "card";
 const COMPACT: &str = "compact";
 /// Rises whenever what is written changes; part of every dataset's version, so that old documents are made anew.
-pub(super) const FORMAT: u32 = 4;
+pub(super) const FORMAT: u32 = 5;
 pub(super) const YEAR: &str = "year";
 pub(super) const USES: &str = "uses";
 pub(super) const VARIANTS: &str = "variants";
@@ -25,8 +25,20 @@ const LENGTHS: [&str; 8] = [
     "property_length",
 ];
 
-const FACETS: [&str; 6] =
-    ["facet_task", "facet_modality", "facet_language", "facet_keyword", "facet_creator", "facet_license"];
+const FACETS: [&str; Facet::ALL.len()] = [
+    "facet_task",
+    "facet_modality",
+    "facet_theme",
+    "facet_class",
+    "facet_keyword",
+    "facet_publisher",
+    "facet_creator",
+    "facet_format",
+    "facet_license",
+    "facet_language",
+    "facet_vocabulary",
+    "facet_source",
+];
 
 /// The name of a facet's column.
 pub(super) fn facet_name(facet: Facet) -> &'static str {
@@ -42,7 +54,7 @@ pub(super) struct Fields {
     pub(super) year: schema::Field,
     pub(super) uses: schema::Field,
     pub(super) variants: schema::Field,
-    facets: [schema::Field; 6],
+    facets: [schema::Field; Facet::ALL.len()],
     texts: [schema::Field; 8],
     lengths: [schema::Field; 8],
 }
@@ -85,7 +97,7 @@ impl Fields {
             texts[each.index()] = field(each.name())?;
             lengths[each.index()] = field(LENGTHS[each.index()])?;
         }
-        let mut facets = [field(ID)?; 6];
+        let mut facets = [field(ID)?; Facet::ALL.len()];
         for facet in Facet::ALL {
             facets[facet.index()] = field(facet_name(facet))?;
         }

@@ -152,7 +152,7 @@ fn from_whom(other: &Other) -> String {
     other.publisher.clone().unwrap_or_else(|| other.id.to_string())
 }
 
-fn href(id: &DatasetId) -> String {
+pub(super) fn href(id: &DatasetId) -> String {
     let encoded: String = form_urlencoded::byte_serialize(id.as_str().as_bytes()).collect();
     format!("/dataset/{}", encoded.replace('+', "%20"))
 }

@@ -3,14 +3,15 @@
 use super::super::error::ApiError;
 use super::super::filter::{Pairs, filter, parameters as filter_parameters};
 use super::super::negotiation::languages;
-use super::super::search::{check_query, check_snippet, shown, turn};
+use super::super::search::{check_query, check_snippet, model, shown, turn};
 use super::facets::{self, Chip, FacetView, YearsView};
 use super::{
     AppState, Piece, TripleView, WorkView, error, from_whom, href, pieces, render, shorten, size, triple_view,
     work_view,
 };
 use crate::catalog::{Metadata, Scheme};
-use crate::engine::{FieldMatch, Filter, Hit, SearchRequest, SearchResponse, Shown, SnippetKind};
+use crate::engine::{Facet, FieldMatch, Filter, Hit, SearchRequest, SearchResponse, Shown, SnippetKind, facet_label};
+use crate::sparse::ModelKind;
 use askama::Template;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
@@ -34,13 +35,17 @@ pub(in crate::server) struct Parameters {
     snippet: SnippetKind,
     lang: Option<String>,
     duplicates: Option<String>,
+    model: Option<String>,
 }
 
 struct HitView {
     rank: usize,
     href: String,
-    /// The address of the snippet for the query.
+    /// The address of the snippet for the query, and of the one shown as a picture.
     snippet: String,
+    picture: String,
+    /// What the picture shows, for who does not see it.
+    picture_shows: String,
     title: Vec<Piece>,
     description: Vec<Piece>,
     facts: Vec<String>,
@@ -90,6 +95,21 @@ struct SearchPage {
     next: Option<String>,
     /// The same search as a feed.
     feed: String,
+    /// The models to choose among, and what a form that chooses keeps.
+    models: Vec<ModelView>,
+    model_fields: Vec<(&'static str, String)>,
+    is_ranked_otherwise: bool,
+    /// The query as it may have been meant, and its address.
+    suggestion: Option<(String, String)>,
+}
+
+/// A way to rank.
+struct ModelView {
+    /// The value of `model`: nothing for the usual one.
+    name: &'static str,
+    title: &'static str,
+    about: &'static str,
+    chosen: bool,
 }
 
 pub(in crate::server) async fn search(
@@ -128,6 +148,7 @@ async fn found(
         filter: filter(pairs)?,
         facets: Some(facets::MOST),
         duplicates: shown(parameters.duplicates.as_deref())?,
+        model: model(parameters.model.as_deref())?,
         ..SearchRequest::new(query)
     };
     let turn = turn(state, &request).await?;
@@ -150,6 +171,7 @@ pub(super) struct Results<'r> {
     pub(super) snippet: SnippetKind,
     pub(super) lang: Option<&'r str>,
     pub(super) duplicates: Shown,
+    pub(super) model: Option<ModelKind>,
 }
 
 impl Results<'_> {
@@ -163,7 +185,8 @@ impl Results<'_> {
     /// The feed of the same search.
     fn feed(&self) -> String {
         let mut parameters = form_urlencoded::Serializer::new(String::new());
-        parameters.append_pair("q", self.query).extend_pairs(filter_parameters(self.filter));
+        parameters.append_pair("q", self.query);
+        parameters.extend_pairs(self.ranking()).extend_pairs(filter_parameters(self.filter));
         format!("/feeds/datasets.atom?{}", parameters.finish())
     }
 
@@ -182,7 +205,12 @@ impl Results<'_> {
         let snippet = snippet.map(|kind| ("snippet", kind));
         let lang = self.lang.map(|lang| ("lang", lang.to_owned()));
         let all = (self.duplicates == Shown::All).then(|| ("duplicates", "all".to_owned()));
-        snippet.into_iter().chain(lang).chain(all).chain(filter_parameters(filter)).collect()
+        snippet.into_iter().chain(lang).chain(all).chain(self.ranking()).chain(filter_parameters(filter)).collect()
+    }
+
+    /// The model, where it is not the usual one.
+    fn ranking(&self) -> Option<(&'static str, String)> {
+        self.model.map(|model| ("model", model.name().to_owned()))
     }
 
     /// The fields of a form that adds to another filter.
@@ -199,8 +227,8 @@ fn search_page(
     response: &SearchResponse,
 ) -> SearchPage {
     let (page, snippet) = (request.skip / PAGE, request.snippet);
-    let duplicates = request.duplicates;
-    let results = Results { query: &request.query, filter: &request.filter, page, snippet, lang, duplicates };
+    let SearchRequest { duplicates, model, .. } = *request;
+    let results = Results { query: &request.query, filter: &request.filter, page, snippet, lang, duplicates, model };
     let other = if snippet == SnippetKind::Stored { SnippetKind::QUERY } else { SnippetKind::Stored };
     let link = |page: usize| Results { page, ..results }.href();
     let counts = response.facets.clone().unwrap_or_default();
@@ -213,7 +241,7 @@ fn search_page(
         ranked_by: ranked_by(response),
         candidates: compared(response),
         only_closest: response.only_closest,
-        hits: response.hits.iter().map(|hit| hit_view(state, response, hit, request)).collect(),
+        hits: response.hits.iter().map(|hit| hit_view(state, response, hit, request, lang)).collect(),
         hits_have_triples: response.hits.iter().any(|hit| !hit.snippet.is_empty()),
         chips: facets::chips(&results),
         facets: facets::facets(&counts, response.total, &results),
@@ -225,7 +253,40 @@ fn search_page(
         previous: (page > 0).then(|| link(page - 1)),
         next: (request.skip + PAGE < response.total).then(|| link(page + 1)),
         feed: results.feed(),
+        models: models(model, state.searcher.has_reranker()),
+        model_fields: Results { model: None, ..results }.fields(&request.filter),
+        is_ranked_otherwise: model.is_some(),
+        suggestion: response
+            .suggestion
+            .as_ref()
+            .map(|meant| (meant.clone(), Results { query: meant, page: 0, ..results }.href())),
         query: request.query.clone(),
+    }
+}
+
+/// The ways to rank: the usual one, then each model of words alone that it is not.
+fn models(chosen: Option<ModelKind>, has_reranker: bool) -> Vec<ModelView> {
+    let usual = if has_reranker {
+        ("Words and meaning", "the usual way: candidates by words, compared by meaning")
+    } else {
+        model_words(ModelKind::default())
+    };
+    let usual = ModelView { name: "", title: usual.0, about: usual.1, chosen: chosen.is_none() };
+    let view = |model: ModelKind| {
+        let (title, about) = model_words(model);
+        ModelView { name: model.name(), title, about, chosen: chosen == Some(model) }
+    };
+    // Asked for by its name, the usual one is shown as chosen by its name.
+    let is_other = |model: &ModelKind| has_reranker || *model != ModelKind::default() || chosen == Some(*model);
+    [usual].into_iter().chain(ModelKind::ALL.into_iter().filter(is_other).map(view)).collect()
+}
+
+fn model_words(model: ModelKind) -> (&'static str, &'static str) {
+    match model {
+        ModelKind::TfIdf => ("TF-IDF", "how often a word occurs, and how rare it is"),
+        ModelKind::Bm25 => ("BM25", "the same, with many occurrences and long texts counting less"),
+        ModelKind::Lmd => ("LMD", "how likely the dataset’s language is to say the words"),
+        ModelKind::Fsdm => ("FSDM", "words that stand together count too, field by field"),
     }
 }
 
@@ -235,13 +296,32 @@ fn themes(metadata: &Metadata) -> Vec<(&'static str, String)> {
     Scheme::ALL.into_iter().flat_map(of).collect()
 }
 
-fn hit_view(state: &AppState, response: &SearchResponse, hit: &Hit, request: &SearchRequest) -> HitView {
+/// The address of the snippet of a hit as a picture: made by the method, and for the words, that chose the triples shown.
+fn picture(dataset: &str, request: &SearchRequest, lang: Option<&str>) -> String {
+    let mut parameters = form_urlencoded::Serializer::new(String::new());
+    parameters.append_pair("format", "svg");
+    if let SnippetKind::Made(method) = request.snippet {
+        parameters.append_pair("method", method.name()).append_pair("query", &request.query);
+    }
+    if let Some(lang) = lang {
+        parameters.append_pair("lang", lang);
+    }
+    format!("{dataset}/snippet?{}", parameters.finish())
+}
+
+fn hit_view(
+    state: &AppState,
+    response: &SearchResponse,
+    hit: &Hit,
+    request: &SearchRequest,
+    lang: Option<&str>,
+) -> HitView {
     let metadata = &hit.card.metadata;
     let mut facts: Vec<String> = metadata.agents().take(1).map(|agent| agent.name.clone()).collect();
     facts.extend(metadata.first_year().map(|year| year.to_string()));
     // Some catalogues tell of datasets that are no RDF.
     facts.extend((hit.card.profile.triples > 0).then(|| size(&hit.card)));
-    facts.extend(metadata.license.as_deref().map(facets::label));
+    facts.extend(metadata.license.as_deref().map(|license| facet_label(Facet::License, license)));
     let mut themes = themes(metadata);
     let more_themes = themes.len().saturating_sub(THEMES);
     themes.truncate(THEMES);
@@ -253,6 +333,8 @@ fn hit_view(state: &AppState, response: &SearchResponse, hit: &Hit, request: &Se
     HitView {
         rank: hit.rank,
         snippet: format!("{own}/snippet?query={words}"),
+        picture: picture(&own, request, lang),
+        picture_shows: format!("Some triples of {} as a graph", metadata.title()),
         href: own,
         title: pieces(metadata.title()),
         description: pieces(&shorten(metadata.description().unwrap_or_default(), 300)),
