@@ -10,6 +10,8 @@ const RARE_IN: u64 = 1000;
 const MORE: u64 = 20;
 /// How much more frequent a word of one more edit must be, as a logarithm.
 const COST_OF_EDIT: f64 = 3.0;
+/// Datasets with another word at least, where the rest of the query is known: a sentence has words that no dataset has.
+const BESIDE_KNOWN: u64 = 2;
 /// Letters of a word that may have one error, and of one that may have two: of shorter words nearly any other is near.
 const LETTERS: usize = 4;
 const MORE_LETTERS: usize = 6;
@@ -26,8 +28,12 @@ const TOLD: [Field; 4] = [Field::Title, Field::Description, Field::Author, Field
 /// The query with the words that were meant; `None` where it is spelled as the index spells.
 pub(super) fn respelled(text: &str, query: &AnalyzedQuery, snapshot: &Snapshot) -> Result<Option<String>, EngineError> {
     let mut respelled: Option<String> = None;
-    for term in query.distinct.iter().take(WORDS) {
-        if let Some(meant) = meant(term, snapshot)? {
+    let terms = || query.distinct.iter().take(WORDS);
+    let documents: Vec<u64> =
+        terms().map(|term| snapshot.documents_with(term, &Field::ALL)).collect::<Result<_, _>>()?;
+    let least = if documents.iter().any(|documents| *documents > 0) { BESIDE_KNOWN } else { 1 };
+    for (term, documents) in terms().zip(documents) {
+        if let Some(meant) = meant(term, documents, least, snapshot)? {
             let old = respelled.as_deref().unwrap_or(text);
             respelled = Some(replaced(old, &term.text, &meant));
         }
@@ -36,12 +42,11 @@ pub(super) fn respelled(text: &str, query: &AnalyzedQuery, snapshot: &Snapshot) 
 }
 
 /// The word of the index that was meant by a rare one.
-fn meant(term: &QueryTerm, snapshot: &Snapshot) -> Result<Option<String>, EngineError> {
+fn meant(term: &QueryTerm, documents: u64, least: u64, snapshot: &Snapshot) -> Result<Option<String>, EngineError> {
     let letters = term.text.chars().count();
     if !(LETTERS..=MOST_LETTERS).contains(&letters) || !term.text.chars().all(char::is_alphabetic) {
         return Ok(None);
     }
-    let documents = snapshot.documents_with(term, &Field::ALL)?;
     if documents > 1 + snapshot.len() / RARE_IN {
         return Ok(None);
     }
@@ -49,7 +54,7 @@ fn meant(term: &QueryTerm, snapshot: &Snapshot) -> Result<Option<String>, Engine
     let fields: &[Field] = if stems { &TOLD } else { &Field::ALL };
     let edits = if letters < MORE_LETTERS { 1 } else { 2 };
     let mut near = snapshot.near_words(&term.text, edits, fields)?;
-    near.retain(|near| is_likely(near, term, documents));
+    near.retain(|near| near.documents >= least.max(MORE * documents) && is_likely(near, term));
     near.sort_by(|a, b| likelihood(b).total_cmp(&likelihood(a)).then_with(|| a.word.cmp(&b.word)));
     for near in near.into_iter().take(CANDIDATES) {
         let word = if stems { written(&near.word, snapshot)? } else { Some(near.word) };
@@ -61,12 +66,9 @@ fn meant(term: &QueryTerm, snapshot: &Snapshot) -> Result<Option<String>, Engine
 }
 
 /// Two errors are hardly ever made in a word whose first letter is wrong too; another form of the word is no error.
-fn is_likely(near: &NearWord, term: &QueryTerm, documents: u64) -> bool {
+fn is_likely(near: &NearWord, term: &QueryTerm) -> bool {
     let (own, other) = (term.text.chars().next(), near.word.chars().next());
-    near.documents >= (MORE * documents).max(1)
-        && (near.edits == 1 || own == other)
-        && !term.is(&near.word)
-        && near.word.chars().all(char::is_alphabetic)
+    (near.edits == 1 || own == other) && !term.is(&near.word) && near.word.chars().all(char::is_alphabetic)
 }
 
 fn likelihood(near: &NearWord) -> f64 {
@@ -129,6 +131,7 @@ mod tests {
         assert_eq!(meant("waiterr").as_deref(), Some("waiter"), "one edit comes before two");
         assert_eq!(meant("water boreholes"), None, "these words are known");
         assert_eq!(meant("waitr waters").as_deref(), Some("waiter water"));
+        assert_eq!(meant("water nitrogne"), None, "one dataset is too few beside a word that is known");
         assert_eq!(meant("wtr bo 2020"), None, "too short, and no words");
         assert_eq!(meant("xitrogeen"), None, "two errors, and one of them in the first letter");
     }

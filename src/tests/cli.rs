@@ -566,6 +566,6 @@ fn matches_stand_out_where_that_shows() {
 #[test]
 fn a_typing_error_is_told() {
     let home = home();
-    let ran = run(home.path(), &["search", "City", "tree", "registre"]);
+    let ran = run(home.path(), &["search", "City", "tree", "regsiter"]);
     assert!(ran.out.contains("Did you mean “City tree register”?"), "{}", ran.out);
 }
