@@ -284,7 +284,7 @@ fn models(chosen: Option<ModelKind>, has_reranker: bool) -> Vec<ModelView> {
 fn model_words(model: ModelKind) -> (&'static str, &'static str) {
     match model {
         ModelKind::TfIdf => ("TF-IDF", "how often a word occurs, and how rare it is"),
-        ModelKind::Bm25 => ("BM25", "the same, with many occurrences and long texts counting less"),
+        ModelKind::Bm25 => ("BM25", "how often and how rare; many occurrences and long texts count less"),
         ModelKind::Lmd => ("LMD", "how likely the dataset’s language is to say the words"),
         ModelKind::Fsdm => ("FSDM", "words that stand together count too, field by field"),
     }
