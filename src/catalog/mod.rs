@@ -15,6 +15,7 @@ pub mod dcat;
 pub mod duplicates;
 pub mod editions;
 mod folder;
+mod format;
 mod html;
 mod iris;
 mod json;
@@ -25,6 +26,7 @@ mod registry;
 mod schema_org;
 mod sheet;
 mod statement;
+mod theme;
 mod told;
 mod typed;
 
@@ -32,6 +34,7 @@ pub use dataset::{
     Agent, Dataset, DatasetId, Distribution, Extent, InvalidDatasetId, LocalCopy, Location, Metadata, RemoteContent,
     Scheme, Text, Theme, Work, preferred,
 };
+pub use format::Format;
 pub use iris::{InvalidBase, Iris};
 pub use statement::{Node, Statement, Value};
 

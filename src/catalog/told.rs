@@ -51,7 +51,7 @@ impl Dataset {
         told
     }
 
-    fn said<'d>(&'d self, node: &'d Node, property: &'d str) -> impl Iterator<Item = &'d Value> {
+    pub(super) fn said<'d>(&'d self, node: &'d Node, property: &'d str) -> impl Iterator<Item = &'d Value> {
         let is_asked = move |one: &&Statement| one.subject == *node && one.predicate == property;
         self.further.iter().filter(is_asked).map(|one| &one.object)
     }

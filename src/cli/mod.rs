@@ -5,6 +5,7 @@
 //! surveyed to its end; for `harvest`: a page or a file was not had; for `reproduce`: a score is not
 //! the one expected), 2 an error.
 
+mod completions;
 mod egress;
 mod encoder;
 mod endpoint;
@@ -15,6 +16,7 @@ mod fuse;
 mod harvest;
 mod index;
 mod load;
+mod man;
 mod method;
 mod model;
 mod provenance;
@@ -90,6 +92,10 @@ enum Command {
     TrainingData(training_data::Arguments),
     /// Compute the scores of a condition and hold them against those expected.
     Reproduce(reproduce::Arguments),
+    /// Write what a shell needs to complete the arguments.
+    Completions(completions::Arguments),
+    /// Write manual pages into a folder, one for each command.
+    Man(man::Arguments),
 }
 
 /// How a command ended well.
@@ -137,6 +143,8 @@ fn run(arguments: &Arguments) -> anyhow::Result<Done> {
         Command::Tag(arguments) => tag::run(home, arguments),
         Command::TrainingData(arguments) => training_data::run(home, arguments),
         Command::Reproduce(arguments) => reproduce::run(home, arguments),
+        Command::Completions(arguments) => completions::run(arguments),
+        Command::Man(arguments) => man::run(arguments),
     }
 }
 

@@ -37,7 +37,8 @@ pub(super) struct Arguments {
     /// The languages of labels, best first: `de,en`.
     #[arg(long, value_name = "TAG", value_delimiter = ',', default_value = "en")]
     lang: Vec<String>,
-    /// Count what is found by year, task, modality, language, keyword, author and licence.
+    /// Count what is found by year, task, modality, theme, class, keyword, publisher, author, format, licence, language,
+    /// vocabulary and portal.
     #[arg(long)]
     facets: bool,
     /// Show datasets that are one each by itself, not as one.
@@ -97,9 +98,11 @@ fn write_response(
     if response.hits.is_empty() {
         let passing = if request.filter.is_empty() { "" } else { " that passes the filters" };
         writeln!(out, "No dataset{passing} holds any of the words of “{}”.", safe(query))?;
+        write_suggestion(out, style, response)?;
         return Ok(response.facets.as_ref().map_or(Ok(()), |counts| write_counts(out, counts))?);
     }
     writeln!(out, "{} of {} datasets match “{}”{passing}", response.with_words, searcher.len()?, safe(query))?;
+    write_suggestion(out, style, response)?;
     if let Some(counts) = &response.facets {
         write_counts(out, counts)?;
     }
@@ -114,6 +117,14 @@ fn write_response(
         view.hit(out, hit)?;
     }
     Ok(())
+}
+
+/// What may have been meant.
+fn write_suggestion(out: &mut impl Write, style: Style, response: &SearchResponse) -> io::Result<()> {
+    match &response.suggestion {
+        Some(suggestion) => writeln!(out, "Did you mean “{}”?", style.strong(&safe(suggestion))),
+        None => Ok(()),
+    }
 }
 
 /// How many were ranked again, and by what.
@@ -160,11 +171,13 @@ impl View<'_> {
         let metadata = &hit.card.metadata;
         writeln!(out)?;
         let score = hit.score.map(|score| format!(" {score:.3}")).unwrap_or_default();
+        let title = self.style.strong(&self.marked(&cut(metadata.title(), 90)));
+        let address = metadata.landing_page.as_deref().or(metadata.source.as_deref());
         writeln!(
             out,
             "{:>2}. {}  {}",
             hit.rank,
-            self.style.strong(&self.marked(&cut(metadata.title(), 90))),
+            self.style.linked(&title, address),
             self.style.faint(&format!("[{}]{}", safe(metadata.id.as_str()), score))
         )?;
         let mut facts: Vec<String> = metadata.agents().take(1).map(|agent| cut(&agent.name, 50)).collect();

@@ -4,21 +4,39 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 
-/// Writes emphasis where a terminal shows it, and nothing elsewhere or where `NO_COLOR` is set.
+/// Writes emphasis and links where a terminal shows them, and nothing elsewhere.
+///
+/// `NO_COLOR` forbids colours and `CLICOLOR_FORCE` asks for them where there is no terminal; `FORCE_HYPERLINK` does the same
+/// for links.
 #[derive(Clone, Copy)]
 pub(super) struct Style {
     colours: bool,
+    links: bool,
 }
 
 impl Style {
     pub(super) fn of_stdout() -> Self {
+        let shows = io::stdout().is_terminal()
+            && anstyle_query::term_supports_color()
+            && anstyle_query::clicolor() != Some(false);
         Self {
-            colours: io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+            colours: !anstyle_query::no_color() && (anstyle_query::clicolor_force() || shows),
+            links: supports_hyperlinks::on(supports_hyperlinks::Stream::Stdout),
         }
     }
 
     fn wrap(self, code: &str, text: &str) -> String {
         if self.colours { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+
+    /// The text as a link (OSC 8), where the address is one of the web.
+    pub(super) fn linked(self, text: &str, address: Option<&str>) -> String {
+        let is_web = |address: &&str| address.starts_with("https://") || address.starts_with("http://");
+        let is_plain = |address: &&str| address.bytes().all(|byte| byte.is_ascii_graphic());
+        match address.filter(is_web).filter(is_plain).filter(|_| self.links) {
+            Some(address) => format!("\u{1b}]8;;{address}\u{1b}\\{text}\u{1b}]8;;\u{1b}\\"),
+            None => text.to_owned(),
+        }
     }
 
     pub(super) fn strong(self, text: &str) -> String {
@@ -114,8 +132,19 @@ mod tests {
 
     #[test]
     fn words_are_marked_where_it_shows() {
-        let marked = |colours: bool| Style { colours }.marked("a red oak", |word| word == "red");
+        let marked = |colours: bool| Style { colours, links: false }.marked("a red oak", |word| word == "red");
         assert_eq!(marked(false), "a red oak");
         assert_eq!(marked(true), "a \u{1b}[1;4;33mred\u{1b}[0m oak");
+    }
+
+    #[test]
+    fn titles_are_links_where_that_shows() {
+        let linked = |links: bool, address| Style { colours: false, links }.linked("Oaks", address);
+        let link = "\u{1b}]8;;https://e.org/oaks\u{1b}\\Oaks\u{1b}]8;;\u{1b}\\";
+        assert_eq!(linked(true, Some("https://e.org/oaks")), link);
+        assert_eq!(linked(false, Some("https://e.org/oaks")), "Oaks");
+        for address in [None, Some("javascript:alert(1)"), Some("https://e.org/\u{1b}[2J"), Some("https://e.org/a b")] {
+            assert_eq!(linked(true, address), "Oaks", "{address:?}");
+        }
     }
 }

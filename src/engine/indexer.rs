@@ -1,7 +1,7 @@
 //! From the store to the index: profile, snippet, documents, for every dataset that changed.
 
 use super::duplicates;
-use super::facts::facts;
+use super::facts::{facts, portal};
 use super::features::features;
 use super::snippets::label_all;
 use super::{CARD_LANGUAGES, Card, EngineError, index_folder};
@@ -217,7 +217,9 @@ impl<'s> Indexer<'s> {
         let IndexOptions { snippet_method, snippet_budget, .. } = self.options;
         let snippet = format!("{snippet_method} {} {:?} {CARD_LANGUAGES:?}", snippet_budget.0, self.options.work(0));
         let remote = entry.dataset.remote.as_ref().map(serde_json::to_string).transpose()?.unwrap_or_default();
-        let told = format!("{metadata}{places:?}{remote}{snippet}");
+        let (themes, formats) = (entry.dataset.theme_names(), entry.dataset.format_names());
+        let chosen_by = format!("{themes:?}{formats:?}{:?}", portal(entry));
+        let told = format!("{metadata}{places:?}{remote}{snippet}{chosen_by}");
         Ok(writer.version(&entry.version, &told))
     }
 
@@ -317,7 +319,7 @@ impl<'s> Indexer<'s> {
             };
             let compact = CompactDocument::of(metadata, &graph, &ranking);
             let fielded = FieldedDocument::of(metadata, &graph);
-            let facts = facts(metadata, &card.profile);
+            let facts = facts(entry, &profile, &graph);
             let (card, compact) = (serde_json::to_vec(&card)?, serde_json::to_vec(&compact)?);
             let document =
                 IndexDocument::new(metadata.id.clone(), version.to_owned(), &fielded, analysis, card, compact);

@@ -6,6 +6,7 @@ use super::duplicates::{self, Other, OtherEdition, Related, Shown};
 use super::rerank::Reranked;
 use super::similar::KeptLengths;
 use super::snippets::{self, DatasetSnippet, SnippetTriple, is_match, label_all, mark};
+use super::spelling::respelled;
 use super::{
     Card, Components, DenseMatch, EngineError, Evidence, FacetCounts, Filter, Numbers, QueryTerms, RerankSummary,
     Reranker, SnippetRequest, encoding, evidence, index_folder, make_snippet,
@@ -186,6 +187,10 @@ pub struct SearchResponse {
     pub total: usize,
     /// Whether nothing was found: no dataset has a word, and none is near enough for an encoder with a floor.
     pub only_closest: bool,
+    /// The query as it may have been meant, where a word of it is in hardly any dataset, and one that is written nearly so
+    /// in more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suggestion: Option<String>,
     /// What was ranked again, where an encoder did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank: Option<RerankSummary>,
@@ -515,8 +520,8 @@ impl Searcher {
         let only_closest = with_words == 0 && reranked.as_ref().is_some_and(Reranked::is_closest);
         let rerank = reranked.map(|reranked| reranked.summary);
         let model = model.name();
-        let terms = query.texts();
-        Ok(SearchResponse { model, terms, query, with_words, total, only_closest, rerank, facets, hits })
+        let (terms, suggestion) = (query.texts(), respelled(&request.query, &query, &snapshot)?);
+        Ok(SearchResponse { model, terms, query, with_words, total, only_closest, suggestion, rerank, facets, hits })
     }
 
     /// Names the parts that carried the scores by vectors: where explanations were asked for; and where a hit has none of

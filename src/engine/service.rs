@@ -9,7 +9,7 @@
 //! that SPARQL has may stand inside. Properties that ask ([`Asked`]) have for each hit the value they were asked with.
 //! `ontologies/search.ttl` defines every term.
 
-use super::{Facet, Filter, Hit, SearchRequest, Searcher, SnippetKind};
+use super::{Facet, Filter, Hit, SearchRequest, Searcher, SnippetKind, facet_value};
 use crate::catalog::Iris;
 use crate::rdf::vocab::{rdf, search};
 use crate::snippet::{LabelledTerm, TermKind};
@@ -45,12 +45,37 @@ const ASKING: &[&str] = &[
     search::BEFORE,
     search::TASK,
     search::MODALITY,
-    search::LANGUAGE,
+    search::THEME,
+    search::CLASS,
     search::KEYWORD,
+    search::PUBLISHER,
     search::CREATOR,
+    search::FORMAT,
     search::LICENSE,
+    search::LANGUAGE,
+    search::VOCABULARY,
+    search::SOURCE,
     search::SNIPPET_METHOD,
 ];
+
+/// The facet that a property filters by: such a property may be asked with several values.
+fn filters_by(property: &str) -> Option<Facet> {
+    match property {
+        search::TASK => Some(Facet::Task),
+        search::MODALITY => Some(Facet::Modality),
+        search::THEME => Some(Facet::Theme),
+        search::CLASS => Some(Facet::Class),
+        search::KEYWORD => Some(Facet::Keyword),
+        search::PUBLISHER => Some(Facet::Publisher),
+        search::CREATOR => Some(Facet::Creator),
+        search::FORMAT => Some(Facet::Format),
+        search::LICENSE => Some(Facet::License),
+        search::LANGUAGE => Some(Facet::Language),
+        search::VOCABULARY => Some(Facet::Vocabulary),
+        search::SOURCE => Some(Facet::Source),
+        _ => None,
+    }
+}
 
 /// Answers calls with searches.
 pub struct SearchService {
@@ -198,10 +223,9 @@ fn asked<'p>(patterns: &[&'p TriplePattern]) -> Result<Asked<'p>, ServiceError> 
                     .to_owned(),
             ));
         }
-        let once =
-            ![search::TASK, search::MODALITY, search::LANGUAGE, search::KEYWORD, search::CREATOR, search::LICENSE]
-                .contains(&property);
-        if once && asked.iter().any(|(known, value)| *known == property && *value != &pattern.object) {
+        if filters_by(property).is_none()
+            && asked.iter().any(|(known, value)| *known == property && *value != &pattern.object)
+        {
             return Err(ServiceError::Wrong(format!("more than one value of <{property}>")));
         }
         if !asked.contains(&(property, &pattern.object)) {
@@ -234,23 +258,22 @@ fn request(asked: &[(&str, Term)]) -> Result<SearchRequest, ServiceError> {
     let mut request = SearchRequest { depth: USUAL, ..SearchRequest::new("") };
     let mut filter = Filter::default();
     for (property, value) in asked {
-        let Term::Literal(literal) = value else {
-            return Err(ServiceError::Wrong(format!("{value} is no value of <{property}>: a literal is wanted")));
+        let text = match value {
+            Term::Literal(literal) => literal.value(),
+            Term::NamedNode(node) if filters_by(property).is_some_and(Facet::has_iris) => node.as_str(),
+            _ => return Err(ServiceError::Wrong(format!("{value} is no value of <{property}>: a literal is wanted"))),
         };
-        let text = literal.value();
+        if let Some(facet) = filters_by(property) {
+            filter = filter.with(facet, facet_value(facet, text));
+            continue;
+        }
         match *property {
             search::TEXT => text.clone_into(&mut request.query),
             search::LIMIT => request.depth = parsed(property, text)?,
             search::OFFSET => request.skip = parsed(property, text)?,
             search::MODEL => request.model = Some(parsed::<ModelKind>(property, text)?),
             search::SNIPPET_METHOD => request.snippet = parsed(property, text)?,
-            search::BEFORE => filter.until = Some(parsed(property, text)?),
-            search::TASK => filter = filter.with(Facet::Task, text),
-            search::MODALITY => filter = filter.with(Facet::Modality, text),
-            search::LANGUAGE => filter = filter.with(Facet::Language, text),
-            search::KEYWORD => filter = filter.with(Facet::Keyword, text),
-            search::CREATOR => filter = filter.with(Facet::Creator, text),
-            _ => filter = filter.with(Facet::License, text),
+            _ => filter.until = Some(parsed(property, text)?),
         }
     }
     checked(SearchRequest { filter, ..request })

@@ -48,6 +48,11 @@ impl Texts {
         model.with_weights(weights)
     }
 
+    #[cfg(test)]
+    pub(super) fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
     /// Ranks the texts, `depth` of them.
     pub fn rank(&self, model: &dyn SparseModel, query: &str, depth: usize) -> Result<Ranking, EngineError> {
         let query = AnalyzedQuery::new(query, self.snapshot.analysis());

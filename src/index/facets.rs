@@ -1,14 +1,15 @@
 //! The values of facets over all segments, in memory: made when they are first asked for.
 
-use super::facts::{Facet, folded};
+use super::facts::Facet;
 use super::{IndexError, schema};
 use std::collections::BTreeMap;
 use tantivy::SegmentReader;
 use tantivy::columnar::StrColumn;
 
-/// The values of one facet. What differs in the case of letters alone is one value.
+/// The values of one facet. What differs in the case of letters alone is one value, but for IRIs.
 pub(super) struct FacetTable {
-    /// In lower case, ascending.
+    facet: Facet,
+    /// As they are compared, ascending.
     keys: Vec<String>,
     /// As most datasets write them.
     labels: Vec<String>,
@@ -24,32 +25,30 @@ struct Places {
 }
 
 impl FacetTable {
-    /// All facets.
-    pub(super) fn all(readers: &[SegmentReader]) -> Result<[Self; 6], IndexError> {
-        let [task, modality, language, keyword, creator, license] =
-            Facet::ALL.map(|facet| Self::of(readers, schema::facet_name(facet)));
-        Ok([task?, modality?, language?, keyword?, creator?, license?])
+    /// All facets, by their places.
+    pub(super) fn all(readers: &[SegmentReader]) -> Result<Vec<Self>, IndexError> {
+        Facet::ALL.into_iter().map(|facet| Self::of(readers, facet)).collect()
     }
 
-    fn of(readers: &[SegmentReader], column: &str) -> Result<Self, IndexError> {
+    fn of(readers: &[SegmentReader], facet: Facet) -> Result<Self, IndexError> {
         let mut columns = Vec::with_capacity(readers.len());
         let mut spellings: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
         for reader in readers {
-            let column = reader.fast_fields().str(column)?;
+            let column = reader.fast_fields().str(schema::facet_name(facet))?;
             let spelled = column.as_ref().map(spelled).transpose()?.unwrap_or_default();
             for (spelling, count) in spelled.iter().zip(living(reader, column.as_ref(), spelled.len())) {
-                *spellings.entry(folded(spelling)).or_default().entry(spelling.clone()).or_default() += count;
+                *spellings.entry(facet.folded(spelling)).or_default().entry(spelling.clone()).or_default() += count;
             }
             columns.push((column, spelled));
         }
         let labels = spellings.values().map(commonest).collect();
         let keys: Vec<String> = spellings.into_keys().collect();
         let places = |(reader, (column, spelled)): (&SegmentReader, (Option<StrColumn>, Vec<String>))| {
-            let global: Vec<u32> = spelled.iter().map(|spelling| place(&keys, spelling)).collect();
+            let global: Vec<u32> = spelled.iter().map(|spelling| place(&keys, &facet.folded(spelling))).collect();
             Places::of(reader.max_doc(), column.as_ref(), &global)
         };
         let segments = readers.iter().zip(columns).map(places).collect();
-        Ok(Self { keys, labels, segments })
+        Ok(Self { facet, keys, labels, segments })
     }
 
     /// The number of values.
@@ -64,7 +63,7 @@ impl FacetTable {
 
     /// The place of a value, in whatever case it is written.
     pub(super) fn place(&self, value: &str) -> Option<u32> {
-        self.keys.binary_search(&folded(value)).ok().map(|place| place as u32)
+        self.keys.binary_search(&self.facet.folded(value)).ok().map(|place| place as u32)
     }
 
     /// The places of a document's values, each once, ascending.
@@ -75,10 +74,9 @@ impl FacetTable {
     }
 }
 
-/// The place of a value that is known to be among the keys.
-fn place(keys: &[String], spelling: &str) -> u32 {
-    let spelling = folded(spelling);
-    keys.partition_point(|key| *key < spelling) as u32
+/// The place of a key that is known to be there.
+fn place(keys: &[String], key: &str) -> u32 {
+    keys.partition_point(|other| other.as_str() < key) as u32
 }
 
 impl Places {

@@ -12,20 +12,44 @@ pub enum Facet {
     Task,
     /// What the data are.
     Modality,
-    /// The languages that texts are in.
-    Language,
+    /// What it is about, by the themes of its catalogue.
+    Theme,
+    /// The classes of its entities, by IRI.
+    Class,
     /// Keywords.
     Keyword,
+    /// Publishers.
+    Publisher,
     /// Authors and publishers.
     Creator,
+    /// The forms of its files.
+    Format,
     /// The licence.
     License,
+    /// The languages that texts are in.
+    Language,
+    /// The vocabularies of its classes and properties, by namespace.
+    Vocabulary,
+    /// The portal that it is known from.
+    Source,
 }
 
 impl Facet {
-    /// Every facet, in the order in which they are shown.
-    pub const ALL: [Self; 6] =
-        [Self::Task, Self::Modality, Self::Language, Self::Keyword, Self::Creator, Self::License];
+    /// Every facet, in the order in which they are shown: what it is about, what is in it, who made it, how it can be had.
+    pub const ALL: [Self; 12] = [
+        Self::Task,
+        Self::Modality,
+        Self::Theme,
+        Self::Class,
+        Self::Keyword,
+        Self::Publisher,
+        Self::Creator,
+        Self::Format,
+        Self::License,
+        Self::Language,
+        Self::Vocabulary,
+        Self::Source,
+    ];
 
     /// The place in [`Self::ALL`].
     #[must_use]
@@ -39,11 +63,31 @@ impl Facet {
         match self {
             Self::Task => "task",
             Self::Modality => "modality",
-            Self::Language => "language",
+            Self::Theme => "theme",
+            Self::Class => "class",
             Self::Keyword => "keyword",
+            Self::Publisher => "publisher",
             Self::Creator => "creator",
+            Self::Format => "format",
             Self::License => "license",
+            Self::Language => "language",
+            Self::Vocabulary => "vocabulary",
+            Self::Source => "source",
         }
+    }
+
+    /// Whether its values are IRIs, in which the case of letters counts.
+    #[must_use]
+    pub fn has_iris(self) -> bool {
+        matches!(self, Self::Class | Self::Vocabulary)
+    }
+
+    /// A value as it is compared: what differs in the case of letters or in white space alone is one, but for IRIs.
+    pub(super) fn folded(self, value: &str) -> String {
+        if self.has_iris() {
+            return value.trim().to_owned();
+        }
+        value.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
     }
 }
 
@@ -55,7 +99,7 @@ impl fmt::Display for Facet {
 
 /// A name that is no facet's.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("{0:?} is no facet; known are task, modality, language, keyword, creator and license")]
+#[error("{0:?} is no facet; known are {names}", names = Facet::ALL.map(Facet::name).join(", "))]
 pub struct ParseFacetError(String);
 
 impl FromStr for Facet {
@@ -99,8 +143,8 @@ pub struct Facts {
 
 /// Which datasets may be found.
 ///
-/// Values of one facet are alternatives; all facets, and the year, have to pass. The case of letters does not count, nor
-/// does how much white space there is.
+/// Values of one facet are alternatives; all facets, and the year, have to pass. The case of letters does not count, but
+/// in IRIs, nor does how much white space there is.
 ///
 /// ```
 /// use lodeseek::index::{Facet, Filter};
@@ -135,16 +179,16 @@ impl Filter {
     /// Without a value of a facet.
     #[must_use]
     pub fn without(mut self, facet: Facet, value: &str) -> Self {
-        let value = folded(value);
-        self.values.retain(|(of, other)| *of != facet || folded(other) != value);
+        let value = facet.folded(value);
+        self.values.retain(|(of, other)| *of != facet || facet.folded(other) != value);
         self
     }
 
     /// Whether it names a value of a facet.
     #[must_use]
     pub fn names(&self, facet: Facet, value: &str) -> bool {
-        let value = folded(value);
-        self.of(facet).any(|other| folded(other) == value)
+        let value = facet.folded(value);
+        self.of(facet).any(|other| facet.folded(other) == value)
     }
 
     /// Whether everything passes.
@@ -159,11 +203,6 @@ impl Filter {
     }
 }
 
-/// Values as they are compared: what differs in the case of letters or in white space alone is one.
-pub(super) fn folded(value: &str) -> String {
-    value.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -175,5 +214,19 @@ mod tests {
         assert!(filter.names(Facet::Task, "IMAGE captioning") && !filter.names(Facet::Keyword, "image captioning"));
         assert_eq!(filter.clone().without(Facet::Keyword, "image captioning"), filter);
         assert!(filter.without(Facet::Task, "image captioning").is_empty());
+    }
+
+    #[test]
+    fn of_an_iri_the_case_of_letters_counts() {
+        let filter =
+            Filter::default().with(Facet::Class, "http://e.org/Place").with(Facet::Class, "http://e.org/place");
+        assert_eq!(filter.values.len(), 2);
+    }
+
+    #[test]
+    fn facets_are_known_by_their_places_and_names() {
+        for (place, facet) in Facet::ALL.into_iter().enumerate() {
+            assert_eq!((facet.index(), facet.name().parse()), (place, Ok(facet)));
+        }
     }
 }

@@ -38,7 +38,7 @@ fn each(documents: u64, mut passes: impl FnMut(u32) -> bool) -> u64 {
 }
 
 /// A bit for every part of a filter: the facets by their places, then the year.
-type Parts = u8;
+type Parts = u16;
 const YEAR: Parts = 1 << Facet::ALL.len();
 
 fn part(facet: Facet) -> Parts {
@@ -111,7 +111,7 @@ impl Snapshot {
     }
 
     /// The values of facets; read when they are first asked for.
-    fn facets(&self) -> Result<&[FacetTable; 6], IndexError> {
+    fn facets(&self) -> Result<&[FacetTable], IndexError> {
         if let Some(known) = self.facets.get() {
             return Ok(known);
         }
@@ -122,7 +122,7 @@ impl Snapshot {
     /// A count of what is found, by year and facet.
     pub fn counting<'s>(&'s self, passing: Option<&'s Passing>) -> Result<Counting<'s>, IndexError> {
         let tables = self.facets()?;
-        let counts = tables.each_ref().map(|table| vec![0; table.len()]);
+        let counts = tables.iter().map(|table| vec![0; table.len()]).collect();
         Ok(Counting { tables, segments: &self.segments, passing, counts, years: Years::default() })
     }
 
@@ -138,10 +138,11 @@ impl Snapshot {
 /// A facet counts what passes all of the filter but its own values, and the years what passes all but the year: the counts
 /// say what another choice would find.
 pub struct Counting<'s> {
-    tables: &'s [FacetTable; 6],
+    tables: &'s [FacetTable],
     segments: &'s [SegmentColumns],
     passing: Option<&'s Passing>,
-    counts: [Vec<u64>; 6],
+    /// By facet and place of a value.
+    counts: Vec<Vec<u64>>,
     years: Years,
 }
 

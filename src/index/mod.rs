@@ -15,6 +15,7 @@ mod filter;
 mod postings;
 mod recorded;
 mod schema;
+mod spelling;
 mod statistics;
 mod traverse;
 pub mod vectors;
@@ -25,6 +26,7 @@ pub use analysis::{Analysis, AnalysisKind, QueryTerm, STOP_WORDS, TermFinder, Un
 pub use facts::{Facet, Facts, Filter, Numbers, ParseFacetError};
 pub use features::{Feature, FeatureKind};
 pub use filter::{Counting, FacetCounts, FacetValues, Passing, Selection, ValueCount, Years};
+pub use spelling::NearWord;
 pub use statistics::{
     AnalyzedQuery, CollectionStatistics, DocumentStatistics, FieldStatistics, TermStatistics, Wanted,
 };
@@ -87,7 +89,7 @@ pub struct Snapshot {
     documents: u64,
     /// Statistics of terms asked for before, by field and tokens: counting occurrences reads all postings of a term.
     terms: Mutex<FxHashMap<(Field, String), TermStatistics>>,
-    facets: OnceLock<[FacetTable; 6]>,
+    facets: OnceLock<Vec<FacetTable>>,
 }
 
 /// Terms whose statistics are kept.

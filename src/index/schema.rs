@@ -26,8 +26,20 @@ const LENGTHS: [&str; 8] = [
     "property_length",
 ];
 
-const FACETS: [&str; 6] =
-    ["facet_task", "facet_modality", "facet_language", "facet_keyword", "facet_creator", "facet_license"];
+const FACETS: [&str; Facet::ALL.len()] = [
+    "facet_task",
+    "facet_modality",
+    "facet_theme",
+    "facet_class",
+    "facet_keyword",
+    "facet_publisher",
+    "facet_creator",
+    "facet_format",
+    "facet_license",
+    "facet_language",
+    "facet_vocabulary",
+    "facet_source",
+];
 
 /// The name of a facet's column.
 pub(super) fn facet_name(facet: Facet) -> &'static str {
@@ -44,7 +56,7 @@ pub(super) struct Fields {
     pub(super) year: schema::Field,
     pub(super) uses: schema::Field,
     pub(super) variants: schema::Field,
-    facets: [schema::Field; 6],
+    facets: [schema::Field; Facet::ALL.len()],
     texts: [schema::Field; 8],
     lengths: [schema::Field; 8],
 }
@@ -89,7 +101,7 @@ impl Fields {
             texts[each.index()] = field(each.name())?;
             lengths[each.index()] = field(LENGTHS[each.index()])?;
         }
-        let mut facets = [field(ID)?; 6];
+        let mut facets = [field(ID)?; Facet::ALL.len()];
         for facet in Facet::ALL {
             facets[facet.index()] = field(facet_name(facet))?;
         }

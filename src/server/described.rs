@@ -3,7 +3,7 @@
 //! All of it is looked up in the triples of the catalogue graph by DCAT's terms, so that what a catalogue says more of a
 //! dataset shows without a change here.
 
-use crate::catalog::{Agent, Dataset, DatasetId, Iris, Location, Scheme, dcat};
+use crate::catalog::{Agent, Dataset, DatasetId, Format, Iris, Location, Scheme, dcat};
 use crate::rdf::vocab::{adms, dcat as terms, dcterms, foaf, lodeseek, rdfs, skos, vcard};
 use crate::rdf::{LiteralKind, RdfSyntax, TermId, TermRef, TripleGraph, language_name, local_name, words};
 use crate::store::{Store, StoreError};
@@ -157,27 +157,17 @@ impl File {
 
     /// The name of its format as portals write it: `TTL`, `CSV`; empty where nothing tells.
     pub(super) fn label(&self) -> String {
-        let known = |name: &str| FORMATS.iter().find(|(_, names)| names.contains(&name)).map(|(label, _)| *label);
-        let media_type = self.media_type.as_deref().map(str::to_ascii_lowercase);
+        let known = |name: &str| Format::of(name).map(|format| format.short.to_owned());
         let told = self.format.as_deref().map(|format| local_name(format).to_owned());
-        if let Some(label) = media_type.as_deref().and_then(known) {
-            return label.to_owned();
+        if let Some(label) = self.media_type.as_deref().and_then(known) {
+            return label;
         }
         if let Some(told) = told {
-            return known(&told.to_ascii_lowercase()).map_or_else(|| told.to_ascii_uppercase(), str::to_owned);
+            return known(&told).unwrap_or_else(|| told.to_ascii_uppercase());
         }
-        let extension = self.extension().and_then(|extension| known(&extension));
-        let subtype = media_type.as_deref().and_then(|media_type| media_type.split('/').nth(1));
-        extension.map(str::to_owned).or_else(|| subtype.map(str::to_ascii_uppercase)).unwrap_or_default()
-    }
-
-    /// The extension of its name; behind it those of packers do not count.
-    fn extension(&self) -> Option<String> {
-        let path = self.location.as_str().split(['?', '#']).next()?.to_ascii_lowercase();
-        let path = [".gz", ".bz2", ".xz", ".zst"]
-            .iter()
-            .fold(path.as_str(), |path, end| path.strip_suffix(end).unwrap_or(path));
-        path.rsplit('/').next()?.rsplit_once('.').map(|(_, extension)| extension.to_owned())
+        let by_name = Format::of_path(self.location.as_str()).map(|format| format.short.to_owned());
+        let subtype = self.media_type.as_deref().and_then(|media_type| media_type.split('/').nth(1));
+        by_name.or_else(|| subtype.map(str::to_ascii_uppercase)).unwrap_or_default()
     }
 
     /// The syntax of ours that it is written in.
@@ -194,32 +184,10 @@ impl File {
     /// Its media type: as the catalogue says, else as its format has it.
     pub(super) fn media(&self) -> Option<String> {
         let label = self.label();
-        let known = FORMATS.iter().find(|(name, _)| *name == label).and_then(|(_, names)| names.first());
+        let known = Format::of_short(&label).and_then(|format| format.told_as.first());
         self.media_type.clone().or_else(|| known.map(|name| (*name).to_owned()))
     }
 }
-
-/// (label, media types and extensions that mean it), the media type that is registered first.
-const FORMATS: &[(&str, &[&str])] = &[
-    ("TTL", &["text/turtle", "application/x-turtle", "ttl", "turtle", "rdf_turtle"]),
-    ("RDF", &["application/rdf+xml", "rdf", "rdf/xml", "owl", "rdf_xml"]),
-    ("JSON-LD", &["application/ld+json", "jsonld", "json-ld", "json_ld"]),
-    ("N-Triples", &["application/n-triples", "nt", "n-triples", "rdf_n_triples"]),
-    ("N-Quads", &["application/n-quads", "nq", "n-quads", "rdf_n_quads"]),
-    ("TriG", &["application/trig", "trig", "rdf_trig"]),
-    ("N3", &["text/n3", "n3", "text/rdf+n3"]),
-    ("SPARQL", &["application/sparql-results+json", "sparql", "sparqlq"]),
-    ("CSV", &["text/csv", "csv"]),
-    ("TSV", &["text/tab-separated-values", "tsv"]),
-    ("JSON", &["application/json", "json"]),
-    ("XML", &["application/xml", "text/xml", "xml"]),
-    ("HTML", &["text/html", "html", "htm"]),
-    ("PDF", &["application/pdf", "pdf"]),
-    ("XLSX", &["application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx"]),
-    ("XLS", &["application/vnd.ms-excel", "xls"]),
-    ("ZIP", &["application/zip", "application/x-zip-compressed", "zip"]),
-    ("GZIP", &["application/gzip", "application/x-gzip"]),
-];
 
 fn pushed(mut values: Vec<String>, value: String) -> Vec<String> {
     if !values.contains(&value) {

@@ -6,7 +6,7 @@ use super::described::{Described, moment};
 use super::error::ApiError;
 use super::filter::{Pairs, filter};
 use super::page::shorten;
-use super::search::{check_query, turn};
+use super::search::{check_query, model, turn};
 use super::signposting::uri;
 use crate::catalog::DatasetId;
 use crate::engine::SearchRequest;
@@ -58,7 +58,8 @@ pub(super) async fn datasets(State(state): State<AppState>, Query(pairs): Query<
     if query.is_empty() && !filter.is_empty() {
         return Err(ApiError::bad_request("a feed with filters needs words too: q=words"));
     }
-    let request = SearchRequest { depth: MOST, filter, ..SearchRequest::new(query.as_str()) };
+    let named = pairs.iter().find(|(name, _)| name == "model").map(|(_, model)| model.as_str());
+    let request = SearchRequest { depth: MOST, filter, model: model(named)?, ..SearchRequest::new(query.as_str()) };
     let turn = if query.is_empty() { None } else { turn(&state, checked(&request)?).await? };
     let made = state.work(move |state| {
         let _turn = turn;

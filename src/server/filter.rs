@@ -1,8 +1,7 @@
-//! Filters as parameters: `before=2018`, and any number of `task=`, `modality=`, `language=`, `keyword=`, `creator=`,
-//! `license=`.
+//! Filters as parameters: `before=2018`, and any number of `task=`, `class=`, `format=` and the other facets.
 
 use super::error::ApiError;
-use crate::engine::{Facet, Filter};
+use crate::engine::{Facet, Filter, facet_value};
 
 /// Values of a filter at most.
 const MOST: usize = 50;
@@ -20,7 +19,7 @@ pub(super) fn filter(pairs: &Pairs) -> Result<Filter, ApiError> {
             filter.until = Some(year(value)?);
         } else if let Ok(facet) = name.parse::<Facet>() {
             check(facet, value)?;
-            filter = filter.with(facet, value);
+            filter = filter.with(facet, facet_value(facet, value));
             // Before the next: each is compared with those before it.
             check_number(&filter)?;
         }

@@ -2,10 +2,11 @@
 //!
 //! | route | answer |
 //! |---|---|
-//! | `GET /` | search page; `?q=` and `?page=`, and the filters of the search |
+//! | `GET /` | search page; `?q=`, `?page=` and `?model=`, and the filters of the search |
 //! | `GET /api/search?q=&k=&skip=&model=&explain=&snippet=&facets=` | JSON |
 //! | … `&duplicates=all` | datasets that are one are shown each by itself, not as one |
-//! | … `&before=&task=&modality=&language=&keyword=&creator=&license=` | filters; all but the year any number of times |
+//! | … `&before=&task=&modality=&theme=&class=&keyword=&publisher=&creator=` | filters; all but the year any number of times |
+//! | … `&format=&license=&language=&vocabulary=&source=` | more of them; classes and vocabularies by IRI, or as `foaf:Person`, `foaf` |
 //! | `GET /api/duplicates` | JSON: the datasets that are one and why, and the editions of one |
 //! | `GET /dataset/{id}` | HTML, Turtle, JSON-LD, N-Triples or RDF/XML, by `Accept` or `?format=` |
 //! | `GET /dataset/{id}/snippet?method=&budget=&query=&lang=` | HTML, JSON, SVG or RDF, by `Accept` or `?format=` |
@@ -25,6 +26,7 @@
 //! | `GET /dataset/{id}/cite?format=` | how to cite it: BibTeX, RIS, CSL-JSON, by `Accept` or `?format=` |
 //! | `GET /like?dataset=`, `POST /like` | the datasets most like one, or like RDF that is sent: JSON, HTML |
 //! | `GET /feeds/datasets.atom?q=` | Atom: the best for a query, or the last changed; with the filters of the search |
+//! | `GET /suggest?q=` | JSON: titles that somebody may be typing, as OpenSearch's suggestions |
 //! | `GET /opensearch.xml`, `/robots.txt`, `/sitemap.xml`, `/sitemap/{n}.xml` | what browsers and crawlers look for |
 //! | `GET /catalog`, `/catalog.ttl` (`.rdf`, `.xml`, `.jsonld`, `.nt`) | all datasets in DCAT-AP, page by page |
 //! | `GET /healthz` | 200 once the index can be read |
@@ -64,6 +66,7 @@ mod sitemap;
 mod snippet;
 mod proxy;
 mod sparql;
+mod suggest;
 mod transfer;
 
 pub use background::{Background, Live};
@@ -103,7 +106,7 @@ const GRACE: Duration = Duration::from_secs(10);
 /// Bytes of a request's body.
 const BODY: usize = 1 << 20;
 /// Nothing from elsewhere, and no script but the pages' own, without which they work too.
-const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// How the server runs.
 #[derive(Clone, Debug)]
@@ -188,6 +191,7 @@ pub struct AppState {
     facts: Arc<description::Facts>,
     portal: Arc<ckan::KeptTable>,
     portal_says: Arc<Portal>,
+    titles: Arc<suggest::KeptTitles>,
     quality: Arc<quality::KeptOverview>,
     proxies: Arc<Proxies>,
     editor: Option<Arc<Editor>>,
@@ -214,6 +218,7 @@ impl AppState {
             facts: Arc::default(),
             portal: Arc::default(),
             portal_says: Arc::default(),
+            titles: Arc::default(),
             quality: Arc::default(),
             proxies: Arc::default(),
             editor: None,
@@ -325,6 +330,7 @@ pub fn app(state: AppState) -> Router {
         .route("/api/quality", get(quality::all))
         .route("/api/quality/{id}", get(quality::one))
         .route("/feeds/datasets.atom", get(feed::datasets))
+        .route("/suggest", get(suggest::suggest))
         .route("/opensearch.xml", get(feed::opensearch))
         .route("/sitemap.xml", get(sitemap::index))
         .route("/sitemap/{part}", get(sitemap::part))
@@ -465,7 +471,7 @@ fn warm(state: &AppState) {
         Ok(()) => tracing::debug!("the counts of all graphs are known"),
         Err(error) => tracing::warn!(%error, "some counts are not known; queries for them are evaluated"),
     }
-    if ckan::Table::current(state).is_err() {
+    if suggest::Titles::current(state).is_err() {
         tracing::warn!("the list of datasets cannot be made; it is tried again when it is asked for");
     }
 }

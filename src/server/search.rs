@@ -5,7 +5,7 @@ use super::error::ApiError;
 use super::filter::{Pairs, filter};
 use super::negotiation::languages;
 use crate::catalog::{Metadata, Scheme};
-use crate::engine::{Hit, SearchRequest, SearchResponse, Shown, SnippetKind};
+use crate::engine::{FacetValues, Hit, SearchRequest, SearchResponse, Shown, SnippetKind, facet_label};
 use crate::sparse::ModelKind;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
@@ -105,6 +105,12 @@ fn request(parameters: Parameters) -> Result<SearchRequest, ApiError> {
     })
 }
 
+/// The model of a parameter; of an empty one, as of a form, none.
+pub(super) fn model(text: Option<&str>) -> Result<Option<ModelKind>, ApiError> {
+    let named = text.map(str::trim).filter(|text| !text.is_empty()).map(str::parse);
+    named.transpose().map_err(|error| ApiError::bad_request(format!("model: {error}")))
+}
+
 /// Whether datasets that are one are shown as one: so they are unless all are asked for.
 pub(super) fn shown(duplicates: Option<&str>) -> Result<Shown, ApiError> {
     match duplicates {
@@ -152,6 +158,9 @@ pub fn hit_json(query: &str, response: &SearchResponse) -> Value {
         "withWords": response.with_words,
         "hits": response.hits.iter().map(one).collect::<Vec<_>>(),
     });
+    if let Some(suggestion) = &response.suggestion {
+        value["suggestion"] = json!(suggestion);
+    }
     if let Some(rerank) = &response.rerank {
         value["rerank"] = json!(rerank);
         value["onlyClosest"] = json!(response.only_closest);
@@ -160,10 +169,23 @@ pub fn hit_json(query: &str, response: &SearchResponse) -> Value {
         value["counts"] = json!("every dataset, those that are the same each");
     }
     if let Some(facets) = &response.facets {
-        value["facets"] = json!(facets.facets);
+        value["facets"] = facets.facets.iter().map(facet_json).collect();
         value["years"] = json!(facets.years);
     }
     value
+}
+
+/// A facet; values that are IRIs have labels.
+fn facet_json(one: &FacetValues) -> Value {
+    let mut json = json!(one);
+    if one.facet.has_iris()
+        && let Some(values) = json["values"].as_array_mut()
+    {
+        for (json, value) in values.iter_mut().zip(&one.values) {
+            json["label"] = json!(facet_label(one.facet, &value.value));
+        }
+    }
+    json
 }
 
 fn one(hit: &Hit) -> Value {

@@ -177,6 +177,8 @@ pub struct Entry {
     pub dataset: Dataset,
     /// The hash that names its content, and its graph.
     pub version: String,
+    /// Where its description was had from, where it was harvested.
+    pub origin: Option<String>,
 }
 
 impl Store {
@@ -234,9 +236,10 @@ impl Store {
     pub fn entries(&self) -> Result<Vec<Entry>, StoreError> {
         let catalog = self.catalog_graph()?;
         let versions = self.versions()?;
+        let mut origins = self.origins()?;
         let entries = versions.into_iter().filter_map(|(id, version)| {
             let dataset = dcat::from_triples(&catalog, &self.iris.dataset(&id))?;
-            Some(Entry { dataset, version })
+            Some(Entry { dataset, version, origin: origins.remove(&id) })
         });
         Ok(entries.collect())
     }
@@ -247,7 +250,7 @@ impl Store {
         let version = self.version(id)?.ok_or_else(missing)?;
         let node = self.iris.dataset(id);
         let dataset = dcat::from_triples(&self.description_graph(id)?, &node).ok_or_else(missing)?;
-        Ok(Entry { dataset, version })
+        Ok(Entry { dataset, version, origin: self.origin(id)? })
     }
 
     /// All of a dataset's content.

@@ -47,6 +47,37 @@ impl Store {
         Ok(records)
     }
 
+    /// Where the description of each dataset was had from, as far as records tell.
+    pub(super) fn origins(&self) -> Result<BTreeMap<DatasetId, String>, StoreError> {
+        let mut origins = BTreeMap::new();
+        for (subject, origin) in self.derived_from(None)? {
+            let dataset = subject.strip_suffix(PART).and_then(|rest| rest.strip_suffix('#'));
+            if let Some(id) = dataset.and_then(|iri| self.iris.dataset_id(iri)) {
+                origins.insert(id, origin);
+            }
+        }
+        Ok(origins)
+    }
+
+    /// The same of one dataset.
+    pub(super) fn origin(&self, id: &DatasetId) -> Result<Option<String>, StoreError> {
+        Ok(self.derived_from(Some(&self.record(id)))?.into_iter().next().map(|(_, origin)| origin))
+    }
+
+    /// (what, from what) the catalogue says was derived.
+    fn derived_from(&self, subject: Option<&NamedNode>) -> Result<Vec<(String, String)>, StoreError> {
+        let (catalog, property) = (self.iris.catalog(), NamedNodeRef::new_unchecked(prov::WAS_DERIVED_FROM));
+        let subject = subject.map(|subject| subject.as_ref().into());
+        let mut found = Vec::new();
+        for quad in self.oxigraph.quads_for_pattern(subject, Some(property), None, Some(catalog.as_ref().into())) {
+            let quad = quad?;
+            if let (NamedOrBlankNode::NamedNode(subject), Term::NamedNode(origin)) = (quad.subject, quad.object) {
+                found.push((subject.into_string(), origin.into_string()));
+            }
+        }
+        Ok(found)
+    }
+
     /// The record of a dataset, and that the catalogue has it; nothing where there is none.
     pub fn record_of(&self, id: &DatasetId) -> Result<Vec<Triple>, StoreError> {
         let triple = |quad: Quad| Triple::new(quad.subject, quad.predicate, quad.object);

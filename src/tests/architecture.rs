@@ -89,7 +89,8 @@ const ROOMS_OF_DEPENDENCIES: &[(&[&str], &[&str])] = &[
     // The store evaluates; a service of the engine reads the pattern it is asked with; a survey fills in what it asks.
     (&["spargebra"], &["store", "engine", "survey"]),
     (&["toml"], &["store", "reproduce"]),
-    (&["tantivy", "unicode_segmentation", "whatlang"], &["index"]),
+    (&["tantivy", "tantivy_fst", "levenshtein_automata", "unicode_segmentation", "whatlang"], &["index"]),
+    (&["unicode_normalization"], &["server"]),
     (&["crc32fast"], &["index/vectors"]),
     (&["half"], &["index/vectors", "rerank/encoder"]),
     (&["pulp"], &["rerank"]),
@@ -101,7 +102,8 @@ const ROOMS_OF_DEPENDENCIES: &[(&[&str], &[&str])] = &[
     (&["parquet"], &["reproduce/iclr"]),
     (&["axum", "tower_http", "askama", "tokio", "http_body", "prometheus", "base64"], &["server"]),
     (&["form_urlencoded"], &["egress", "server", "harvest"]), // forms sent, and forms received
-    (&["clap", "indicatif", "plotters", "tracing_subscriber"], &["cli"]),
+    (&["clap", "clap_complete", "clap_mangen", "anstyle_query", "supports_hyperlinks"], &["cli"]),
+    (&["indicatif", "plotters", "tracing_subscriber"], &["cli"]),
     (&["anyhow"], &["cli", "reproduce"]),
 ];
 

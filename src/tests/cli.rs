@@ -531,3 +531,41 @@ fn papers_are_tagged() {
     let nothing = file("empty.jsonl", "{\"title\": \"Nothing\"}\n");
     assert_eq!(run(&home, &["tag", &nothing]).code, Some(1));
 }
+
+#[test]
+fn shells_and_manuals_know_every_command() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = run(folder.path(), &["completions", "bash"]);
+    assert_eq!(script.code, Some(0), "{}", script.err);
+    assert!(script.out.contains("complete -F _lodeseek") && script.out.contains("--publisher"));
+    assert_eq!(run(folder.path(), &["completions", "no-shell"]).code, Some(2));
+    let pages = folder.path().join("man");
+    assert_eq!(run(folder.path(), &["man", pages.to_str().expect("UTF-8")]).code, Some(0));
+    let page = std::fs::read_to_string(pages.join("lodeseek-search.1")).expect("a page");
+    assert!(page.contains(".TH lodeseek-search 1") && page.contains("\\-\\-publisher"), "{page}");
+    assert!(pages.join("lodeseek.1").exists());
+}
+
+/// Colours and links only where they are asked for: there is no terminal here.
+#[test]
+fn matches_stand_out_where_that_shows() {
+    let home = home();
+    let ran = |variables: &[(&str, &str)]| {
+        let mut program = super::support::program(home.path());
+        program.env_remove("NO_COLOR").envs(variables.iter().copied()).args(["search", "gauges", "-k", "1"]);
+        String::from_utf8(program.output().expect("the program starts").stdout).expect("UTF-8")
+    };
+    assert!(!ran(&[]).contains('\u{1b}'));
+    let coloured = ran(&[("CLICOLOR_FORCE", "1")]);
+    assert!(coloured.contains("\u{1b}[1;4;33mgauges\u{1b}[0m"), "{coloured}");
+    assert!(!ran(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]).contains('\u{1b}'));
+    let linked = ran(&[("FORCE_HYPERLINK", "1")]);
+    assert!(linked.contains("\u{1b}]8;;http://example.org/water/about.html\u{1b}\\Stream gauge samples"), "{linked}");
+}
+
+#[test]
+fn a_typing_error_is_told() {
+    let home = home();
+    let ran = run(home.path(), &["search", "City", "tree", "regsiter"]);
+    assert!(ran.out.contains("Did you mean “City tree register”?"), "{}", ran.out);
+}

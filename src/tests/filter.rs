@@ -14,14 +14,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tempfile::TempDir;
 
-const FACETS: [Facet; 2] = [Facet::Task, Facet::License];
+/// The first, the last and one of IRIs, in which the case of letters counts.
+const FACETS: [Facet; 3] = [Facet::Task, Facet::Class, Facet::Source];
 
-/// A document: words, a year, and values of two facets.
+/// A document: words, a year, and values of three facets.
 #[derive(Clone, Debug)]
 struct Document {
     words: Vec<u8>,
     year: Option<i32>,
-    values: [Vec<u8>; 2],
+    values: [Vec<u8>; 3],
 }
 
 impl Document {
@@ -42,7 +43,7 @@ impl Document {
 
     /// The values of a facet as they are compared.
     fn folded(&self, facet: usize) -> BTreeSet<String> {
-        self.values[facet].iter().map(|&value| Self::value(value).to_lowercase()).collect()
+        self.values[facet].iter().map(|&value| folded(FACETS[facet], &Self::value(value))).collect()
     }
 
     fn is_of_year(&self, filter: &Filter) -> bool {
@@ -50,28 +51,34 @@ impl Document {
     }
 
     fn has_value(&self, filter: &Filter, facet: usize) -> bool {
-        let wanted: Vec<String> = filter.of(FACETS[facet]).map(str::to_lowercase).collect();
+        let wanted: Vec<String> = filter.of(FACETS[facet]).map(|value| folded(FACETS[facet], value)).collect();
         wanted.is_empty() || self.folded(facet).iter().any(|value| wanted.contains(value))
     }
 
     fn passes(&self, filter: &Filter) -> bool {
-        self.is_of_year(filter) && self.has_value(filter, 0) && self.has_value(filter, 1)
+        self.is_of_year(filter) && self.has_values(filter, None)
     }
+
+    /// Whether it has what a filter wants of all facets, but for one.
+    fn has_values(&self, filter: &Filter, but: Option<usize>) -> bool {
+        (0..FACETS.len()).filter(|facet| Some(*facet) != but).all(|facet| self.has_value(filter, facet))
+    }
+}
+
+fn folded(facet: Facet, value: &str) -> String {
+    if facet == Facet::Class { value.to_owned() } else { value.to_lowercase() }
 }
 
 fn document() -> impl Strategy<Value = Document> {
     let values = || proptest::collection::vec(0u8..6, 0..4);
     let words = proptest::collection::vec(0u8..5, 0..6);
-    (words, proptest::option::of(2010..2015), values(), values()).prop_map(|(words, year, tasks, licenses)| Document {
-        words,
-        year,
-        values: [tasks, licenses],
-    })
+    (words, proptest::option::of(2010..2015), [values(), values(), values()])
+        .prop_map(|(words, year, values)| Document { words, year, values })
 }
 
 fn filter() -> impl Strategy<Value = Filter> {
     // One value more than there are: what nothing has can be asked for.
-    let value = (0..2usize, 0u8..8).prop_map(|(facet, value)| (FACETS[facet], Document::value(value)));
+    let value = (0..FACETS.len(), 0u8..8).prop_map(|(facet, value)| (FACETS[facet], Document::value(value)));
     (proptest::option::of(2009..2015), proptest::collection::vec(value, 0..4))
         .prop_map(|(until, values)| Filter { until, values })
 }
@@ -102,17 +109,17 @@ fn filtered(ranking: &Ranking, documents: &Documents, filter: &Filter) -> Rankin
 }
 
 /// (value as compared, count) by facet, then (year, count), then those of no known year: counted from the definitions.
-type Counts = ([BTreeMap<String, u64>; 2], BTreeMap<i32, u64>, u64);
+type Counts = ([BTreeMap<String, u64>; 3], BTreeMap<i32, u64>, u64);
 
 fn counted(found: &[&Document], filter: &Filter) -> Counts {
-    let (mut facets, mut years, mut unknown) = (<[BTreeMap<String, u64>; 2]>::default(), BTreeMap::new(), 0);
+    let (mut facets, mut years, mut unknown) = (<[BTreeMap<String, u64>; 3]>::default(), BTreeMap::new(), 0);
     for document in found {
         for (facet, counts) in facets.iter_mut().enumerate() {
-            if document.is_of_year(filter) && document.has_value(filter, 1 - facet) {
+            if document.is_of_year(filter) && document.has_values(filter, Some(facet)) {
                 document.folded(facet).into_iter().for_each(|value| *counts.entry(value).or_default() += 1);
             }
         }
-        if document.has_value(filter, 0) && document.has_value(filter, 1) {
+        if document.has_values(filter, None) {
             match document.year {
                 Some(year) => *years.entry(year).or_default() += 1,
                 None => unknown += 1,
@@ -125,7 +132,7 @@ fn counted(found: &[&Document], filter: &Filter) -> Counts {
 fn as_counts(counts: &FacetCounts) -> Counts {
     let of = |facet: Facet| {
         let values = counts.facets.iter().filter(|one| one.facet == facet).flat_map(|one| &one.values);
-        values.filter(|value| value.count > 0).map(|value| (value.value.to_lowercase(), value.count)).collect()
+        values.filter(|value| value.count > 0).map(|value| (folded(facet, &value.value), value.count)).collect()
     };
     (FACETS.map(of), counts.years.known.clone(), counts.years.unknown)
 }
@@ -174,8 +181,8 @@ proptest! {
         let counts = counting.finish(&filter, usize::MAX);
         prop_assert_eq!(as_counts(&counts), counted(&found, &filter));
         for one in &counts.facets {
-            let chosen = one.values.iter().filter(|value| value.chosen).map(|value| value.value.to_lowercase());
-            prop_assert_eq!(chosen.collect::<BTreeSet<_>>(), filter.of(one.facet).map(str::to_lowercase).collect());
+            let chosen = one.values.iter().filter(|value| value.chosen).map(|value| folded(one.facet, &value.value));
+            prop_assert_eq!(chosen.collect::<BTreeSet<_>>(), filter.of(one.facet).map(|value| folded(one.facet, value)).collect());
         }
         for (name, document) in &documents {
             let numbers = snapshot.numbers(&DatasetId::new(name.as_str()).expect("an id")).expect("read");
@@ -187,7 +194,8 @@ proptest! {
 /// The commonest spelling is shown; equal counts are in the order of names; what was chosen is shown though it is rare.
 #[test]
 fn values_are_shown_as_most_write_them() {
-    let document = |tasks: &[u8]| Document { words: vec![0], year: None, values: [tasks.to_vec(), Vec::new()] };
+    let document =
+        |tasks: &[u8]| Document { words: vec![0], year: None, values: [tasks.to_vec(), Vec::new(), Vec::new()] };
     // 2 and 3 are V1 and v1.
     let documents: Documents = [document(&[3, 5]), document(&[2, 3]), document(&[3, 7]), document(&[5, 7, 9])]
         .into_iter()
@@ -240,4 +248,57 @@ fn numbers_are_those_of_the_catalogue() {
     assert_eq!(numbers("Harbour_Scenes"), Some(harbour));
     assert_eq!(numbers("Gull_Sounds"), Some(Numbers { year: None, uses: Some(0), variants: 0 }));
     assert_eq!(numbers("none"), None);
+}
+
+/// What a dataset has of a facet, told from its description and its triples without the index.
+fn has(home: &Home, id: &DatasetId, facet: Facet, value: &str) -> bool {
+    let entry = home.store.entry(id).expect("an entry");
+    let graph = home.store.content(&entry).expect("content");
+    let text = |id| graph.term(id).text();
+    let class = |triple: &lodeseek::rdf::Triple| (text(triple.predicate) == RDF_TYPE).then(|| text(triple.object));
+    let names = |agents: &[lodeseek::catalog::Agent]| agents.iter().any(|agent| agent.name == value);
+    match facet {
+        Facet::Class => graph.triples().iter().filter_map(class).any(|class| class == value),
+        Facet::Vocabulary => {
+            let terms = graph.triples().iter().flat_map(|triple| [class(triple), Some(text(triple.predicate))]);
+            terms.flatten().any(|term| term.strip_prefix(value).is_some_and(|name| !name.contains(['#', '/'])))
+        }
+        Facet::Publisher => names(&entry.dataset.metadata.publishers),
+        Facet::Theme => entry.dataset.theme_names().iter().any(|theme| theme == value),
+        Facet::Format => entry.dataset.format_names().iter().any(|format| format == value),
+        Facet::Source => entry.dataset.metadata.source.is_some_and(|source| source.contains(&format!("//{value}/"))),
+        other => panic!("{other} is not looked at here"),
+    }
+}
+
+const RDF_TYPE: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
+
+/// Each value of the facets that come from content, files and catalogues: as many are counted as have it, and a filter by
+/// it finds those and no others.
+#[test]
+fn counts_and_filters_are_those_of_descriptions_and_content() {
+    let home = Home::of(&testdata("catalog.ttl"));
+    let searcher = home.searcher();
+    let query = "the of trees water city data register objects soil stops contracts sensors trials port street air";
+    let request = SearchRequest { facets: Some(1000), depth: 100, ..SearchRequest::new(query) };
+    let everything = searcher.search(&request).expect("answered");
+    let ids: BTreeSet<DatasetId> = everything.hits.iter().map(|hit| hit.card.metadata.id.clone()).collect();
+    assert!(ids.len() > 8, "{}", ids.len());
+    let counts = everything.facets.expect("counted");
+    let looked_at = [Facet::Theme, Facet::Class, Facet::Publisher, Facet::Format, Facet::Vocabulary, Facet::Source];
+    for facet in looked_at {
+        let of_facet = counts.facets.iter().find(|one| one.facet == facet);
+        let values = &of_facet.unwrap_or_else(|| panic!("there is no {facet}")).values;
+        for one in values {
+            let expected: BTreeSet<DatasetId> =
+                ids.iter().filter(|id| has(&home, id, facet, &one.value)).cloned().collect();
+            assert_eq!(one.count, expected.len() as u64, "{facet} {}", one.value);
+            let filter = Filter::default().with(facet, one.value.as_str());
+            let found = searcher.search(&SearchRequest { filter, ..request.clone() }).expect("answered");
+            let found: BTreeSet<DatasetId> = found.hits.into_iter().map(|hit| hit.card.metadata.id).collect();
+            assert_eq!(found, expected, "{facet} {}", one.value);
+        }
+    }
+    let formats = counts.facets.iter().find(|one| one.facet == Facet::Format).expect("formats");
+    assert!(formats.values.iter().any(|value| value.value == "Turtle"), "{formats:?}");
 }

@@ -288,7 +288,8 @@ async fn search_filters_and_counts_in_json() {
     let answer = site.get(path).await.json();
     insta::assert_snapshot!(serde_json::to_string(&answer["facets"]).expect("JSON").replace("]},", "]},\n"), @r#"
     [{"distinct":4,"facet":"task","values":[{"chosen":false,"count":3,"value":"Semantic Segmentation"},{"chosen":false,"count":2,"value":"Domain Adaptation"},{"chosen":false,"count":1,"value":"3D Object Detection"},{"chosen":false,"count":1,"value":"Instance Segmentation"}]},
-    {"distinct":2,"facet":"modality","values":[{"chosen":true,"count":3,"value":"Images"},{"chosen":false,"count":1,"value":"Point cloud"},{"chosen":true,"count":0,"value":"Texts"}]}]
+    {"distinct":2,"facet":"modality","values":[{"chosen":true,"count":3,"value":"Images"},{"chosen":false,"count":1,"value":"Point cloud"},{"chosen":true,"count":0,"value":"Texts"}]},
+    {"distinct":1,"facet":"source","values":[{"chosen":false,"count":3,"value":"pwc.example.org"}]}]
     "#);
     assert_eq!(answer["years"], serde_json::json!({"known": {"2016": 2, "2018": 1, "2021": 1}, "unknown": 0}));
     let hit = &answer["hits"][0];
@@ -369,7 +370,7 @@ async fn nothing_from_data_becomes_markup() {
         // The page's own picture; what is in it comes from data.
         let body = reply.body.replacen("<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"drawing\"", "", 1);
         let body = body.replacen("<script src=\"/page.js\" defer></script>", "", 1);
-        let body = without_json_ld(&body);
+        let body = without_json_ld(&body).replace("<img src=\"/dataset/", "");
         for tag in ["<script", "<svg", "<img", "<b>author", "<i>", "<u>", "onmouseover='"] {
             assert!(!body.contains(tag), "{tag} in {body}");
         }
@@ -739,5 +740,82 @@ async fn the_page_for_queries_carries_an_editor_where_there_is_one() {
     assert!(page.body.contains("src=\"/editor.js\"") && page.body.contains("<form class=\"query\""), "{}", page.body);
     let policy = page.header("content-security-policy");
     assert!(policy.contains("connect-src 'self'") && !policy.contains("unsafe"), "{policy}");
-    assert!(!site.get("/").await.header("content-security-policy").contains("connect-src"));
+    let everywhere = site.get("/").await;
+    let everywhere = everywhere.header("content-security-policy");
+    assert!(everywhere.contains("connect-src 'self'") && !everywhere.contains("data:"), "{everywhere}");
+}
+
+/// Titles while somebody types, in OpenSearch's form, found by the address that the description of the search names.
+#[tokio::test]
+async fn titles_are_suggested() {
+    let site = Site::testdata();
+    let description = site.get("/opensearch.xml").await.body;
+    let template = description.split("suggestions+json\" template=\"").nth(1).and_then(|rest| rest.split('"').next());
+    assert_eq!(template, Some("http://localhost:7878/suggest?q={searchTerms}"));
+    let reply = site.get("/suggest?q=for").await;
+    assert_eq!(reply.media_type(), "application/x-suggestions+json");
+    insta::assert_snapshot!(reply.body, @r#"["for",["Forages et sondages de la région"],["Registre des forages : position, profondeur et couches traversées."],["http://localhost:7878/dataset/boreholes"]]"#);
+    let titles = |typed: &str| format!("/suggest?q={typed}");
+    for (typed, first) in [("REGION", "Forages et sondages de la région"), ("regist", "Register of clinical trials")] {
+        assert_eq!(site.get(&titles(typed)).await.json()[1][0], first, "{typed}");
+    }
+    for nothing in ["", "zzz", "%3F"] {
+        assert_eq!(site.get(&titles(nothing)).await.json()[1], serde_json::json!([]), "{nothing}");
+    }
+    assert_eq!(site.get("/suggest").await.json(), serde_json::json!(["", [], [], []]));
+}
+
+/// A typing error leads to what was meant, on the page and in JSON, with the rest of the search kept.
+#[tokio::test]
+async fn what_was_meant_is_a_link() {
+    let site = Site::testdata();
+    let page = site.get("/?q=Tree+regsiter&model=lmd").await.body;
+    assert!(
+        page.contains("<a rel=\"nofollow\" href=\"/?q=Tree+register&#38;page=0&#38;model=lmd\">Tree register</a>"),
+        "{page}"
+    );
+    assert_eq!(site.get("/api/search?q=Tree+regsiter").await.json()["suggestion"], "Tree register");
+    assert!(site.get("/api/search?q=tree+register").await.json().get("suggestion").is_none());
+    assert!(!site.get("/?q=tree+register").await.body.contains("Did you mean"));
+}
+
+/// How to rank is part of the address: the page ranks as the interface for programs does, and says which way it was.
+#[tokio::test]
+async fn the_page_ranks_as_it_is_asked_to() {
+    let site = Site::testdata();
+    for model in ["tf-idf", "lmd", "fsdm"] {
+        let page = site.get(&format!("/?q=city+water&model={model}")).await.body;
+        assert!(page.contains(&format!("value=\"{model}\" checked")), "{page}");
+        assert!(page.contains(&format!("/feeds/datasets.atom?q=city+water&#38;model={model}")), "{page}");
+        let hits = site.get(&format!("/api/search?q=city+water&model={model}")).await.json();
+        let ids =
+            hits["hits"].as_array().expect("hits").iter().map(|hit| hit["id"].as_str().expect("an id").to_owned());
+        let places: Vec<Option<usize>> = ids.map(|id| page.find(&format!("<h2><a href=\"/dataset/{id}\""))).collect();
+        assert!(places.len() > 1 && places.is_sorted() && places.iter().all(Option::is_some), "{model}: {places:?}");
+    }
+    let usual = site.get("/?q=city+water&model=").await;
+    assert!(usual.body.contains("value=\"\" checked") && !usual.body.contains("&#38;model="), "{}", usual.body);
+    assert_eq!(site.get("/?q=city&model=magic").await.status.as_u16(), 400);
+    assert_eq!(site.get("/feeds/datasets.atom?q=city&model=magic").await.status.as_u16(), 400);
+}
+
+/// What is in a dataset, by its classes: an IRI has a label, and may be asked for by a prefix.
+#[tokio::test]
+async fn classes_and_formats_are_facets() {
+    let site = Site::testdata();
+    let facets = site.get("/api/search?q=city+water+trees+data&facets=true").await.json()["facets"].clone();
+    let of = |name: &str| {
+        let all = facets.as_array().expect("facets").iter();
+        all.filter(|one| one["facet"] == name)
+            .flat_map(|one| one["values"].as_array().cloned().expect("values"))
+            .collect::<Vec<_>>()
+    };
+    assert!(of("vocabulary").iter().any(|one| one["label"] == "rdfs"), "{facets}");
+    let class = of("class").into_iter().next().expect("a class");
+    assert!(class["value"].as_str().expect("an IRI").starts_with("http") && class["label"].is_string(), "{class}");
+    let found = site.get("/api/search?q=city+water+trees+data&vocabulary=rdfs&format=turtle").await.json();
+    let page = site.get("/?q=city+water+trees+data&vocabulary=rdfs&format=turtle").await.body;
+    assert!(found["total"].as_u64().is_some_and(|total| total > 0), "{found}");
+    assert!(page.contains("vocabulary: rdfs<") && page.contains("format: turtle<"), "{page}");
+    assert!(page.contains("vocabulary=http%3A%2F%2Fwww.w3.org%2F2000%2F01%2Frdf-schema%23"), "{page}");
 }

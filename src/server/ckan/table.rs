@@ -132,7 +132,7 @@ pub(super) struct Resource {
 pub(in crate::server) struct Row {
     pub(in crate::server) id: DatasetId,
     pub(super) name: String,
-    pub(super) title: String,
+    pub(in crate::server) title: String,
     /// The title in lower case, for order.
     pub(super) folded: String,
     pub(in crate::server) modified: Option<String>,

@@ -1,12 +1,14 @@
 //! Facets, years and chosen filters, as links and a form that carry the whole state of the page.
 
-use super::Results;
-use crate::engine::{Facet, FacetCounts, FacetValues, Filter, ValueCount, Years};
+use super::results::Results;
+use crate::engine::{Facet, FacetCounts, FacetValues, Filter, ValueCount, Years, facet_label};
 
 /// Values of a facet asked for.
 pub(super) const MOST: usize = 30;
 /// Values shown without unfolding.
 const SHOWN: usize = 7;
+/// Facets shown unfolded, beside those in which something is chosen.
+const OPEN: usize = 4;
 /// Height of the tallest bar.
 const HEIGHT: u64 = 40;
 /// Years shown one by one: a bar has to be seen. What a filter names later than all of them is shown for a few years more.
@@ -22,6 +24,8 @@ pub(super) struct Chip {
 /// A facet.
 pub(super) struct FacetView {
     pub(super) title: &'static str,
+    /// Whether it is shown unfolded.
+    pub(super) open: bool,
     pub(super) first: Vec<ValueView>,
     pub(super) more: Vec<ValueView>,
     /// How many values are not among them.
@@ -31,6 +35,8 @@ pub(super) struct FacetView {
 /// A value: a link that chooses it, or takes it away.
 pub(super) struct ValueView {
     pub(super) label: String,
+    /// The IRI that it stands for, for a tooltip.
+    pub(super) title: String,
     pub(super) count: u64,
     pub(super) chosen: bool,
     pub(super) href: String,
@@ -64,17 +70,17 @@ fn title(facet: Facet) -> &'static str {
     match facet {
         Facet::Task => "Tasks",
         Facet::Modality => "Modalities",
-        Facet::Language => "Languages",
+        Facet::Theme => "Themes",
+        Facet::Class => "What is in it",
         Facet::Keyword => "Keywords",
+        Facet::Publisher => "Publishers",
         Facet::Creator => "Authors and publishers",
+        Facet::Format => "Formats",
         Facet::License => "Licences",
+        Facet::Language => "Languages",
+        Facet::Vocabulary => "Vocabularies",
+        Facet::Source => "Portals",
     }
-}
-
-/// A value as it is shown: of an address what tells it apart.
-pub(super) fn label(value: &str) -> String {
-    let address = value.strip_prefix("https://").or_else(|| value.strip_prefix("http://"));
-    address.map_or(value, |rest| rest.trim_start_matches("www.").trim_end_matches('/')).to_owned()
 }
 
 /// The filter without a value, or with it where it is not chosen.
@@ -91,23 +97,37 @@ pub(super) fn chips(results: &Results<'_>) -> Vec<Chip> {
         href: results.filtered(&Filter { until: None, ..filter.clone() }),
     });
     let value = |(facet, value): &(Facet, String)| Chip {
-        label: format!("{facet}: {}", label(value)),
+        label: format!("{facet}: {}", facet_label(*facet, value)),
         href: results.filtered(&toggled(filter, *facet, value)),
     };
     year.into_iter().chain(filter.values.iter().map(value)).collect()
 }
 
-/// The facets that have something to choose: a value that all have changes nothing.
+/// The facets that have something to choose: a value that all have changes nothing, and what says the same as another facet
+/// says nothing.
 pub(super) fn facets(counts: &FacetCounts, total: usize, results: &Results<'_>) -> Vec<FacetView> {
     let chooses = |one: &&FacetValues| {
         one.distinct > 1 || one.values.iter().any(|value| value.chosen || value.count < total as u64)
     };
-    counts.facets.iter().filter(chooses).map(|one| facet_view(one, results)).collect()
+    let shown = counts.facets.iter().filter(chooses).filter(|one| !repeats(one, counts)).enumerate();
+    let view = |(place, one): (usize, &FacetValues)| {
+        let chosen = one.values.iter().any(|value| value.chosen);
+        FacetView { open: chosen || place < OPEN, ..facet_view(one, results) }
+    };
+    shown.map(view).collect()
+}
+
+/// Where no authors are known beside the publishers, they are one list.
+fn repeats(one: &FacetValues, counts: &FacetCounts) -> bool {
+    let says_the_same = |other: &FacetValues| (&other.values, other.distinct) == (&one.values, one.distinct);
+    one.facet == Facet::Creator
+        && counts.facets.iter().any(|other| other.facet == Facet::Publisher && says_the_same(other))
 }
 
 fn facet_view(one: &FacetValues, results: &Results<'_>) -> FacetView {
     let value = |value: &ValueCount| ValueView {
-        label: label(&value.value),
+        label: facet_label(one.facet, &value.value),
+        title: if one.facet.has_iris() { value.value.clone() } else { String::new() },
         count: value.count,
         chosen: value.chosen,
         href: results.filtered(&toggled(results.filter, one.facet, &value.value)),
@@ -118,7 +138,7 @@ fn facet_view(one: &FacetValues, results: &Results<'_>) -> FacetView {
     // Unfolding a single value would take as much room as showing it.
     let more = if first.len() > SHOWN + 1 { first.split_off(SHOWN) } else { Vec::new() };
     let listed = one.values.iter().filter(|value| value.count > 0).count();
-    FacetView { title: title(one.facet), first, more, rest: one.distinct.saturating_sub(listed) }
+    FacetView { title: title(one.facet), open: false, first, more, rest: one.distinct.saturating_sub(listed) }
 }
 
 /// The slider over the years there are; `None` where there is nothing to choose.
@@ -179,6 +199,7 @@ mod tests {
                 snippet: SnippetKind::Stored,
                 lang: None,
                 duplicates: Shown::Once,
+                model: None,
             };
             let counted = Years { known: known.iter().copied().collect(), unknown: 0 };
             years(&counted, &results).map(|view| (view.first, view.last, view.value, view.bars.len()))
@@ -190,11 +211,5 @@ mod tests {
         assert_eq!(years_of(&known, Some(1950)), Some((1962, 2021, 1962, 3)));
         assert_eq!(years_of(&known[1..], Some(2014)), Some((2014, 2021, 2014, 2)));
         assert_eq!((years_of(&known[2..], None), years_of(&[], Some(2018))), (None, None));
-    }
-
-    #[test]
-    fn addresses_are_shown_by_what_tells_them_apart() {
-        assert_eq!(label("https://www.example.org/licenses/by/4.0/"), "example.org/licenses/by/4.0");
-        assert_eq!(label("CC BY"), "CC BY");
     }
 }

@@ -8,6 +8,7 @@ mod entity;
 mod facets;
 mod operator;
 mod quality;
+mod results;
 mod similar;
 mod snippet;
 
@@ -16,31 +17,19 @@ pub(super) use dataset::dataset;
 pub(super) use entity::entity;
 pub(super) use operator::operator;
 pub(super) use quality::{quality, quality_of};
+pub(super) use results::search;
 pub(super) use similar::{like, similar};
 pub(super) use snippet::snippet;
 
 use super::error::{ApiError, say_when};
-use super::filter::{Pairs, filter, parameters as filter_parameters};
-use super::negotiation::languages;
-use super::search::{check_query, check_snippet, shown, turn};
 use super::{AppState, editor};
-use crate::catalog::{DatasetId, Extent, Metadata, Scheme, Work};
-use crate::engine::{Card, FieldMatch, Filter, Hit, Other, SearchRequest, SearchResponse, Shown, SnippetKind};
+use crate::catalog::{DatasetId, Extent, Work};
+use crate::engine::{Card, Other};
 use crate::snippet::{LabelledTerm, LabelledTriple, TermKind};
 use crate::store::Answer;
 use askama::Template;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
-use facets::{Chip, FacetView, YearsView};
-use serde::Deserialize;
-
-const PAGE: usize = 10;
-/// Triples of a snippet shown with a result.
-const SHOWN: usize = 6;
-/// Tasks, modalities and languages shown with a result.
-const THEMES: usize = 8;
 
 /// Queries to begin with: (what it shows, the query).
 pub(super) const EXAMPLES: &[(&str, &str)] = &[
@@ -53,18 +42,6 @@ pub(super) const EXAMPLES: &[(&str, &str)] = &[
     ("What the datasets found describe", include_str!("../../../queries/search-classes.rq")),
     ("Into the data of the datasets found", include_str!("../../../queries/search-content.rq")),
 ];
-
-#[derive(Deserialize)]
-pub(super) struct Parameters {
-    #[serde(default)]
-    q: String,
-    #[serde(default)]
-    page: usize,
-    #[serde(default)]
-    snippet: SnippetKind,
-    lang: Option<String>,
-    duplicates: Option<String>,
-}
 
 /// A piece of text, and whether it is one of the query's words.
 struct Piece {
@@ -92,62 +69,6 @@ struct WorkView {
     title: String,
     issued: String,
     href: Option<String>,
-}
-
-struct HitView {
-    rank: usize,
-    href: String,
-    /// The address of the snippet for the query.
-    snippet: String,
-    title: Vec<Piece>,
-    description: Vec<Piece>,
-    facts: Vec<String>,
-    /// (kind, label)
-    themes: Vec<(&'static str, String)>,
-    more_themes: usize,
-    work: Option<WorkView>,
-    score: String,
-    fields: Vec<FieldMatch>,
-    /// What is near in meaning, where a hit has none of the words.
-    near: Vec<String>,
-    closest: bool,
-    triples: Vec<TripleView>,
-    /// The same dataset under other ids: (address, from whom).
-    others: Vec<(String, String)>,
-}
-
-#[derive(Template, Default)]
-#[template(path = "search.html")]
-struct SearchPage {
-    query: String,
-    datasets: u64,
-    searched: bool,
-    total: usize,
-    /// Whether something was shown once that the numbers, of facets too, count more often.
-    each_counted: bool,
-    with_words: usize,
-    hits: Vec<HitView>,
-    hits_have_triples: bool,
-    chips: Vec<Chip>,
-    facets: Vec<FacetView>,
-    years: Option<YearsView>,
-    /// What another query keeps: hidden fields of its form.
-    kept: Vec<(&'static str, String)>,
-    /// To the same query without filters.
-    unfiltered: String,
-    ranked_by: String,
-    /// Datasets ranked by meaning too; 0 where only words were compared.
-    candidates: usize,
-    /// Whether no hit is more than the closest there is.
-    only_closest: bool,
-    /// To the same page with the other kind of snippets.
-    other: String,
-    /// Whether the triples were chosen for the query.
-    chosen: bool,
-    previous: Option<String>,
-    next: Option<String>,
-    /// The same search as a feed.
-    feed: String,
 }
 
 #[derive(Template)]
@@ -180,143 +101,6 @@ struct ErrorPage {
     message: String,
 }
 
-pub(super) async fn search(
-    State(state): State<AppState>,
-    parameters: Result<Query<Parameters>, QueryRejection>,
-    Query(pairs): Query<Pairs>,
-    headers: HeaderMap,
-) -> Response {
-    let mut response = match found(&state, parameters, &pairs, &headers).await {
-        Ok(page) => render(&page),
-        Err(failed) => error(&failed),
-    };
-    response.headers_mut().append(header::VARY, HeaderValue::from_static("accept-language"));
-    response
-}
-
-async fn found(
-    state: &AppState,
-    parameters: Result<Query<Parameters>, QueryRejection>,
-    pairs: &Pairs,
-    headers: &HeaderMap,
-) -> Result<SearchPage, ApiError> {
-    let Query(parameters) = parameters.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
-    // A textarea may hold line breaks.
-    let query = parameters.q.split_whitespace().collect::<Vec<_>>().join(" ");
-    if query.is_empty() {
-        return state.work(|state| Ok(SearchPage { datasets: state.searcher.len()?, ..SearchPage::default() })).await;
-    }
-    check_query(&query)?;
-    check_snippet(parameters.snippet)?;
-    let request = SearchRequest {
-        depth: PAGE,
-        skip: parameters.page.min(1000).saturating_mul(PAGE),
-        snippet: parameters.snippet,
-        languages: languages(headers, parameters.lang.as_deref())?,
-        filter: filter(pairs)?,
-        facets: Some(facets::MOST),
-        duplicates: shown(parameters.duplicates.as_deref())?,
-        ..SearchRequest::new(query)
-    };
-    let turn = turn(state, &request).await?;
-    let lang = parameters.lang;
-    state
-        .work(move |state| {
-            let _turn = turn;
-            let response = state.searcher.search(&request)?;
-            Ok(search_page(state, &request, lang.as_deref(), state.searcher.len()?, &response))
-        })
-        .await
-}
-
-/// A page of results, as its address says it.
-#[derive(Clone, Copy)]
-struct Results<'r> {
-    query: &'r str,
-    filter: &'r Filter,
-    page: usize,
-    snippet: SnippetKind,
-    lang: Option<&'r str>,
-    duplicates: Shown,
-}
-
-impl Results<'_> {
-    fn href(&self) -> String {
-        let mut parameters = form_urlencoded::Serializer::new(String::new());
-        parameters.append_pair("q", self.query).append_pair("page", &self.page.to_string());
-        parameters.extend_pairs(self.kept(self.filter));
-        format!("/?{}", parameters.finish())
-    }
-
-    /// The feed of the same search.
-    fn feed(&self) -> String {
-        let mut parameters = form_urlencoded::Serializer::new(String::new());
-        parameters.append_pair("q", self.query).extend_pairs(filter_parameters(self.filter));
-        format!("/feeds/datasets.atom?{}", parameters.finish())
-    }
-
-    /// The first page with another filter.
-    fn filtered(&self, filter: &Filter) -> String {
-        Results { filter, page: 0, ..*self }.href()
-    }
-
-    /// What another query keeps.
-    fn kept(&self, filter: &Filter) -> Vec<(&'static str, String)> {
-        let snippet = match self.snippet {
-            SnippetKind::Stored => None,
-            SnippetKind::QUERY => Some("query".to_owned()),
-            SnippetKind::Made(method) => Some(method.name().to_owned()),
-        };
-        let snippet = snippet.map(|kind| ("snippet", kind));
-        let lang = self.lang.map(|lang| ("lang", lang.to_owned()));
-        let all = (self.duplicates == Shown::All).then(|| ("duplicates", "all".to_owned()));
-        snippet.into_iter().chain(lang).chain(all).chain(filter_parameters(filter)).collect()
-    }
-
-    /// The fields of a form that adds to another filter.
-    fn fields(&self, filter: &Filter) -> Vec<(&'static str, String)> {
-        [("q", self.query.to_owned())].into_iter().chain(self.kept(filter)).collect()
-    }
-}
-
-fn search_page(
-    state: &AppState,
-    request: &SearchRequest,
-    lang: Option<&str>,
-    datasets: u64,
-    response: &SearchResponse,
-) -> SearchPage {
-    let (page, snippet) = (request.skip / PAGE, request.snippet);
-    let duplicates = request.duplicates;
-    let results = Results { query: &request.query, filter: &request.filter, page, snippet, lang, duplicates };
-    let other = if snippet == SnippetKind::Stored { SnippetKind::QUERY } else { SnippetKind::Stored };
-    let link = |page: usize| Results { page, ..results }.href();
-    let counts = response.facets.clone().unwrap_or_default();
-    SearchPage {
-        datasets,
-        searched: true,
-        total: response.total,
-        each_counted: response.hits.iter().any(|hit| !hit.duplicates.is_empty()),
-        with_words: response.with_words,
-        ranked_by: ranked_by(response),
-        candidates: compared(response),
-        only_closest: response.only_closest,
-        hits: response.hits.iter().map(|hit| hit_view(state, response, hit, request)).collect(),
-        hits_have_triples: response.hits.iter().any(|hit| !hit.snippet.is_empty()),
-        chips: facets::chips(&results),
-        facets: facets::facets(&counts, response.total, &results),
-        years: facets::years(&counts.years, &results),
-        kept: results.kept(&request.filter),
-        unfiltered: results.filtered(&Filter::default()),
-        other: Results { snippet: other, ..results }.href(),
-        chosen: snippet != SnippetKind::Stored,
-        previous: (page > 0).then(|| link(page - 1)),
-        next: (request.skip + PAGE < response.total).then(|| link(page + 1)),
-        feed: results.feed(),
-        query: request.query.clone(),
-    }
-}
-
 /// A work of a dataset. An IRI that was made here, for want of one, leads nowhere.
 fn work_view(work: &Work, dataset: &str) -> WorkView {
     let is_own = |iri: &str| iri.strip_prefix(dataset).is_some_and(|part| part.starts_with('#'));
@@ -327,76 +111,12 @@ fn work_view(work: &Work, dataset: &str) -> WorkView {
     }
 }
 
-/// What its themes are called, with their kinds.
-fn themes(metadata: &Metadata) -> Vec<(&'static str, String)> {
-    let of = |scheme: Scheme| metadata.themes_of(scheme).map(move |label| (scheme.name(), label.to_owned()));
-    Scheme::ALL.into_iter().flat_map(of).collect()
-}
-
-fn hit_view(state: &AppState, response: &SearchResponse, hit: &Hit, request: &SearchRequest) -> HitView {
-    let metadata = &hit.card.metadata;
-    let mut facts: Vec<String> = metadata.agents().take(1).map(|agent| agent.name.clone()).collect();
-    facts.extend(metadata.first_year().map(|year| year.to_string()));
-    // Some catalogues tell of datasets that are no RDF.
-    facts.extend((hit.card.profile.triples > 0).then(|| size(&hit.card)));
-    facts.extend(metadata.license.as_deref().map(facets::label));
-    let mut themes = themes(metadata);
-    let more_themes = themes.len().saturating_sub(THEMES);
-    themes.truncate(THEMES);
-    let (matching, others): (Vec<_>, Vec<_>) = hit.snippet.iter().partition(|triple| !triple.matched.is_empty());
-    let shown = matching.into_iter().chain(others).take(SHOWN);
-    let pieces = |text: &str| pieces(text, |word| state.searcher.is_match(word, response));
-    let (own, iri) = (href(&metadata.id), state.store.iris().dataset(&metadata.id));
-    let words: String = form_urlencoded::byte_serialize(request.query.as_bytes()).collect();
-    HitView {
-        rank: hit.rank,
-        snippet: format!("{own}/snippet?query={words}"),
-        href: own,
-        title: pieces(metadata.title()),
-        description: pieces(&shorten(metadata.description().unwrap_or_default(), 300)),
-        facts,
-        themes,
-        more_themes,
-        work: metadata.introduced_by.first().map(|work| work_view(work, iri.as_str())),
-        score: hit.score.map(|score| format!("{score:.2}")).unwrap_or_default(),
-        fields: hit.fields.clone(),
-        near: near(hit),
-        closest: hit.is_closest(),
-        others: hit.duplicates.iter().map(|other| (href(&other.id), from_whom(other))).collect(),
-        triples: shown.map(|triple| triple_view(&triple.triple, pieces)).collect(),
-    }
-}
-
 /// Who another dataset that is the same is from; where nobody is told, its id.
 fn from_whom(other: &Other) -> String {
     other.publisher.clone().unwrap_or_else(|| other.id.to_string())
 }
 
-fn near(hit: &Hit) -> Vec<String> {
-    let parts = hit.dense.iter().flat_map(|dense| &dense.parts);
-    if hit.fields.is_empty() { parts.map(|part| shorten(&part.text, 160)).collect() } else { Vec::new() }
-}
-
-/// The datasets compared by meaning; none where no encoder took part.
-fn compared(response: &SearchResponse) -> usize {
-    let rerank = response.rerank.as_ref().filter(|rerank| !rerank.encoders.is_empty());
-    rerank.map_or(0, |rerank| rerank.candidates)
-}
-
-/// What ranked, in words.
-fn ranked_by(response: &SearchResponse) -> String {
-    let Some(rerank) = &response.rerank else { return format!("{} score", response.model) };
-    let mut models: Vec<&str> = rerank.encoders.iter().map(|encoder| encoder.model.as_str()).collect();
-    models.dedup();
-    let by = match models[..] {
-        [] => format!("{} score", response.model),
-        _ => format!("Score of words and meaning together, by {}", models.join(", ")),
-    };
-    let counts = |weight| format!("{by}, and {weight} · ln(1 + popularity), known only later than what is asked for");
-    rerank.popularity.map_or(by.clone(), counts)
-}
-
-fn href(id: &DatasetId) -> String {
+pub(super) fn href(id: &DatasetId) -> String {
     let encoded: String = form_urlencoded::byte_serialize(id.as_str().as_bytes()).collect();
     format!("/dataset/{}", encoded.replace('+', "%20"))
 }

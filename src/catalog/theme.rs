@@ -1,0 +1,100 @@
+//! What datasets are about, by themes of lists that are not known here.
+
+use super::{Dataset, Node, Value};
+use crate::rdf::vocab::{dcat, owl, rdfs, skos};
+use crate::rdf::{local_name, words};
+
+/// The data themes of the Publications Office of the European Union, which most portals of Europe name by IRI alone:
+/// (what the IRI ends with, the name). <https://op.europa.eu/en/web/eu-vocabularies/dataset/-/resource?uri=http://publications.europa.eu/resource/dataset/data-theme>
+const DATA_THEMES: &[(&str, &str)] = &[
+    ("AGRI", "Agriculture, fisheries, forestry and food"),
+    ("ECON", "Economy and finance"),
+    ("EDUC", "Education, culture and sport"),
+    ("ENER", "Energy"),
+    ("ENVI", "Environment"),
+    ("GOVE", "Government and public sector"),
+    ("HEAL", "Health"),
+    ("INTR", "International issues"),
+    ("JUST", "Justice, legal system and public safety"),
+    ("REGI", "Regions and cities"),
+    ("SOCI", "Population and society"),
+    ("TECH", "Science and technology"),
+    ("TRAN", "Transport"),
+];
+
+impl Dataset {
+    /// The names of its themes that are no task, modality or language: English ones where there are any, each once.
+    #[must_use]
+    pub fn theme_names(&self) -> Vec<String> {
+        let names = self.said(&Node::Dataset, dcat::THEME).filter_map(|theme| self.theme_name(theme));
+        let mut names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    fn theme_name(&self, theme: &Value) -> Option<String> {
+        match theme {
+            Value::Literal(literal) => Some(literal.value().trim().to_owned()),
+            Value::Node(Node::Iri(iri)) => Some(of_iri(iri)),
+            Value::Node(Node::Dataset) => None,
+            Value::Node(part) => self.label(part).or_else(|| {
+                self.said(part, owl::SAME_AS).find_map(|same| match same {
+                    Value::Node(Node::Iri(iri)) => Some(of_iri(iri)),
+                    _ => None,
+                })
+            }),
+        }
+    }
+
+    /// The label of a part for an English reader.
+    fn label(&self, part: &Node) -> Option<String> {
+        let labels = [skos::PREF_LABEL, rdfs::LABEL].into_iter().flat_map(|property| self.said(part, property));
+        let literals = labels.filter_map(|value| match value {
+            Value::Literal(literal) => Some(literal),
+            Value::Node(_) => None,
+        });
+        let rank = |literal: &&oxrdf::Literal| match literal.language() {
+            Some(tag) if tag.starts_with("en") => 0,
+            None => 1,
+            Some(_) => 2,
+        };
+        literals.min_by_key(rank).map(|literal| literal.value().trim().to_owned())
+    }
+}
+
+fn of_iri(iri: &str) -> String {
+    let name = local_name(iri);
+    let known = DATA_THEMES.iter().find(|(code, _)| iri.ends_with(&format!("/data-theme/{code}")));
+    known.map_or_else(|| words(name), |(_, name)| (*name).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{DatasetId, Metadata, Statement};
+    use super::*;
+    use oxrdf::Literal;
+
+    #[test]
+    fn themes_have_names() {
+        let mut dataset = Dataset::new(Metadata::new(DatasetId::new("a").expect("an id")));
+        let part = |name: &str| Node::Part(name.to_owned());
+        let iri = |iri: &str| Value::Node(Node::Iri(iri.to_owned()));
+        let label = |text: &str, tag: &str| Value::Literal(Literal::new_language_tagged_literal_unchecked(text, tag));
+        let themes = [
+            iri("http://publications.europa.eu/resource/authority/data-theme/ENVI"),
+            iri("http://example.org/themes/urbanWater"),
+            part("labelled").into(),
+            part("same").into(),
+            Value::Literal(Literal::from(" Roads ")),
+            part("nameless").into(),
+        ];
+        dataset.further = themes.map(|theme| Statement::new(Node::Dataset, dcat::THEME, theme)).into();
+        dataset.further.extend([
+            Statement::new(part("labelled"), skos::PREF_LABEL, label("Umwelt", "de")),
+            Statement::new(part("labelled"), skos::PREF_LABEL, label("Nature", "en")),
+            Statement::new(part("same"), owl::SAME_AS, iri("http://example.org/soil")),
+        ]);
+        assert_eq!(dataset.theme_names(), ["Environment", "Nature", "Roads", "soil", "urban Water"]);
+    }
+}

@@ -1,0 +1,105 @@
+//! Words of the index that are written nearly as another one: candidates for what somebody meant.
+
+use super::{DocumentAddress, IndexError, QueryTerm, Snapshot, Wanted};
+use crate::document::Field;
+use levenshtein_automata::{DFA, Distance, LevenshteinAutomatonBuilder, SINK_STATE};
+use rustc_hash::FxHashMap;
+use std::sync::LazyLock;
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocSet, TERMINATED, Term};
+use tantivy_fst::Automaton;
+
+/// What makes automata for a distance; two neighbours that changed places are one edit. To make it takes longer than to use
+/// it, and it depends on nothing.
+static BUILDERS: LazyLock<[LevenshteinAutomatonBuilder; 2]> =
+    LazyLock::new(|| [1, 2].map(|distance| LevenshteinAutomatonBuilder::new(distance, true)));
+
+/// A word that is written nearly as another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NearWord {
+    /// The word, as it stands in the index.
+    pub word: String,
+    /// The edits that lead to it.
+    pub edits: u8,
+    /// In how many documents it is: in the field that has it most often.
+    pub documents: u64,
+}
+
+/// The words within a distance, over the bytes of a dictionary.
+struct Near(DFA);
+
+impl Automaton for Near {
+    type State = u32;
+
+    fn start(&self) -> u32 {
+        self.0.initial_state()
+    }
+
+    fn is_match(&self, state: &u32) -> bool {
+        matches!(self.0.distance(*state), Distance::Exact(_))
+    }
+
+    fn can_match(&self, state: &u32) -> bool {
+        *state != SINK_STATE
+    }
+
+    fn accept(&self, state: &u32, byte: u8) -> u32 {
+        self.0.transition(*state, byte)
+    }
+}
+
+impl Snapshot {
+    /// In how many documents a word of a query is: in the field that has it most often.
+    pub fn documents_with(&self, term: &QueryTerm, fields: &[Field]) -> Result<u64, IndexError> {
+        let mut most = 0;
+        for &field in fields {
+            most = most.max(self.term_statistics(field, term, Wanted::Documents)?.documents);
+        }
+        Ok(most)
+    }
+
+    /// The words of some fields that are one or two edits away from a word, in no order. Documents deleted since the last
+    /// merge count: a word of these alone is rare.
+    pub fn near_words(&self, word: &str, edits: u8, fields: &[Field]) -> Result<Vec<NearWord>, IndexError> {
+        let dfa = || BUILDERS[usize::from(edits.clamp(1, 2)) - 1].build_dfa(word);
+        let measure = dfa();
+        let mut found: FxHashMap<String, u64> = FxHashMap::default();
+        for &field in fields {
+            let mut of_field: FxHashMap<String, u64> = FxHashMap::default();
+            for reader in self.searcher.segment_readers() {
+                let inverted = reader.inverted_index(self.fields.text(field))?;
+                let mut words = inverted.terms().search(Near(dfa())).into_stream()?;
+                while words.advance() {
+                    let Ok(near) = std::str::from_utf8(words.key()) else { continue };
+                    *of_field.entry(near.to_owned()).or_default() += u64::from(words.value().doc_freq);
+                }
+            }
+            for (near, documents) in of_field {
+                let most = found.entry(near).or_default();
+                *most = documents.max(*most);
+            }
+        }
+        let near = |(near, documents): (String, u64)| match measure.eval(&near) {
+            Distance::Exact(edits) if edits > 0 => Some(NearWord { word: near, edits, documents }),
+            _ => None,
+        };
+        Ok(found.into_iter().filter_map(near).collect())
+    }
+
+    /// A document that has a token in a field.
+    pub fn one_with(&self, token: &str, field: Field) -> Result<Option<DocumentAddress>, IndexError> {
+        let text = self.fields.text(field);
+        for (reader, segment) in self.searcher.segment_readers().iter().zip(0..) {
+            let term = Term::from_field_text(text, token);
+            let postings = reader.inverted_index(text)?.read_postings(&term, IndexRecordOption::Basic)?;
+            let Some(mut postings) = postings else { continue };
+            while postings.doc() != TERMINATED {
+                if reader.alive_bitset().is_none_or(|alive| alive.is_alive(postings.doc())) {
+                    return Ok(Some(DocumentAddress { segment, document: postings.doc() }));
+                }
+                postings.advance();
+            }
+        }
+        Ok(None)
+    }
+}
