@@ -28,6 +28,7 @@ WIDE, NARROW = {"width": 1200, "height": 900}, {"width": 390, "height": 844}
 # What a page may be called serious for: nothing.
 GRAVE = {"serious", "critical"}
 DATASET = "/dataset/chesapeake-water"
+HOSTILE = "/dataset/hostile"
 VIEWS = {
     "start": "/",
     "results": "/?q=nitrogen+reduction+plan",
@@ -38,6 +39,9 @@ VIEWS = {
     "one-quality": f"{DATASET}/quality",
     "api": "/api",
     "operator": "/operator",
+    "like": "/like",
+    "similar": f"{DATASET}/similar?format=html",
+    "hostile": HOSTILE,
     "nowhere": "/nowhere",
 }
 SHOWN = ["start", "results", "dataset", "sparql", "quality", "operator"]
@@ -185,8 +189,82 @@ def check_axe(world):
     assert not found, "\n".join(found)
 
 
+def check_hostile_data(world):
+    """Markup, scripts, addresses that run, writing from the right, words without an end: shown as written, and nothing runs."""
+    for path in ("/?q=hostile+trees", HOSTILE, f"{HOSTILE}/snippet?query=tree", f"{HOSTILE}/quality", f"{HOSTILE}/similar?format=html",
+                 f"{HOSTILE}/entity?iri=" + urllib.parse.quote("javascript:window.pwned=1"), "/quality", "/like?dataset=hostile",
+                 "/?q=" + urllib.parse.quote("<script>window.pwned=1</script>")):
+        for size in (WIDE, NARROW):
+            with world.page(path, size=size) as page:
+                page.on("dialog", lambda dialog: (_ for _ in ()).throw(AssertionError("a dialog")))
+                page.eval_on_selector_all("details", "all => all.forEach(one => one.open = true)")
+                page.mouse.move(200, 300)
+                assert page.evaluate("window.pwned") is None, f"{path} ran what it shows"
+                links = page.eval_on_selector_all("a[href]", "all => all.map(one => one.protocol)")
+                assert set(links) <= {"http:", "https:", "mailto:"}, (path, set(links))
+                over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+                assert over <= 0, f"{path} is {over} pixels too wide"
+    with world.page(HOSTILE, scripts=False) as page:
+        assert "<script>window.pwned=1</script>" in page.locator("h1").inner_text(), page.locator("h1").inner_text()
+
+
+def check_suggestions(world):
+    """Titles as they are typed, by the keyboard alone, and by a link where a word is misspelt."""
+    with world.page("/") as page:
+        box = page.get_by_role("combobox")
+        box.press_sequentially("stre", delay=30)
+        options = page.get_by_role("option")
+        options.first.wait_for()
+        box.press("ArrowDown")
+        chosen = page.locator("[role=option][aria-selected=true]")
+        assert chosen.count() == 1 and box.get_attribute("aria-activedescendant") == chosen.get_attribute("id")
+        box.press("Escape")
+        assert box.get_attribute("aria-expanded") == "false"
+    with world.page("/?q=nitrogn", scripts=False) as page:
+        page.get_by_role("link", name="nitrogen").click()
+        assert page.locator("ol.hits article").count() > 0
+
+
+def check_search_by_example(world):
+    """Turtle that is pasted, a file that is given, a dataset that is named."""
+    for scripts in (True, False):
+        with world.page("/like", scripts) as page:
+            page.locator("textarea[name=text], textarea").last.fill(
+                "<http://a> a <http://xmlns.com/foaf/0.1/Person> ; <http://xmlns.com/foaf/0.1/name> \"A\" .")
+            page.locator("form.example button[type=submit]").first.click()
+            page.wait_for_load_state()
+            assert page.locator("main").inner_text(), "nothing is told"
+        with world.page("/like", scripts) as page:
+            page.locator("input[type=file]").set_input_files(str(ROOT / "testdata/hostile/content.ttl"))
+            page.locator("form.example button[type=submit]").first.click()
+            page.wait_for_load_state()
+            assert page.locator("ol.similar > li").count() > 0, page.locator("main").inner_text()[:400]
+
+
+def check_browse_and_cite(world):
+    """From a dataset to one of its entities and on; the citation is on the page."""
+    for scripts in (True, False):
+        with world.page(DATASET, scripts) as page:
+            page.locator(".examples-of a").first.click()
+            page.wait_for_url("**/entity?iri=*")
+            assert page.locator("table.properties tr").count() > 0, "no triples"
+        with world.page(DATASET, scripts) as page:
+            page.locator("details.cite > summary, .cite summary").first.click()
+            assert "@" in page.locator(".cite pre").first.inner_text()
+
+
+def check_operator(world):
+    """How the server runs, for this machine."""
+    with world.page("/operator", scripts=False) as page:
+        assert page.locator("table.findings tbody tr").count() > 0, "no route was counted"
+    with world.page("/api", scripts=False) as page:
+        page.locator("details.operation > summary").first.click()
+        assert page.locator("details.operation[open] table").count() > 0
+
+
 CHECKS = [check_search_and_understand, check_narrow_down, check_ask_in_sparql, check_pictures_of_answers, check_errors_are_told,
-          check_keyboard, check_narrow_screens, check_weight_and_time, check_axe]
+          check_suggestions, check_search_by_example, check_browse_and_cite, check_operator, check_hostile_data, check_keyboard,
+          check_narrow_screens, check_weight_and_time, check_axe]
 
 
 def pictures(world, folder):
@@ -214,7 +292,8 @@ def main():
         return
     from playwright.sync_api import sync_playwright
     with tempfile.TemporaryDirectory() as home:
-        for command in (["load", "testdata/catalog.ttl"], ["index"]):
+        hostile = [] if folder else [["load", "testdata/hostile/catalog.ttl"]]
+        for command in (["load", "testdata/catalog.ttl"], *hostile, ["index"]):
             subprocess.run([program, "--home", home, *command], check=True, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         with clients.Server(program, home) as server, sync_playwright() as driver:
             chromium = driver.chromium.launch(executable_path=browser, args=FLAGS)

@@ -709,7 +709,7 @@ async fn every_dataset_has_examples_that_answer() {
     assert_eq!(site.get("/dataset/contracts/examples?format=png").await.status, 400);
     assert_eq!(site.accept("/dataset/contracts/examples", "image/png").await.status, 406);
     let description = site.accept("/sparql", "application/n-triples").await.body;
-    assert_eq!(description.matches("<http://www.w3.org/ns/shacl#select>").count(), 5);
+    assert_eq!(description.matches("<http://www.w3.org/ns/shacl#select>").count(), 8);
 }
 
 const DATASETS: &str = "SELECT ?d { ?d a <http://www.w3.org/ns/dcat#Dataset> }";

