@@ -7,7 +7,7 @@ COMMIT = LODESEEK_COMMIT=$$(git describe --always --dirty --abbrev=12 --exclude=
 DATA ?= $(or $(LODESEEK_DATA),../shared/data)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup model build release web demo test lint clients federation portal trec scikit train-smoke crash bombs soak bench-load bench-search bench-snippet bench-statistics bench-update bench-rerank bench-encoder bench-federation clean
+.PHONY: help setup model build release web demo test lint clients federation portal pages trec scikit train-smoke crash bombs soak bench-load bench-search bench-snippet bench-statistics bench-update bench-rerank bench-encoder bench-federation clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -44,6 +44,9 @@ federation: build ## Comunica, rdflib, SPARQLWrapper, Jena, Virtuoso and Oxigrap
 
 portal: build ## ckanapi, mlcroissant and Chromium against a running server
 	@python3 .ci/portal.py target/debug/lodeseek
+
+pages: build ## the pages in Chromium by Playwright, and axe-core's rules; PICTURES=FOLDER takes pictures instead
+	@python3 .ci/pages.py target/debug/lodeseek $(if $(PICTURES),--pictures $(PICTURES))
 
 trec: build ## every value of `evaluate` against pytrec_eval and ir_measures, on random runs and DATA/acordar
 	@python3 .ci/trec.py target/debug/lodeseek $(DATA)

@@ -125,7 +125,7 @@ def check_ask_in_sparql(world):
     with world.page(DATASET, scripts=False) as page:
         page.get_by_role("button", name="Run").click()
         page.wait_for_url("**/sparql")
-        assert page.locator("table.results tbody tr").count() > 0, "no rows"
+        assert page.locator("table.answer tbody tr").count() > 0, "no rows"
 
 
 def check_pictures_of_answers(world):

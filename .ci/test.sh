@@ -11,6 +11,7 @@ cargo build $LODESEEK_FEATURES
 python3 .ci/clients.py target/debug/lodeseek
 python3 .ci/federation.py target/debug/lodeseek
 python3 .ci/portal.py target/debug/lodeseek
+python3 .ci/pages.py target/debug/lodeseek
 python3 .ci/export.py target/debug/lodeseek
 python3 .ci/trec.py target/debug/lodeseek
 python3 .ci/scikit.py target/debug/lodeseek ${LODESEEK_DATA:+"$LODESEEK_DATA"}

@@ -37,6 +37,8 @@ pub(in crate::server) struct Metrics {
 pub(super) struct RouteRow {
     pub(super) route: String,
     pub(super) requests: u64,
+    /// All of them together, in seconds.
+    pub(super) seconds: f64,
     /// Answered with 4xx.
     pub(super) refused: u64,
     /// Answered with 5xx.
@@ -120,12 +122,12 @@ impl Metrics {
         TextEncoder::new().encode_to_string(&self.registry.gather())
     }
 
-    /// The routes that were asked, the busiest first.
+    /// The routes that were asked, the first the one that took most time.
     pub(super) fn routes(&self) -> Vec<RouteRow> {
         let counts = self.requests.collect();
         let timed = self.seconds.collect();
         let mut rows: Vec<RouteRow> = metrics(&timed).map(|metric| row(metric, &counts)).collect();
-        rows.sort_by(|a, b| b.requests.cmp(&a.requests).then_with(|| a.route.cmp(&b.route)));
+        rows.sort_by(|a, b| b.seconds.total_cmp(&a.seconds).then_with(|| a.route.cmp(&b.route)));
         rows
     }
 }
@@ -161,6 +163,7 @@ fn row(timed: &Metric, counts: &[MetricFamily]) -> RouteRow {
     RouteRow {
         route: route.to_owned(),
         requests,
+        seconds: histogram.get_sample_sum(),
         refused: with_status('4'),
         failed: with_status('5'),
         quantiles: [0.5, 0.95, 0.99].map(|share| quantile(&upto, requests, share)),

@@ -189,7 +189,7 @@ pub(super) fn overview(state: &AppState) -> Result<Overview, ApiError> {
 }
 
 fn route(row: RouteRow) -> RouteView {
-    let RouteRow { route, requests, refused, failed, quantiles, bars } = row;
+    let RouteRow { route, requests, refused, failed, quantiles, bars, .. } = row;
     let milliseconds = quantiles.map(|seconds| seconds.is_finite().then_some(seconds * 1000.0));
     RouteView { route, requests, refused, failed, milliseconds, bars }
 }

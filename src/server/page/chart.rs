@@ -92,10 +92,13 @@ fn is_numeric(rows: &Rows, place: usize) -> bool {
     there().nth(1).is_some() && there().all(|term| number(term).is_some())
 }
 
-/// Bars of the first columns of numbers, called by the first column that holds something else.
+/// Bars of the first columns of numbers, called by the first column of words, or of something else.
 pub(super) fn bars(variables: &[Variable], rows: &Rows) -> Vec<Bars> {
     let numeric: Vec<usize> = (0..variables.len()).filter(|place| is_numeric(rows, *place)).collect();
-    let names = (0..variables.len()).find(|place| !numeric.contains(place));
+    let others = || (0..variables.len()).filter(|place| !numeric.contains(place));
+    // Words rather than IRIs, where there are any.
+    let is_worded = |place: &usize| matches!(column(rows, *place).flatten().next(), Some(Term::Literal(_)));
+    let names = others().find(is_worded).or_else(|| others().next());
     let coordinates = coordinates(variables);
     let (Some(names), false) = (names, rows.len() < 2) else { return Vec::new() };
     let is_coordinate = |place: usize| coordinates.is_some_and(|(one, other)| place == one || place == other);

@@ -9,7 +9,7 @@ use axum::response::Response;
 use serde_json::Value;
 use std::time::{Duration, SystemTime};
 
-/// Routes shown: the busiest.
+/// Routes shown: those that took most time.
 const SHOWN: usize = 40;
 /// Height of the tallest bar, and what a bar takes of the width.
 const HEIGHT: u64 = 24;
