@@ -11,6 +11,7 @@ use crate::store::Store;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use oxsdatatypes::Date;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -101,8 +102,8 @@ impl Citation {
     pub(super) fn of(described: &Described) -> Self {
         let metadata = &described.dataset.metadata;
         let names =
-            |agents: &[crate::catalog::Agent]| agents.iter().map(|agent| agent.name.clone()).collect::<Vec<_>>();
-        let publisher = described.publishers.first().map(|party| party.name.clone());
+            |agents: &[crate::catalog::Agent]| agents.iter().filter_map(|agent| told(&agent.name)).collect::<Vec<_>>();
+        let publisher = described.publishers.iter().find_map(|party| told(&party.name));
         let creators = names(&metadata.creators);
         let places = [metadata.source.as_deref(), metadata.landing_page.as_deref(), Some(metadata.id.as_str())];
         let identifiers = described.identifiers.iter().map(String::as_str);
@@ -110,7 +111,7 @@ impl Citation {
         let own = metadata.landing_page.clone().or_else(|| metadata.source.clone());
         Self {
             key: metadata.id.to_string(),
-            title: metadata.title().to_owned(),
+            title: on_one_line(metadata.title()),
             authors: if creators.is_empty() { publisher.iter().cloned().collect() } else { creators },
             publisher,
             date: metadata.issued.as_deref().or(metadata.modified.as_deref()).map(date).unwrap_or_default(),
@@ -195,6 +196,9 @@ fn doi(text: &str) -> Option<String> {
         let sound = (4..=9).contains(&registrant.split('.').next()?.len())
             && registrant.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
         let name = name.split(|c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>' | '?' | '#')).next()?;
+        // Of the sentence that it stood in.
+        let name = name.trim_end_matches(['.', ',', ';']);
+        let name = if name.contains('(') { name } else { name.trim_end_matches([')', '.', ',', ';']) };
         (begins && sound && !name.is_empty()).then(|| format!("10.{registrant}/{name}"))
     })
 }
@@ -208,7 +212,17 @@ fn date(text: &str) -> Vec<u32> {
         1 => (1..=12).contains(part),
         _ => (1..=31).contains(part),
     };
-    parts.enumerate().take(3).take_while(sound).map(|(_, part)| part).collect()
+    let mut parts: Vec<u32> = parts.enumerate().take(3).take_while(sound).map(|(_, part)| part).collect();
+    // No month has the day: the month is all that can be believed.
+    if parts.len() == 3 && format!("{:04}-{:02}-{:02}", parts[0], parts[1], parts[2]).parse::<Date>().is_err() {
+        parts.pop();
+    }
+    parts
+}
+
+/// A name, where it is one.
+fn told(name: &str) -> Option<String> {
+    Some(on_one_line(name)).filter(|name| !name.is_empty())
 }
 
 /// White space and control characters as single spaces.

@@ -143,7 +143,8 @@ fn described(resources: &Resources<'_>, node: &NamedOrBlankNode, syntax: RdfSynt
     Ok(response)
 }
 
-/// A resource with its triples, from and to it, of a page each; `None` where there are none at all.
+/// A resource with its triples, from and to it, of a page each; `None` where there are none at all, or none on a page that is
+/// not the first.
 fn find(
     resources: &Resources<'_>,
     node: &NamedOrBlankNode,
@@ -152,7 +153,9 @@ fn find(
 ) -> Result<Option<Entity>, StoreError> {
     let out = resources.triples(node, Stands::First, skip[0], PAGE)?;
     let to = resources.triples(node, Stands::Last, skip[1], PAGE)?;
-    if out.triples.is_empty() && to.triples.is_empty() && skip == [0, 0] {
+    let is_past = |found: &Excerpt, skip: usize| skip > 0 && found.triples.is_empty();
+    let is_nothing = out.triples.is_empty() && to.triples.is_empty();
+    if is_nothing || is_past(&out, skip[0]) || is_past(&to, skip[1]) {
         return Ok(None);
     }
     let labels = Labelling::of(resources, node, [&out.triples, &to.triples])?;

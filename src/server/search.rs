@@ -1,7 +1,7 @@
 //! `GET /api/search`.
 
 use super::AppState;
-use super::error::ApiError;
+use super::error::{ApiError, say_when};
 use super::filter::{Pairs, filter};
 use super::negotiation::languages;
 use crate::catalog::{Metadata, Scheme};
@@ -69,7 +69,9 @@ pub(super) async fn turn(state: &AppState, request: &SearchRequest) -> Result<Op
 }
 
 pub(super) fn json_error(error: &ApiError) -> Response {
-    (error.status, Json(json!({ "error": error.message }))).into_response()
+    let mut response = (error.status, Json(json!({ "error": error.message }))).into_response();
+    say_when(&mut response);
+    response
 }
 
 fn request(parameters: Parameters) -> Result<SearchRequest, ApiError> {

@@ -68,6 +68,11 @@ impl Form {
         }
     }
 
+    /// The form of what a client accepts, whatever else was wrong with its request.
+    fn of(headers: &HeaderMap, otherwise: Self) -> Self {
+        Self::asked(None, headers).unwrap_or(otherwise)
+    }
+
     fn error(self, error: &ApiError) -> Response {
         match self {
             Self::Json => search::json_error(error),
@@ -104,7 +109,7 @@ pub(super) async fn of_dataset(
 ) -> Response {
     let (form, answer) = match asked(parameters, &headers) {
         Ok((form, parameters)) => (form, like_dataset(&state, id, &parameters, form).await),
-        Err(error) => (Form::Json, Err(error)),
+        Err(error) => (Form::of(&headers, Form::Json), Err(error)),
     };
     told(form, answer)
 }
@@ -117,7 +122,7 @@ pub(super) async fn form(
 ) -> Response {
     let (form, parameters) = match asked(parameters, &headers) {
         Ok(asked) => asked,
-        Err(error) => return told(Form::Html, Err(error)),
+        Err(error) => return told(Form::of(&headers, Form::Html), Err(error)),
     };
     let Some(named) = parameters.dataset.as_deref().map(str::trim).filter(|named| !named.is_empty()) else {
         return match form {
@@ -128,8 +133,18 @@ pub(super) async fn form(
             }
         };
     };
-    let id = state.store.iris().dataset_id(named).map_or_else(|| named.to_owned(), |id| id.to_string());
+    let id = named_dataset(&state, named);
     told(form, like_dataset(&state, id, &parameters, form).await)
+}
+
+/// The id of a dataset that is named by it, by its IRI, or by the address of its page, whichever of its hosts that names.
+fn named_dataset(state: &AppState, named: &str) -> String {
+    let iris = state.store.iris();
+    let by_address = || {
+        let path = state.addresses.iter().find_map(|address| named.strip_prefix(address.as_str()))?;
+        iris.dataset_id(&format!("{}{path}", iris.base()))
+    };
+    iris.dataset_id(named).or_else(by_address).map_or_else(|| named.to_owned(), |id| id.to_string())
 }
 
 /// What is like the example that is sent.
@@ -141,13 +156,13 @@ pub(super) async fn example(
 ) -> Response {
     let (form, parameters) = match asked(parameters, &headers) {
         Ok(asked) => asked,
-        Err(error) => return told(Form::Json, Err(error)),
+        Err(error) => return told(Form::of(&headers, Form::Json), Err(error)),
     };
     let answer = async {
         let depth = parameters.depth()?;
         let sent = Sent::of(request, &headers).await?;
         if let Some(id) = sent.dataset {
-            let id = state.store.iris().dataset_id(&id).map_or(id, |id| id.to_string());
+            let id = named_dataset(&state, &id);
             return like_dataset(&state, id, &parameters, form).await;
         }
         let turn = state.turn().await?;

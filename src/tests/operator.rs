@@ -33,10 +33,12 @@ const HERE: [u8; 4] = [127, 0, 0, 1];
 #[tokio::test]
 async fn without_a_token_it_is_for_this_machine_alone() {
     let site = site(Operators::default(), Proxies::default());
-    let elsewhere: [(_, &[(&str, &str)], u16); 8] = [
+    let elsewhere: [(_, &[(&str, &str)], u16); 10] = [
         (HERE, &[("host", "localhost:7878")], 200),
         (HERE, &[("host", "127.0.0.1")], 200),
         (HERE, &[("host", "[::1]:7878")], 200),
+        (HERE, &[("host", "LOCALHOST.:7878")], 200),
+        (HERE, &[("host", "localhost"), ("x-real-ip", "192.0.2.7")], 403),
         // A name that was made to point here, as a page elsewhere may do.
         (HERE, &[("host", "attacker.example")], 403),
         (HERE, &[], 403),

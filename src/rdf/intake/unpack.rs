@@ -238,7 +238,8 @@ fn unpack(
         Layer::Tar => tar_members(reader, name, &layers, budget, reading),
         // Its directory is at the end: it cannot be read from inside another stream.
         Layer::Zip => {
-            Err(Refusal::Nested { outer: layers.first().map_or("a stream", |l| l.name()), inner: "zip" }.into())
+            let outer = layers.iter().rev().nth(1).map_or("a stream", |outer| outer.name());
+            Err(Refusal::Nested { outer, inner: "zip" }.into())
         }
         compression => unpack(decoder(compression, reader, budget), name, layers, budget, reading),
     }

@@ -67,10 +67,12 @@ fn is_of_this_machine(state: &AppState, request: &Request) -> bool {
     let client = state.proxies.client(headers, request.extensions());
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).and_then(|host| host.parse::<Uri>().ok());
     let names_us = host.and_then(|host| {
-        let name = host.host()?.trim_matches(['[', ']']).to_owned();
+        let name = host.host()?.trim_matches(['[', ']']).trim_end_matches('.').to_ascii_lowercase();
         Some(name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback()))
     });
-    let is_forwarded = ["x-forwarded-for", "forwarded", "via"].into_iter().any(|name| headers.contains_key(name));
+    let is_forwarded = headers.keys().map(header::HeaderName::as_str).any(|name| {
+        name.starts_with("x-forwarded-") || matches!(name, "forwarded" | "via" | "x-real-ip" | "x-original-host")
+    });
     client.is_some_and(|client| client.is_loopback()) && names_us == Some(true) && !is_forwarded
 }
 

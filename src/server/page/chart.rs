@@ -15,6 +15,8 @@ const HEIGHT: f64 = 480.0;
 /// Room around the points, as a share of what they take, and at least so many degrees.
 const MARGIN: f64 = 0.08;
 const LEAST: f64 = 0.02;
+/// The least height for a width, and the least width for a height.
+const SLIMMEST: f64 = 0.4;
 /// Lines of the grid in each direction at most.
 const LINES: f64 = 8.0;
 const DEGREES: &str = "°";
@@ -177,9 +179,14 @@ fn coordinate(term: Option<&Term>) -> Option<f64> {
 }
 
 fn drawn(points: &[((f64, f64), String)]) -> Map {
-    let (south, north) = span(points.iter().map(|((lat, _), _)| *lat));
-    let (west, east) = span(points.iter().map(|((_, long), _)| *long));
-    let squeeze = ((south + north) / 2.0).to_radians().cos().max(0.05);
+    let (lats, longs) = (|| points.iter().map(|((lat, _), _)| *lat), || points.iter().map(|((_, long), _)| *long));
+    let (lowest, highest) = ends(lats());
+    let (leftmost, rightmost) = ends(longs());
+    let squeeze = ((lowest + highest) / 2.0).to_radians().cos().max(0.05);
+    // Neither a line nor a slit: each side is at least so much of the other.
+    let (tall, broad) = (highest - lowest, (rightmost - leftmost) * squeeze);
+    let (south, north) = span(lowest, highest, broad * SLIMMEST, 90.0);
+    let (west, east) = span(leftmost, rightmost, tall * SLIMMEST / squeeze, 180.0);
     let scale = (WIDTH / ((east - west) * squeeze)).min(HEIGHT / (north - south));
     let x = |long: f64| tenths((long - west) * squeeze * scale);
     let y = |lat: f64| tenths((north - lat) * scale);
@@ -195,7 +202,13 @@ fn drawn(points: &[((f64, f64), String)]) -> Map {
         parallels: lines(south, north)
             .map(|(lat, told)| (y(lat), told + if lat < 0.0 { " S" } else { " N" }))
             .collect(),
-        told: format!("{} points from {south:.2} to {north:.2} north and {west:.2} to {east:.2} east", points.len()),
+        told: match points {
+            [((lat, long), _)] => format!("A point at {lat:.2} north and {long:.2} east"),
+            _ => format!(
+                "{} points from {lowest:.2} to {highest:.2} north and {leftmost:.2} to {rightmost:.2} east",
+                points.len()
+            ),
+        },
     }
 }
 
@@ -203,11 +216,15 @@ fn tenths(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }
 
-/// From the least to the greatest, with room around.
-fn span(values: impl Iterator<Item = f64>) -> (f64, f64) {
-    let (least, most) = values.fold((f64::MAX, f64::MIN), |(least, most), one| (least.min(one), most.max(one)));
-    let room = ((most - least) * MARGIN).max(LEAST);
-    (least - room, most + room)
+/// The least and the greatest.
+fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::MAX, f64::MIN), |(least, most), one| (least.min(one), most.max(one)))
+}
+
+/// From the least to the greatest, with room around, over so many degrees at least and not beyond the ends of Earth.
+fn span(least: f64, most: f64, degrees: f64, end: f64) -> (f64, f64) {
+    let room = ((most - least) * MARGIN).max(LEAST).max((degrees - (most - least)) / 2.0);
+    ((least - room).max(-end), (most + room).min(end))
 }
 
 /// Round numbers of degrees, and how they are told.
@@ -292,6 +309,7 @@ mod tests {
             let map = drawn(&points);
             prop_assert!(map.width <= WIDTH + 0.1 && map.height <= HEIGHT + 0.1);
             for dot in &map.points {
+                prop_assert!(map.height >= 20.0 && map.width >= 20.0, "{map:?}");
                 prop_assert!((0.0..=map.width).contains(&dot.x) && (0.0..=map.height).contains(&dot.y), "{map:?}");
             }
             prop_assert!(map.meridians.len() <= 10 && map.parallels.len() <= 10);

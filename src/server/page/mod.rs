@@ -268,7 +268,9 @@ pub(super) async fn not_found() -> Response {
 
 pub(super) fn error(error: &ApiError) -> Response {
     let page = ErrorPage { query: String::new(), status: error.status.as_u16(), message: error.message.clone() };
-    (error.status, render(&page)).into_response()
+    let mut response = (error.status, render(&page)).into_response();
+    say_when(&mut response);
+    response
 }
 
 pub(super) async fn style() -> impl IntoResponse {
