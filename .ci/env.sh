@@ -6,7 +6,8 @@
 lodeseek_say() { echo "setup: $*" >&2; }
 
 lodeseek_has_libclang() {
-  ldconfig -p 2>/dev/null | grep -q 'libclang\(-[0-9]*\)\?\.so' || ls /usr/lib/llvm-*/lib/libclang*.so* >/dev/null 2>&1 ||
+  # libclang-cpp.so is another library.
+  ldconfig -p 2>/dev/null | grep -q 'libclang\(-[0-9.]*\)\?\.so' || ls /usr/lib/llvm-*/lib/ 2>/dev/null | grep -q '^libclang\(-[0-9.]*\)\?\.so' ||
     [ -n "${LIBCLANG_PATH:-}" ]
 }
 
