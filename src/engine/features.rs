@@ -1,7 +1,7 @@
 //! What a dataset, or an example, may have in common with others: its features, from its profile.
 
 use crate::index::{Feature, FeatureKind};
-use crate::profile::{Linkage, Profile};
+use crate::profile::Profile;
 use crate::rdf::{TermId, TripleGraph};
 
 /// Classes, and properties, that are features: the most frequent ones.
@@ -12,7 +12,7 @@ const SPACES: usize = 100;
 const ENTITIES: usize = 100;
 
 /// The features of a graph. `rdf:type` is one too: that everything has it, makes it count for nothing.
-pub(super) fn features(graph: &TripleGraph, profile: &Profile, linkage: &Linkage) -> Vec<Feature> {
+pub(super) fn features(graph: &TripleGraph, profile: &Profile) -> Vec<Feature> {
     let terms = |kind: FeatureKind, counts: &[(TermId, u64)], most: usize| {
         let named = counts.iter().filter(|(id, _)| graph.is_iri(*id)).take(most);
         named.filter_map(|(id, _)| Feature::new(kind, graph.term(*id).text())).collect::<Vec<_>>()
@@ -24,9 +24,9 @@ pub(super) fn features(graph: &TripleGraph, profile: &Profile, linkage: &Linkage
         terms(FeatureKind::Class, &profile.classes, TERMS),
         terms(FeatureKind::Property, &profile.properties, TERMS),
         spaces(FeatureKind::Vocabulary, &profile.vocabularies),
-        spaces(FeatureKind::Space, &linkage.spaces),
+        spaces(FeatureKind::Space, &profile.linkage.spaces),
         spaces(FeatureKind::Target, &profile.links),
-        terms(FeatureKind::Entity, &linkage.targets, ENTITIES),
+        terms(FeatureKind::Entity, &profile.linkage.targets, ENTITIES),
     ]
     .concat()
 }

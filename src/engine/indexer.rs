@@ -8,7 +8,7 @@ use super::{CARD_LANGUAGES, Card, EngineError, index_folder};
 use crate::catalog::DatasetId;
 use crate::document::{CompactDocument, FieldedDocument};
 use crate::index::{Analysis, AnalysisKind, IndexDocument, IndexWriter};
-use crate::profile::{Linkage, Patterns, Profile, Schema};
+use crate::profile::{Patterns, Profile, Schema};
 use crate::rdf::{Labels, LiteralKind, TermId, TermRef, TripleGraph};
 use crate::snippet::{
     IlluSnip, Method, MethodError, MethodOptions, Provenance, Snippet, SnippetExtractor, Starts, TripleBudget,
@@ -290,7 +290,7 @@ impl<'s> Indexer<'s> {
             let profile = Profile::of(&graph);
             let mut described = profile.to_void(&graph, &node);
             described.extend(Patterns::of(&graph).to_triples(&graph, &node, PROFILE_PATTERNS));
-            let features = features(&graph, &profile, &Linkage::of(&graph));
+            let features = features(&graph, &profile);
             (profile, features, Schema::of(&graph), described)
         });
         let metadata = &entry.dataset.metadata;

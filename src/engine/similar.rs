@@ -28,7 +28,7 @@ use super::{EngineError, Other};
 use crate::catalog::{DatasetId, Metadata};
 use crate::document::CompactDocument;
 use crate::index::{DocumentAddress, Feature, FeatureKind, IndexError, Snapshot};
-use crate::profile::{Linkage, Profile};
+use crate::profile::Profile;
 use crate::ranking::{Ranking, Scored};
 use crate::rdf::{TripleGraph, prefixed};
 use crate::snippet::{IlluSnip, SnippetExtractor, Starts};
@@ -169,7 +169,7 @@ impl Example {
     #[must_use]
     pub fn new(graph: TripleGraph) -> Self {
         let profile = Profile::of(&graph);
-        let features = features(&graph, &profile, &Linkage::of(&graph));
+        let features = features(&graph, &profile);
         Self { graph, profile, features }
     }
 

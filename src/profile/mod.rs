@@ -11,7 +11,7 @@ pub use schema::{Schema, SchemaEdge, SchemaNode};
 
 use crate::rdf::vocab::rdf;
 use crate::rdf::{LiteralKind, TermId, TermRef, TripleGraph, namespace};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 /// The counts of one graph, by term id. Lists are sorted by count, descending, then by term.
@@ -39,10 +39,12 @@ pub struct Profile {
     pub languages: Vec<(String, u64)>,
     /// (URI space of another data source, triples whose object lies there and is not described here).
     pub links: Vec<(String, u64)>,
+    /// The spaces and entities behind `links`.
+    pub linkage: Linkage,
 }
 
 impl Profile {
-    /// Counts a graph in one pass over its triples and one over its terms.
+    /// Counts a graph in two passes over its triples and two over its terms.
     #[must_use]
     pub fn of(graph: &TripleGraph) -> Self {
         let kind = graph.iri(rdf::TYPE);
@@ -66,6 +68,7 @@ impl Profile {
                 entities[triple.object.index()] = true;
             }
         }
+        let linkage = Linkage::of(graph);
         let count = |marks: &[bool]| marks.iter().filter(|mark| **mark).count() as u64;
         Self {
             triples: graph.len() as u64,
@@ -76,7 +79,8 @@ impl Profile {
             type_triples,
             vocabularies: vocabularies(graph, &classes, &properties),
             languages: languages(graph),
-            links: links(graph, &subjects, kind),
+            links: linkage.links(graph),
+            linkage,
             classes: sorted(classes),
             properties: sorted(properties),
         }
@@ -148,23 +152,6 @@ fn languages(graph: &TripleGraph) -> Vec<(String, u64)> {
         }
     }
     sorted(counts)
-}
-
-/// Links leave the dataset: their object is an IRI that is described nowhere in it and lies in a URI space in which it
-/// describes nothing. Objects of `rdf:type` are vocabulary, not links.
-fn links(graph: &TripleGraph, subjects: &[bool], kind: Option<TermId>) -> Vec<(String, u64)> {
-    let own: FxHashSet<&str> =
-        graph.iris().filter(|id| subjects[id.index()]).filter_map(|id| uri_space(graph.term(id).text())).collect();
-    let mut counts: FxHashMap<&str, u64> = FxHashMap::default();
-    for triple in graph.triples() {
-        if Some(triple.predicate) == kind || !graph.is_iri(triple.object) || subjects[triple.object.index()] {
-            continue;
-        }
-        if let Some(space) = uri_space(graph.term(triple.object).text()).filter(|space| !own.contains(space)) {
-            *counts.entry(space).or_default() += 1;
-        }
-    }
-    sorted(counts.into_iter().map(|(space, count)| (space.to_owned(), count)).collect())
 }
 
 /// Scheme and authority with a final slash: `http://dbpedia.org/`.

@@ -1,13 +1,13 @@
 //! Each indicator of one dataset, with its reason.
 
-use super::compliance::{Compliance, part_name, prefixed};
+use super::compliance::{Compliance, part_name};
 use super::description::Node;
 use super::indicator::Indicator as I;
 use super::known::{self, Format};
 use super::{Assessment, Finding, Outcome, Reached};
 use crate::profile::Summary;
-use crate::rdf::TripleGraph;
 use crate::rdf::vocab::{dcat, dcterms, lodeseek};
+use crate::rdf::{TripleGraph, prefixed};
 use oxrdf::NamedNode;
 use oxsdatatypes::{Date, DateTime, GYear, GYearMonth};
 

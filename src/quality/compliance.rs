@@ -5,8 +5,8 @@
 
 use super::description::Node;
 use crate::catalog::application_profile::{self, ValueKind};
-use crate::rdf::local_name;
-use crate::rdf::vocab::{PREFIXES, adms, dcat, dcatap, dcterms, foaf, skos, spdx};
+use crate::rdf::prefixed;
+use crate::rdf::vocab::{adms, dcat, dcatap, dcterms, foaf, skos, spdx};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -162,10 +162,4 @@ pub(super) fn part_name(part: Node<'_>, dataset: &str) -> String {
     let text = part.term().text();
     let own = text.strip_prefix(dataset).and_then(|rest| rest.strip_prefix('#'));
     own.unwrap_or(text).to_owned()
-}
-
-/// An IRI with a prefix for its namespace.
-pub(super) fn prefixed(iri: &str) -> String {
-    let known = PREFIXES.iter().find_map(|(prefix, namespace)| Some((prefix, iri.strip_prefix(namespace)?)));
-    known.map_or_else(|| local_name(iri).to_owned(), |(prefix, name)| format!("{prefix}:{name}"))
 }

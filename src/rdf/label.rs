@@ -1,4 +1,4 @@
-//! The human-readable form of a term.
+//! The human-readable form of a term, and of texts and numbers beside it.
 //!
 //! Two readings exist side by side. *Indexing* follows ACORDAR: the `rdfs:label` of the dataset where there is one, else
 //! the local name. *Display* looks at more label properties, puts the reader's languages before the better property, and
@@ -58,6 +58,37 @@ pub fn prefixed(iri: &str) -> String {
         None if iri.ends_with(['/', '#']) => iri.to_owned(),
         None => local_name(iri).to_owned(),
     }
+}
+
+/// A text on one line: whitespace and control characters as single spaces.
+///
+/// ```
+/// use lodeseek::rdf::on_one_line;
+/// assert_eq!(on_one_line(" a\n\tb\u{7}c "), "a b c");
+/// ```
+#[must_use]
+pub fn on_one_line(text: &str) -> String {
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// A number with its thousands apart.
+///
+/// ```
+/// use lodeseek::rdf::grouped;
+/// assert_eq!([grouped(7), grouped(999), grouped(1_234_567)], ["7", "999", "1,234,567"]);
+/// ```
+#[must_use]
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
 }
 
 /// A local name as words: percent-decoded, split at `_`, `-`, `+`, and where case or digits change.

@@ -10,7 +10,7 @@ mod triples;
 pub mod vocab;
 
 pub use canonical::{Uncanonical, canonical_fingerprint};
-pub use label::{LABEL_PROPERTIES, Labels, local_name, namespace, prefixed, words};
+pub use label::{LABEL_PROPERTIES, Labels, grouped, local_name, namespace, on_one_line, prefixed, words};
 pub use language::language_name;
 pub use output::{RdfSyntax, WriteError};
 pub use pretty::{PrettyError, to_pretty_turtle};

@@ -7,6 +7,7 @@ use super::described::Described;
 use super::error::ApiError;
 use super::negotiation::best;
 use crate::catalog::DatasetId;
+use crate::rdf::on_one_line;
 use crate::store::Store;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -223,12 +224,6 @@ fn date(text: &str) -> Vec<u32> {
 /// A name, where it is one.
 fn told(name: &str) -> Option<String> {
     Some(on_one_line(name)).filter(|name| !name.is_empty())
-}
-
-/// White space and control characters as single spaces.
-fn on_one_line(text: &str) -> String {
-    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
-    words.collect::<Vec<_>>().join(" ")
 }
 
 /// A text in TeX. Braces become commands: BibTeX counts those with a backslash too, and a lone one would end the entry.

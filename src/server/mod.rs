@@ -399,11 +399,7 @@ fn endpoints() -> Router<AppState> {
 
 /// What the operator sees. Pages of other sites may not read it.
 fn operators(state: &AppState) -> Router<AppState> {
-    let routes = Router::new();
-    if state.operator.is_none() {
-        return routes;
-    }
-    routes
+    Router::new()
         .route("/operator", get(page::operator))
         .route("/api/operator", get(operator::json))
         .route("/metrics", get(operator::prometheus))

@@ -14,6 +14,7 @@
 //! (light or dark) takes precedence over them.
 
 use super::{LabelledTerm, LabelledTriple, TermKind};
+use crate::rdf::on_one_line;
 use crate::rdf::vocab::rdf;
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -522,7 +523,7 @@ impl Entity<'_> {
 }
 
 /// At most `most` characters, whitespace and control characters as single spaces.
-fn cut(text: &str, most: usize) -> String {
+pub(crate) fn cut(text: &str, most: usize) -> String {
     let text = on_one_line(text);
     if text.chars().count() <= most {
         return text;
@@ -545,12 +546,8 @@ fn cut_within(text: &str, most: usize) -> String {
     format!("{}…{}", start.trim_end(), end.trim_start())
 }
 
-fn on_one_line(text: &str) -> String {
-    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
-    words.collect::<Vec<_>>().join(" ")
-}
-
-fn escaped(text: &str) -> String {
+/// Text that XML can hold, in an element or an attribute.
+pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

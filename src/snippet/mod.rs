@@ -11,6 +11,7 @@ pub mod pcsg;
 mod provenance;
 pub mod sample;
 
+pub(crate) use drawing::{cut, escaped};
 pub use drawing::{draw, draw_file};
 pub use illusnip::{IlluSnip, Starts};
 pub use method::{Method, MethodError, MethodOptions};

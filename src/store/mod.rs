@@ -39,7 +39,7 @@ pub use resource::{Excerpt, Resources, Stands, resource};
 pub use sparql::{
     Answer, AnswerStream, Bindings, Cancellation, Head, PatternSources, Provenance, QueryRequest, SendError,
     ServiceCall, ServiceError, ServiceRow, Services, Source, Sources, SparqlError, SparqlLimits, Statistics, evaluate,
-    sources, stream, triple_patterns,
+    resident_memory, sources, stream, triple_patterns,
 };
 pub use whole::StoredGraph;
 

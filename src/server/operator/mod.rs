@@ -12,6 +12,7 @@ pub(super) use metrics::{Metrics, observe};
 use super::AppState;
 use super::error::ApiError;
 use crate::engine::index_folder;
+use crate::store::resident_memory;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::middleware::Next;
@@ -206,16 +207,9 @@ fn measured(state: &AppState) -> Result<(u64, Option<SystemTime>, Option<u64>), 
     let datasets = state.searcher.len()?;
     let meta = std::fs::metadata(index_folder(state.store.home()).join("meta.json"));
     let indexed = meta.and_then(|meta| meta.modified()).ok();
-    let memory = memory();
+    let memory = resident_memory();
     counting(state)?.metrics.set(datasets, indexed, memory);
     Ok((datasets, indexed, memory))
-}
-
-/// Bytes of the process that are in memory, where the system tells.
-fn memory() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    Some(line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()? * 1024)
 }
 
 /// `GET /metrics`.

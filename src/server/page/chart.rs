@@ -2,7 +2,8 @@
 //!
 //! The map has a grid and no land: every outline would be data of others, or a request to somebody else's server.
 
-use oxrdf::{Term, Variable};
+use oxrdf::vocab::{geosparql, xsd};
+use oxrdf::{NamedNodeRef, Term, Variable};
 
 /// Rows drawn: more bars are no picture.
 const BARS: usize = 60;
@@ -61,16 +62,32 @@ pub(super) struct Dot {
     pub(super) label: String,
 }
 
+/// The datatypes of numbers. <https://www.w3.org/TR/xmlschema11-2/#built-in-datatypes>
+const NUMBERS: [NamedNodeRef<'_>; 16] = [
+    xsd::BYTE,
+    xsd::DECIMAL,
+    xsd::DOUBLE,
+    xsd::FLOAT,
+    xsd::INT,
+    xsd::INTEGER,
+    xsd::LONG,
+    xsd::NEGATIVE_INTEGER,
+    xsd::NON_NEGATIVE_INTEGER,
+    xsd::NON_POSITIVE_INTEGER,
+    xsd::POSITIVE_INTEGER,
+    xsd::SHORT,
+    xsd::UNSIGNED_BYTE,
+    xsd::UNSIGNED_INT,
+    xsd::UNSIGNED_LONG,
+    xsd::UNSIGNED_SHORT,
+];
+
 type Rows = [Vec<Option<Term>>];
 
 /// The number of a literal, where it is one and finite.
 fn number(term: Option<&Term>) -> Option<f64> {
     let Some(Term::Literal(literal)) = term else { return None };
-    let kind = literal.datatype().as_str().strip_prefix("http://www.w3.org/2001/XMLSchema#")?.to_owned();
-    let is_number =
-        matches!(kind.as_str(), "integer" | "decimal" | "double" | "float" | "int" | "long" | "short" | "byte")
-            || kind.ends_with("Integer")
-            || kind.starts_with("unsigned");
+    let is_number = NUMBERS.contains(&literal.datatype());
     let value: f64 = if is_number { literal.value().trim().parse().ok()? } else { return None };
     value.is_finite().then_some(value)
 }
@@ -135,7 +152,7 @@ fn coordinates(variables: &[Variable]) -> Option<(usize, usize)> {
 /// A point of OGC's well-known text, without an altitude and in CRS84: `POINT(long lat)`.
 fn well_known(term: Option<&Term>) -> Option<(f64, f64)> {
     let Some(Term::Literal(literal)) = term else { return None };
-    if literal.datatype().as_str() != "http://www.opengis.net/ont/geosparql#wktLiteral" {
+    if literal.datatype() != geosparql::WKT_LITERAL {
         return None;
     }
     let value = literal.value().trim();

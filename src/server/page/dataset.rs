@@ -6,7 +6,7 @@ use super::similar::SimilarView;
 use super::{Piece, TripleView, WorkView, error, from_whom, href, is_web, render, triple_view, work_view};
 use crate::catalog::{DatasetId, Scheme};
 use crate::engine::{Card, OtherEdition, Related, Schema, SchemaEdge};
-use crate::rdf::{local_name, prefixed, words};
+use crate::rdf::{grouped, local_name, prefixed, words};
 use crate::server::cite::Citation;
 use crate::server::described::Described;
 use crate::server::entity::examples as examples_of_classes;
@@ -224,7 +224,7 @@ struct LinkView {
 fn link_view(schema: &Schema, edge: &SchemaEdge) -> LinkView {
     let [from, to] = [edge.from, edge.to].map(|node| diagram::class_name(&schema.nodes[node]));
     let (property, iri) = (prefixed(&edge.property), edge.property.clone());
-    LinkView { from, property, iri, to, triples: diagram::grouped(edge.triples) }
+    LinkView { from, property, iri, to, triples: grouped(edge.triples) }
 }
 
 /// What a shape leaves out, in words.
@@ -232,7 +232,7 @@ fn left_out(schema: &Schema) -> String {
     let count = |count: u64, one: &str, many: &str| match count {
         0 => None,
         1 => Some(format!("1 {one}")),
-        count => Some(format!("{} {many}", diagram::grouped(count))),
+        count => Some(format!("{} {many}", grouped(count))),
     };
     let parts = [
         count(schema.more_nodes, "smaller class", "smaller classes"),

@@ -5,7 +5,8 @@
 //! stands on its arrow where there is room, else it is told by the arrow's tooltip and by the table beside the picture.
 
 use crate::engine::{Schema, SchemaNode};
-use crate::rdf::prefixed;
+use crate::rdf::{grouped, prefixed};
+use crate::snippet::{cut, escaped};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -301,41 +302,6 @@ fn share(count: u64, most: u64) -> f64 {
     if most == 0 { 0.0 } else { (count as f64).ln_1p() / (most as f64).ln_1p() }
 }
 
-fn cut(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
-        return text.to_owned();
-    }
-    text.chars().take(most - 1).chain(['…']).collect()
-}
-
-/// A number with its thousands apart.
-pub(super) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
-fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            character if character.is_control() => safe.push(' '),
-            character => safe.push(character),
-        }
-    }
-    safe
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -398,7 +364,5 @@ mod tests {
     fn neighbours_on_the_ring_are_linked() {
         let arrows = arrows(&schema(5, &[(0, 3, 1), (3, 1, 1), (1, 4, 1)]));
         assert_eq!(order(5, &arrows), [0, 3, 1, 4, 2]);
-        assert_eq!(grouped(1_234_567), "1,234,567");
-        assert_eq!((grouped(0), grouped(999)), ("0".to_owned(), "999".to_owned()));
     }
 }

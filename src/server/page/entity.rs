@@ -1,8 +1,9 @@
 //! The page of one resource of a dataset, and such resources as examples on the page of the dataset.
 
-use super::diagram::{class_name, grouped};
+use super::diagram::class_name;
 use super::{href, is_web, render, shorten};
 use crate::engine::Card;
+use crate::rdf::grouped;
 use crate::server::entity::{self, Entity, PAGE, Told};
 use crate::snippet::{LabelledTerm, LabelledTriple, TermKind};
 use askama::Template;

@@ -29,7 +29,7 @@ pub(super) use kept::Kept;
 pub use limits::{SparqlLimits, Statistics};
 pub(super) use places::Running;
 pub use sources::{PatternSources, Source, Sources, sources};
-pub use stream::{AnswerStream, Cancellation, Head, SendError};
+pub use stream::{AnswerStream, Cancellation, Head, SendError, resident_memory};
 
 use super::Store;
 use federation::{Feed, Reader};

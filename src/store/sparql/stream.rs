@@ -184,11 +184,16 @@ impl Sink {
     }
 }
 
-/// Memory this process holds, in megabytes, where the system tells.
+/// Memory this process holds, in bytes, where the system tells.
+#[must_use]
+pub fn resident_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
+}
+
 fn resident_megabytes() -> Option<u64> {
-    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
-    let pages: u64 = statm.split_whitespace().nth(1)?.parse().ok()?;
-    Some(pages / 256) // pages of 4 KiB
+    resident_memory().map(|bytes| bytes >> 20)
 }
 
 /// What bounds an answer from outside its evaluation.
