@@ -100,6 +100,9 @@ struct Judged {
 struct Mentions {
     #[command(flatten)]
     papers: Papers,
+    /// Queries that people asked, one a line, of which it is not known what for: papers are given those that fit them.
+    #[arg(long, value_name = "FILE")]
+    queries: Option<PathBuf>,
     /// Negatives of a query.
     #[arg(long, value_name = "N", default_value_t = 7)]
     negatives: usize,
@@ -214,14 +217,26 @@ fn of_judgements(searcher: Searcher, arguments: &Judged) -> anyhow::Result<Made>
 }
 
 fn of_mentions(searcher: Searcher, arguments: &Mentions) -> anyhow::Result<Made> {
-    let Mentions { papers, negatives } = arguments;
+    let Mentions { papers, queries, negatives } = arguments;
     let topics = papers.topics()?;
+    let asked = queries.as_deref().map(lines).transpose()?.unwrap_or_default();
     let options = PaperOptions { papers: &papers.papers, topics: &topics };
     let bar = terminal::bar(0, "{spinner} {msg}");
-    let data =
-        mentions(searcher, &options, *negatives, &|done, all| bar.set_message(format!("{done} of {all} queries")))?;
+    let data = mentions(searcher, &options, &asked, *negatives, &|done, all| {
+        bar.set_message(format!("{done} of {all} queries"))
+    })?;
     bar.finish_and_clear();
-    Ok(Made { data, kind: "mentions", inputs: papers.inputs(), parameters: json!({ "negatives": negatives }) })
+    Ok(Made {
+        data,
+        kind: "mentions",
+        inputs: [papers.inputs(), queries.iter().cloned().collect()].concat(),
+        parameters: json!({ "negatives": negatives }),
+    })
+}
+
+fn lines(path: &Path) -> anyhow::Result<Vec<String>> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect())
 }
 
 fn of_abstracts(searcher: &Searcher, papers: &Papers) -> anyhow::Result<Made> {

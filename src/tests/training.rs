@@ -184,6 +184,27 @@ fn papers_without_names_and_without_those_that_are_tested_on() {
 }
 
 #[test]
+fn papers_are_given_what_others_asked() {
+    let home = home("testdata/research/collection.jsonl");
+    let place = tempfile::tempdir().expect("a folder");
+    let asked = place.path().join("asked.txt");
+    fs::write(&asked, "boats night photographs\n\nboats of the moon\n").expect("written");
+    let papers = place.path().join("papers.jsonl");
+    let planted = r#"{"title": "Planted boats", "abstract": "We find boats in photographs by night.", "year": 2018, "positives": ["Harbour Cam"]}"#;
+    let others = fs::read_to_string(testdata("research/papers.jsonl")).expect("read");
+    fs::write(&papers, format!("{}\n{planted}\n", others.trim_end())).expect("written");
+    let [papers, asked] = [&papers, &asked].map(|path| path.to_str().expect("a path"));
+    let made = Made::of(home.path(), "mentions", &["--papers", papers, "--queries", asked]);
+    let given: Vec<&Value> = made.examples.iter().filter(|example| example["style"] == "asked").collect();
+    assert!(given.iter().all(|example| example["query"] == "boats night photographs"), "{given:?}");
+    let planted = given.iter().find(|example| example["id"] == "mention-5-asked").expect("the planted paper's");
+    assert!(ids(&planted["positives"])[0].contains("Harbour"), "{planted}");
+    let none =
+        run(home.path(), &["training-data", "mentions", "--papers", papers, "--queries", "nowhere.txt", "-o", "t"]);
+    assert!(none.code == Some(2) && none.err.contains("nowhere.txt"), "{none:?}");
+}
+
+#[test]
 fn abstracts_of_the_papers_that_mentions_are_made_of() {
     let home = home("testdata/research/collection.jsonl");
     let place = tempfile::tempdir().expect("a folder");

@@ -74,6 +74,8 @@ pub enum Style {
     Summary,
     /// Keyphrases of a paper.
     Keyphrases,
+    /// What somebody asked that a paper fits.
+    Asked,
 }
 
 impl Style {
@@ -88,6 +90,7 @@ impl Style {
             Self::Abstract => "abstract",
             Self::Summary => "summary",
             Self::Keyphrases => "keyphrases",
+            Self::Asked => "asked",
         }
     }
 }

@@ -3,9 +3,11 @@
 //! V. Viswanathan et al., *DataFinder*, ACL 2023: the description of a paper, the names of its datasets masked, is a query
 //! for these datasets. Here names are [taken out](super::names) instead, and a paper gives up to four queries, as people put
 //! their needs: a [summary](Style::Summary) where somebody wrote one, the [sentence](Style::Sentence) of the abstract that
-//! says what is done, its [beginning](Style::Abstract), and [keyphrases](Style::Keyphrases). What is known to be later than
+//! says what is done, its [beginning](Style::Abstract), and [keyphrases](Style::Keyphrases); where there are queries that
+//! people asked, without what they are for, also the two that [fit it best](Style::Asked). What is known to be later than
 //! the paper is no positive and no negative of it. Papers that say nearly what a topic says that is tested on are left out.
 
+use super::asked::Asked;
 use super::collection::{Collection, hardest};
 use super::keyphrases::{Vocabulary, listed};
 use super::names::occurrences;
@@ -23,19 +25,32 @@ use rustc_hash::{FxHashMap, FxHashSet};
 const BEGINNING: usize = 60;
 /// The fewest words of a query that is no keyphrases.
 const FEWEST: usize = 4;
+
+/// How what papers are about is put.
+struct Ways {
+    vocabulary: Vocabulary,
+    asked: Asked,
+    /// The queries that are tested on.
+    tested: FxHashSet<String>,
+}
+
 /// A query of a paper, before its negatives.
 struct Draft<'p> {
     paper: &'p Paper,
     style: Style,
+    /// The style, and a number where there are several.
+    name: String,
     query: String,
     positives: Vec<&'p DatasetId>,
 }
 
-/// Examples of papers, and the metadata of all datasets of the home. The hook hears how many queries have their negatives,
+/// Examples of papers, and the metadata of all datasets of the home. `queries`: what people asked, of which it is not known
+/// what for. The hook hears how many queries have their negatives,
 /// of how many.
 pub fn mentions(
     searcher: Searcher,
     options: &PaperOptions<'_>,
+    queries: &[String],
     negatives: usize,
     on_progress: &dyn Fn(usize, usize),
 ) -> Result<TrainingData, TrainingError> {
@@ -44,7 +59,11 @@ pub fn mentions(
     let mut data = TrainingData::default();
     let papers = papers(options, &collection, &mut data)?;
     let vocabulary = Vocabulary::of(papers.iter().map(|paper| paper.texts[0].as_str()));
-    let asked = asked(options.topics);
+    let ways = Ways {
+        vocabulary,
+        asked: Asked::new(queries, papers.iter().map(|paper| [paper.texts[0].as_str(), paper.texts[1].as_str()])),
+        tested: tested(options.topics),
+    };
     let mut drafts = Vec::new();
     for paper in &papers {
         let positives = positives(paper, &collection, &mut data);
@@ -52,7 +71,7 @@ pub fn mentions(
             data.left_out.add("papers without a dataset of the home");
             continue;
         }
-        drafts.extend(queries(paper, &vocabulary, &positives, &asked, &mut data));
+        drafts.extend(drafted(paper, &ways, &positives, &mut data));
     }
     let answers = answers(&drafts);
     for (done, draft) in drafts.iter().enumerate() {
@@ -65,7 +84,7 @@ pub fn mentions(
 }
 
 /// The queries of topics, as they are compared.
-fn asked(topics: &[ResearchTopic]) -> FxHashSet<String> {
+fn tested(topics: &[ResearchTopic]) -> FxHashSet<String> {
     topics.iter().flat_map(|topic| [normalized(&topic.sentence), normalized(&topic.keyphrases)]).collect()
 }
 
@@ -88,43 +107,40 @@ fn positives<'c>(paper: &Paper, collection: &'c Collection, data: &mut TrainingD
 }
 
 /// The queries of a paper, each once.
-fn queries<'p>(
-    paper: &'p Paper,
-    vocabulary: &Vocabulary,
-    positives: &[&'p DatasetId],
-    asked: &FxHashSet<String>,
-    data: &mut TrainingData,
-) -> Vec<Draft<'p>> {
+fn drafted<'p>(paper: &'p Paper, ways: &Ways, positives: &[&'p DatasetId], data: &mut TrainingData) -> Vec<Draft<'p>> {
     let mut drafts: Vec<Draft<'p>> = Vec::new();
-    for (style, query) in worded(paper, vocabulary) {
-        let fewest = if style == Style::Keyphrases { 2 } else { FEWEST };
+    for (style, query) in worded(paper, ways) {
+        let fewest = if matches!(style, Style::Keyphrases | Style::Asked) { 2 } else { FEWEST };
         let is_repeated = drafts.iter().any(|other| normalized(&other.query) == normalized(&query));
         if query.split_whitespace().count() < fewest {
             data.left_out.add("queries of too few words");
-        } else if asked.contains(&normalized(&query)) {
+        } else if ways.tested.contains(&normalized(&query)) {
             data.left_out.add("queries equal to a topic's");
         } else if tells_a_name(&query, &paper.source.mentions) {
             data.left_out.add("queries that still tell a name");
         } else if !is_repeated {
-            drafts.push(Draft { paper, style, query, positives: positives.to_vec() });
+            let number = 1 + drafts.iter().filter(|other| other.style == style).count();
+            let name = if number == 1 { style.name().to_owned() } else { format!("{}-{number}", style.name()) };
+            drafts.push(Draft { paper, style, name, query, positives: positives.to_vec() });
         }
     }
     drafts
 }
 
 /// What a paper says, by style; styles that it has nothing for are not there.
-fn worded(paper: &Paper, vocabulary: &Vocabulary) -> Vec<(Style, String)> {
+fn worded(paper: &Paper, ways: &Ways) -> Vec<(Style, String)> {
     let [title, summary, tldr] = &paper.texts;
-    let keyphrases = vocabulary.keyphrases(title, summary, &listed(&paper.source.keywords)).unwrap_or_default();
+    let keyphrases = ways.vocabulary.keyphrases(title, summary, &listed(&paper.source.keywords)).unwrap_or_default();
     let room = BEGINNING.saturating_sub(title.split_whitespace().count());
     let beginning = format!("{}. {}", title.trim_end_matches(['.', '?', '!']), beginning(summary, room));
+    let asked = ways.asked.of(title, summary).into_iter().map(|query| (Style::Asked, query.to_owned()));
     let all = [
         (Style::Summary, tldr.clone()),
         (Style::Sentence, paper.sentence.clone()),
         (Style::Abstract, beginning),
         (Style::Keyphrases, keyphrases),
     ];
-    all.into_iter().filter(|(_, query)| !query.trim().is_empty()).collect()
+    all.into_iter().chain(asked).filter(|(_, query)| !query.trim().is_empty()).collect()
 }
 
 /// Whether a name of the paper's datasets is still in a query; in other capitals, too, where it can be nothing but a name.
@@ -159,7 +175,7 @@ fn example(
     let negatives = hardest(known, negatives, |id| !answers.contains(id));
     let metadata = |ids: Vec<&DatasetId>| ids.into_iter().map(|id| PassageKind::Metadata.of(id)).collect();
     Ok(Example {
-        id: format!("mention-{}-{}", draft.paper.line, draft.style.name()),
+        id: format!("mention-{}-{}", draft.paper.line, draft.name),
         query: draft.query.clone(),
         style: draft.style,
         positives: metadata(draft.positives.clone()),

@@ -10,6 +10,7 @@
 //! the same bytes, and one more dataset or paper moves no other.
 
 pub mod abstracts;
+mod asked;
 mod collection;
 mod examples;
 mod folder;

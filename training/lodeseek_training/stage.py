@@ -27,8 +27,9 @@ class Settings:
     """What a stage is told. Lengths in pieces; `negatives`: hard ones drawn for each query; `random`: passages drawn from all for
     each batch, with which popularity is learned; `mix`: shares of the trained weights that are tried against the start's, the best
     by validation is kept; `hold_out`: one example in so many chooses instead of training, for data too few to have such of their
-    own; `again`: how many times an epoch examples of a style are seen, once if it is not named; `beside`: another folder of data,
-    a batch of which every `beside_every` steps adds to the loss, so that what it tells is not forgotten."""
+    own; `again`: how many times an epoch examples of a style are seen, once if it is not named; `beside`: other folders of data, each
+    with its name and settings of its own; every `beside_every` steps a batch of the next of them adds to the loss, so that what
+    they tell is learned, too, or not forgotten."""
     heads: list = dataclasses.field(default_factory=lambda: ["text", "piece"])
     styles: list | None = None
     epochs: int = 1
@@ -50,19 +51,23 @@ class Settings:
     mix: list = dataclasses.field(default_factory=list)
     hold_out: int = 0
     again: dict = dataclasses.field(default_factory=dict)
-    beside: str | None = None
+    beside: list = dataclasses.field(default_factory=list)
     beside_every: int = 3
     seed: int = 12345
 
 
 class Beside:
-    """Data that are trained on now and then, beside a stage's own: batch after batch, epoch after epoch."""
+    """Data that are trained on now and then, beside a stage's own: batch after batch, epoch after epoch. Of the stage's settings
+    its own take precedence; neither hard nor random passages, unless they say so."""
 
-    def __init__(self, folder, cutter, settings):
-        source = Folder(folder)
-        self.examples, _ = source.split()
-        self.texts = Texts(source, cutter)
-        self.settings = dataclasses.replace(settings, negatives=0, random=0)
+    def __init__(self, parent, start, stage, own):
+        own = dict(own)
+        source = Folder(parent / own.pop("data"))
+        self.settings = dataclasses.replace(stage, **{"negatives": 0, "random": 0, "examples": None, "styles": None, **own})
+        self.cutter = Cutter(start, self.settings.query_length, self.settings.passage_length)
+        self.examples = source.split()[0][:self.settings.examples]
+        self.texts = Texts(source, self.cutter)
+        settings = self.settings
         self.each = math.ceil(len(self.examples) / settings.batch)
         self.epoch, self.kept = None, []
 
@@ -93,7 +98,7 @@ class Stage:
         self.train = [example for example in self.train for _ in range(settings.again.get(example.style, 1))]
         if not self.train or not self.valid:
             raise SystemExit(f"{data}: {len(train)} examples to train with, {len(valid)} to choose by: both are needed")
-        self.beside = Beside(pathlib.Path(data).parent / settings.beside, self.cutter, settings) if settings.beside else None
+        self.beside = [Beside(pathlib.Path(data).parent, start, settings, own) for own in settings.beside]
         self.judged = fold is not None and any(example.fold is not None for example in self.source.examples)
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         self.model = self.begun()
@@ -102,7 +107,8 @@ class Stage:
 
     def begun(self):
         """The model that the stage begins with."""
-        dimension = self.settings.dimension if "piece" in self.settings.heads else None
+        heads = {head for settings in (self.settings, *(one.settings for one in self.beside)) for head in settings.heads}
+        dimension = self.settings.dimension if "piece" in heads else None
         model = Ranker.open(self.start, dimension).to(self.device)
         if dimension and not (self.start / PIECES).exists():
             model.fit_projection(*self.tensors(self.texts.rows[:256]))
@@ -124,10 +130,11 @@ class Stage:
 
     # -- one step ------------------------------------------------------------------------------------------------------
 
-    def loss(self, batch, texts):
-        settings = self.settings
-        _, query_mask, query, query_pieces = self.encoded([self.cutter.query(example.query) for example in batch.examples])
-        ids, mask, passage, passage_pieces = self.encoded([texts.rows[place] for place in batch.passages])
+    def loss(self, batch, source):
+        """Of a batch of the stage's own data, or of those beside them."""
+        settings = source.settings
+        _, query_mask, query, query_pieces = self.encoded([source.cutter.query(example.query) for example in batch.examples])
+        ids, mask, passage, passage_pieces = self.encoded([source.texts.rows[place] for place in batch.passages])
         batch.ignored = batch.ignored.to(self.device)
         total = 0.0
         if "text" in settings.heads:
@@ -168,10 +175,12 @@ class Stage:
                 for group in optimizer.param_groups:
                     group["lr"] = settings.rate * self.rate(self.step)
                 self.model.train()
-                loss = self.loss(batch, self.texts)
+                loss = self.loss(batch, self)
                 loss.backward()
                 if self.beside and self.step % settings.beside_every == 0:
-                    self.loss(self.beside.batch(self.step // settings.beside_every), self.beside.texts).backward()
+                    turn, place = divmod(self.step // settings.beside_every, len(self.beside))
+                    beside = self.beside[place]
+                    self.loss(beside.batch(turn), beside).backward()
                 torch.nn.utils.clip_grad_norm_(self.model.parameters(), settings.clip)
                 optimizer.step()
                 optimizer.zero_grad(set_to_none=True)
