@@ -2,7 +2,7 @@
 //! <https://docs.mlcommons.org/croissant/docs/croissant-spec.html>
 
 use super::AppState;
-use super::described::{Described, File};
+use super::described::{Checksum, Described, File};
 use super::error::ApiError;
 use super::schema_org::common;
 use crate::catalog::{DatasetId, Scheme};
@@ -37,7 +37,8 @@ fn is_for_learning(described: &Described) -> bool {
     !described.files.is_empty() || listed
 }
 
-/// The document. Files stay where they lie and may change there: the dataset is a live one, whose files need no checksum.
+/// The document. Files stay where they lie and may change there: the dataset is a live one, whose files need no checksum,
+/// and have one where the catalogue tells it.
 fn document(described: &Described, card: &Card, base: &str) -> Value {
     let mut value = common(described, Some(card));
     value.remove("publisher"); // tools expect an author where one is known, and no further agents
@@ -70,6 +71,7 @@ fn context() -> Value {
         "citeAs": "cr:citeAs",
         "conformsTo": "dct:conformsTo",
         "isLiveDataset": "cr:isLiveDataset",
+        "md5": "cr:md5",
     })
 }
 
@@ -94,6 +96,13 @@ fn object(described: &Described, file: &File, base: &str) -> Value {
     }
     if let Some(bytes) = file.bytes {
         value["contentSize"] = json!(format!("{bytes} B"));
+    }
+    for checksum in &file.checksums {
+        let term = match checksum {
+            Checksum::Md5(_) => "md5",
+            Checksum::Sha256(_) => "sha256",
+        };
+        value[term] = json!(checksum.hex());
     }
     value
 }

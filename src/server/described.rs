@@ -4,7 +4,7 @@
 //! dataset shows without a change here.
 
 use crate::catalog::{Agent, Dataset, DatasetId, Format, Iris, Location, Scheme, dcat};
-use crate::rdf::vocab::{adms, dcat as terms, dcterms, foaf, lodeseek, rdfs, skos, vcard};
+use crate::rdf::vocab::{adms, dcat as terms, dcterms, foaf, lodeseek, rdfs, skos, spdx, vcard};
 use crate::rdf::{LiteralKind, RdfSyntax, TermId, TermRef, TripleGraph, language_name, local_name, words};
 use crate::store::{Store, StoreError};
 use oxsdatatypes::{DateTime, TimezoneOffset};
@@ -36,6 +36,46 @@ pub(super) struct File {
     pub(super) license: Option<String>,
     pub(super) issued: Option<String>,
     pub(super) modified: Option<String>,
+    /// What the bytes at its address amount to. What lies here is handed out in another form, to which none applies.
+    pub(super) checksums: Vec<Checksum>,
+}
+
+/// A checksum, in lower case, by an algorithm that the forms for portals have a name for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Checksum {
+    Md5(String),
+    Sha256(String),
+}
+
+impl Checksum {
+    /// By the names of its algorithm; where nobody names it, as in CKAN, by its length. `None` for what is no number of
+    /// that length, and for other algorithms.
+    fn of(value: &str, algorithms: &[String]) -> Option<Self> {
+        let hex = value.trim().to_ascii_lowercase();
+        let is_named = |name: &str| {
+            let mut names = algorithms.iter().map(|algorithm| algorithm_name(algorithm));
+            algorithms.is_empty() || names.any(|algorithm| algorithm == name)
+        };
+        match hex.len() {
+            _ if !hex.bytes().all(|byte| byte.is_ascii_hexdigit()) => None,
+            32 if is_named("md5") => Some(Self::Md5(hex)),
+            64 if is_named("sha256") => Some(Self::Sha256(hex)),
+            _ => None,
+        }
+    }
+
+    /// The number.
+    pub(super) fn hex(&self) -> &str {
+        match self {
+            Self::Md5(hex) | Self::Sha256(hex) => hex,
+        }
+    }
+}
+
+/// `sha256` for `SHA-256` and for SPDX's `…#checksumAlgorithm_sha256`.
+fn algorithm_name(written: &str) -> String {
+    let last = written.rsplit(['#', '/', '_']).next().unwrap_or(written);
+    last.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
 }
 
 /// What the catalogue says of a dataset.
@@ -294,17 +334,27 @@ impl<'g> Node<'g> {
         themes.chain(told.map(|tag| language_name(local_name(&tag)).to_owned())).fold(Vec::new(), pushed)
     }
 
+    fn checksums(self) -> Vec<Checksum> {
+        let checksum = |part: Node<'_>| {
+            let algorithms: Vec<String> = part.values(spdx::ALGORITHM).chain(part.label(spdx::ALGORITHM)).collect();
+            Checksum::of(&part.value(spdx::CHECKSUM_VALUE)?, &algorithms)
+        };
+        self.nodes(spdx::CHECKSUM).filter_map(checksum).collect()
+    }
+
     fn file(self, dataset: &str) -> Option<File> {
         let service = || self.nodes(terms::ACCESS_SERVICE).find_map(|service| service.value(terms::ENDPOINT_URL));
         let downloaded = self.value(terms::DOWNLOAD_URL);
         let location = downloaded.or_else(|| self.value(terms::ACCESS_URL)).or_else(service)?;
+        let location = Location::from_text(&location);
         let media_type = self.value(terms::MEDIA_TYPE);
         let own = |iri: &str| iri.strip_prefix(dataset).and_then(|rest| rest.strip_prefix('#')).map(str::to_owned);
         Some(File {
             key: own(self.term().text()).unwrap_or_else(|| local_name(self.term().text()).to_owned()),
             title: self.text(dcterms::TITLE),
             description: self.text(dcterms::DESCRIPTION),
-            location: Location::from_text(&location),
+            checksums: if matches!(location, Location::Remote(_)) { self.checksums() } else { Vec::new() },
+            location,
             media_type: media_type.map(|text| text.split(MEDIA_TYPES).last().unwrap_or(&text).to_owned()),
             format: self.label(dcterms::FORMAT),
             bytes: self.value(terms::BYTE_SIZE).and_then(|size| size.parse::<f64>().ok()).map(|size| size as u64),
@@ -312,5 +362,35 @@ impl<'g> Node<'g> {
             issued: self.value(dcterms::ISSUED),
             modified: self.value(dcterms::MODIFIED),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checksums_by_name_and_length() {
+        let (md5, sha256) = ("0123456789abcdef".repeat(2), "0123456789ABCDEF".repeat(4));
+        let of = |value: &str, algorithms: &[&str]| {
+            let algorithms: Vec<String> = algorithms.iter().map(|name| (*name).to_owned()).collect();
+            Checksum::of(value, &algorithms)
+        };
+        for names in [&[][..], &["sha256"], &["SHA-256"], &["http://spdx.org/rdf/terms#checksumAlgorithm_sha256", "x"]]
+        {
+            assert_eq!(of(&sha256, names), Some(Checksum::Sha256(sha256.to_lowercase())), "{names:?}");
+        }
+        assert_eq!(of(&md5, &["MD5"]), Some(Checksum::Md5(md5.clone())));
+        assert_eq!(of(&format!(" {md5} "), &[]), Some(Checksum::Md5(md5.clone())));
+        for (value, names) in [
+            (md5.as_str(), &["sha256"][..]),
+            (&sha256, &["sha3-256"]),
+            (&sha256, &["md5"]),
+            (&sha256[1..], &[]),
+            ("", &[]),
+            ("d41d8cd98f00b204e9800998ecf8427g", &[]),
+        ] {
+            assert_eq!(of(value, names), None, "{value} {names:?}");
+        }
     }
 }

@@ -761,6 +761,58 @@ async fn croissant_where_there_is_something_to_tell() {
 }
 
 #[tokio::test]
+async fn croissant_tells_the_checksums_that_the_catalogue_tells() {
+    let (md5, sha256) = ("0123456789abcdef".repeat(2), "0123456789abcdef".repeat(4));
+    let folder = tempfile::tempdir().expect("a folder");
+    let turtle = format!(
+        r#"@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
+        @prefix spdx: <http://spdx.org/rdf/terms#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+        <http://e.org/set/summed> a dcat:Dataset ; dct:title "Summed" ; dcat:distribution <http://e.org/1>, <http://e.org/2>, <http://e.org/3> .
+        <http://e.org/1> a dcat:Distribution ; dct:title "one" ; dcat:downloadURL <http://e.org/one.csv> ;
+            spdx:checksum [ a spdx:Checksum ; spdx:algorithm spdx:checksumAlgorithm_sha256 ; spdx:checksumValue "{}"^^xsd:hexBinary ] ,
+                [ a spdx:Checksum ; spdx:algorithm "MD5" ; spdx:checksumValue "{md5}" ] .
+        <http://e.org/2> a dcat:Distribution ; dct:title "two" ; dcat:downloadURL <http://e.org/two.csv> ;
+            spdx:checksum [ a spdx:Checksum ; spdx:algorithm spdx:checksumAlgorithm_sha1 ; spdx:checksumValue "{md5}01234567" ] .
+        <http://e.org/3> a dcat:Distribution ; dct:title "three" ; dcat:downloadURL <here.nt> ;
+            spdx:checksum [ a spdx:Checksum ; spdx:algorithm spdx:checksumAlgorithm_md5 ; spdx:checksumValue "{md5}" ] ."#,
+        sha256.to_uppercase()
+    );
+    let package = json!({"name": "packed", "notes": "Packed", "resources": [
+        {"name": "four", "url": "http://e.org/four.csv", "hash": md5},
+        {"name": "five", "url": "http://e.org/five.csv", "hash": sha256, "hash_algorithm": "SHA-256"},
+        {"name": "six", "url": "http://e.org/six.csv", "hash": "no number"},
+    ]});
+    let (catalog, packages) = (folder.path().join("catalog.ttl"), folder.path().join("packages.json"));
+    fs::write(&catalog, turtle).expect("written");
+    fs::write(folder.path().join("here.nt"), "<http://e.org/a> <http://e.org/p> <http://e.org/b> .\n")
+        .expect("written");
+    fs::write(&packages, json!([package]).to_string()).expect("written");
+    let told = |document: Value| -> BTreeMap<String, (Value, Value)> {
+        let files = document["distribution"].as_array().expect("files").iter();
+        files.map(|file| (file["name"].to_string(), (file["sha256"].clone(), file["md5"].clone()))).collect()
+    };
+    let none = Value::Null;
+    let expected = |all: [(&str, &Value, &Value); 3]| -> BTreeMap<String, (Value, Value)> {
+        all.into_iter().map(|(name, sha256, md5)| (json!(name).to_string(), (sha256.clone(), md5.clone()))).collect()
+    };
+    let (hex_md5, hex_sha256) = (json!(md5), json!(sha256));
+    let site = Site::of(&catalog, limits());
+    let document = site.get("/dataset/summed/croissant").await.json();
+    assert_eq!(document["@context"]["md5"], "cr:md5");
+    // A file that lies here is handed out in another form than the one whose checksum is told.
+    let all = [("one", &hex_sha256, &hex_md5), ("two", &none, &none), ("three", &none, &none)];
+    assert_eq!(told(document), expected(all));
+    let site = Site::of(&packages, limits());
+    let document = site.get("/dataset/packed/croissant").await.json();
+    let all = [("four", &none, &hex_md5), ("five", &hex_sha256, &none), ("six", &none, &none)];
+    assert_eq!(told(document), expected(all));
+    let package = result(&site, "package_show", &[("id", "packed")]).await;
+    let hashes: BTreeSet<&str> =
+        package["resources"].as_array().expect("resources").iter().filter_map(|one| one["hash"].as_str()).collect();
+    assert_eq!(hashes, BTreeSet::from(["", md5.as_str(), sha256.as_str()]));
+}
+
+#[tokio::test]
 async fn tasks_and_modalities_are_facets() {
     let site = Site::of(&testdata("papers-with-code.json"), limits());
     let answer =

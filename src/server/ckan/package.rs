@@ -1,6 +1,6 @@
 //! Datasets as CKAN's packages.
 
-use super::super::described::{Described, File, Party, moment};
+use super::super::described::{Checksum, Described, File, Party, moment};
 use super::names::{License, package_name, slug};
 use crate::catalog::Scheme;
 use serde_json::{Value, json};
@@ -112,7 +112,7 @@ fn resource(described: &Described, file: &File, position: usize, base: &str) -> 
         "mimetype": file.media(),
         "mimetype_inner": null,
         "size": file.bytes,
-        "hash": "",
+        "hash": file.checksums.first().map_or("", Checksum::hex),
         "license": file.license,
         "created": created,
         "last_modified": modified,
