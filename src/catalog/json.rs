@@ -2,6 +2,7 @@
 
 use super::{Catalog, CatalogError, Form, Place, acordar, ckan, data_json, dcat, lod_cloud, registry, text};
 use serde_json::Value;
+use std::path::Path;
 
 /// Whether a file's beginning is that of an object, or of a list of them: Turtle may begin with a bracket as well.
 pub(super) fn looks_like(head: &str) -> bool {
@@ -30,6 +31,12 @@ pub(super) fn read(place: &Place<'_>, head: &str) -> Result<Catalog, CatalogErro
     let mut catalog = dialect(document, place, head)?;
     catalog.problems.extend(problem.map(|problem| format!("{}: {problem}", path.display())));
     Ok(catalog)
+}
+
+/// A document as it stands, commas too many left out.
+pub(super) fn document(text: &str, path: &Path) -> Result<Value, CatalogError> {
+    let parsed = parse(text).map_err(|cause| CatalogError::Json { path: path.to_owned(), cause })?;
+    Ok(parsed.0)
 }
 
 fn dialect(document: Value, place: &Place<'_>, head: &str) -> Result<Catalog, CatalogError> {

@@ -180,18 +180,35 @@ impl Catalog {
     /// it lies beside the file. A dump is a catalogue of one dataset, whose copy is the file.
     pub fn read_copy(path: &Path, address: &str, media_type: Option<&str>) -> Result<Self, CatalogError> {
         let mut catalog = Self::read_place(&Place { path, address: Some(address), media_type })?;
-        let is_dump = catalog.form == Form::Dump;
-        for distribution in catalog.datasets.iter_mut().flat_map(|dataset| &mut dataset.distributions) {
-            if is_dump {
+        if catalog.form == Form::Dump {
+            for distribution in catalog.datasets.iter_mut().flat_map(|dataset| &mut dataset.distributions) {
                 distribution.location = Location::Remote(address.to_owned());
                 distribution.media_type = media_type.map(|text| typed::media_type_name(text).to_owned());
                 distribution.copy = Some(LocalCopy::Here(path.to_owned()));
-            } else if let Location::File(place) = &distribution.location {
+            }
+        }
+        Ok(catalog.seen_from(address))
+    }
+
+    /// Reads those packages of an answer of CKAN whose ids are wanted, as [`read_copy`](Self::read_copy) reads all of them.
+    pub fn read_packages(path: &Path, address: &str, is_wanted: &dyn Fn(&str) -> bool) -> Result<Self, CatalogError> {
+        let text = text(path).map_err(CatalogError::io(path))?;
+        let document = json::document(&text, path)?;
+        let mut packages = ckan::entries(&document).ok_or_else(|| CatalogError::NoList { path: path.to_owned() })?;
+        packages.retain(|package| package.get("id").and_then(serde_json::Value::as_str).is_some_and(is_wanted));
+        let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
+        Ok(Self { form: Form::Ckan, folder, ..ckan::read(packages, path) }.seen_from(address))
+    }
+
+    /// With places as seen from an address, and every id once.
+    fn seen_from(mut self, address: &str) -> Self {
+        for distribution in self.datasets.iter_mut().flat_map(|dataset| &mut dataset.distributions) {
+            if let Location::File(place) = &distribution.location {
                 distribution.location = Location::Remote(resolved(address, place));
             }
         }
-        catalog.make_ids_unique();
-        Ok(catalog)
+        self.make_ids_unique();
+        self
     }
 
     fn read_file(path: &Path) -> Result<Self, CatalogError> {

@@ -54,6 +54,9 @@ pub(super) struct Arguments {
     #[arg(long)]
     keep_gone: bool,
     /// What may be asked beside the sources' own hosts, or the beginning of the addresses of several; any number of times.
+    /// Read a CKAN portal whole again after so many harvests that asked it for its changes alone; 0 reads it whole now.
+    #[arg(long, value_name = "HARVESTS", default_value_t = HarvestOptions::default().whole_after)]
+    whole_after: u32,
     #[arg(long, value_name = "IRI")]
     host: Vec<IriPrefix>,
     /// Whether hosts that neither a source nor --host names may be asked.
@@ -362,6 +365,7 @@ fn shelved(outcome: DatasetOutcome) -> Shelved {
 fn has_problem(dataset: &DatasetReport) -> bool {
     dataset.files.iter().any(|file| !file.is_clean() && file.outcome != Outcome::Refused)
 }
+            whole_after: self.whole_after,
 
 fn write_report(
     out: &mut impl Write,
@@ -402,7 +406,7 @@ fn write_report(
 fn write_source(out: &mut impl Write, source: &SourceReport) -> io::Result<()> {
     writeln!(
         out,
-        "{}: {}, {} pages, {} datasets{}{}",
+        "{}: {}, {} pages, {} datasets{}{}{}",
         cut(&source.source, 120),
         source.form.unwrap_or("no catalogue"),
         source.pages,
@@ -440,3 +444,11 @@ mod tests {
         }
     }
 }
+        if source.as_before > 0 {
+            format!(", {} as before, not asked for", grouped(source.as_before))
+        } else {
+            String::new()
+        },
+    if let Some(reason) = &source.whole_because {
+        writeln!(out, "  read whole: {}", cut(reason, 240))?;
+    }

@@ -2,17 +2,22 @@
 //!
 //! Packages come by `package_search`, sorted by name so that pages neither overlap nor leave gaps while the portal is
 //! edited. A page that fails is asked for in smaller ones; what is then missing is told by `package_list` and asked for
-//! one by one (`package_show`): one package that the portal cannot write does not hide the others.
+//! one by one (`package_show`): one package that the portal cannot write does not hide the others. A portal that was read
+//! so is asked for its [changes](super::changes) from then on.
 
+use super::changes::{FEW, Newest, Stamp};
 use super::fetch::{Got, Purpose};
 use super::pages::root_of;
+use super::state::Portal;
 use super::{HarvestError, Run, Source};
 use crate::catalog::{Catalog, Form};
 use form_urlencoded::Serializer;
 use serde::Deserialize;
-use std::collections::BTreeSet;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::BufReader;
+use std::path::Path;
 
 /// Packages of the pages that one which failed is asked for in.
 const SMALL: u64 = 10;
@@ -20,7 +25,7 @@ const SMALL: u64 = 10;
 /// The address of an API, and the search whose results are wanted.
 pub(super) struct Api {
     /// With a slash at its end.
-    actions: String,
+    pub(super) actions: String,
     /// Parameters of the search, as the operator gave them.
     search: Vec<(String, String)>,
 }
@@ -32,14 +37,19 @@ struct Answer<R> {
 }
 
 #[derive(Deserialize)]
-struct Found {
-    count: u64,
-    results: Vec<Named>,
+pub(super) struct Found {
+    pub(super) count: u64,
+    pub(super) results: Vec<Listed>,
 }
 
+/// What is looked at of a package: values of whatever kind, since none of them has to be there.
 #[derive(Deserialize)]
-struct Named {
+pub(super) struct Listed {
     name: Option<String>,
+    #[serde(default)]
+    pub(super) id: Value,
+    #[serde(default)]
+    pub(super) metadata_modified: Value,
 }
 
 impl Api {
@@ -67,10 +77,25 @@ impl Api {
     }
 
     fn page(&self, start: u64, rows: u64) -> String {
+        self.sorted("name asc", start, rows)
+    }
+
+    /// A page of those that changed last.
+    pub(super) fn newest(&self, start: u64, rows: u64) -> String {
+        self.sorted("metadata_modified desc, name asc", start, rows)
+    }
+
+    fn sorted(&self, order: &str, start: u64, rows: u64) -> String {
         let mut query = Serializer::new(String::new());
-        query.extend_pairs(&self.search).append_pair("sort", "name asc");
+        query.extend_pairs(&self.search).append_pair("sort", order);
         query.append_pair("rows", &rows.to_string()).append_pair("start", &start.to_string());
         format!("{}package_search?{}", self.actions, query.finish())
+    }
+
+    /// The search itself, whatever the page.
+    fn search(&self) -> String {
+        let query = Serializer::new(String::new()).extend_pairs(&self.search).finish();
+        format!("{}package_search?{query}", self.actions)
     }
 
     fn package(&self, name: &str) -> String {
@@ -90,13 +115,88 @@ struct Walk<'a> {
     names: BTreeSet<String>,
     /// Pages that were not had, with the reason.
     missing: Vec<(String, String)>,
+    /// The moments of the packages, by their ids.
+    moments: BTreeMap<String, String>,
+    /// The pages that tell them.
+    pages: Vec<String>,
+    /// Whether every package had was told with its id and its moment.
+    is_told: bool,
+}
+
+impl<'a> Walk<'a> {
+    fn new(api: &'a Api) -> Self {
+        Self {
+            api,
+            count: u64::MAX,
+            most: 0,
+            names: BTreeSet::new(),
+            missing: Vec::new(),
+            moments: BTreeMap::new(),
+            pages: Vec::new(),
+            is_told: true,
+        }
+    }
+
+    fn tell(&mut self, page: &str, stamps: Option<Vec<Stamp>>) {
+        self.is_told &= stamps.is_some();
+        self.pages.push(page.to_owned());
+        self.moments.extend(stamps.into_iter().flatten().map(|stamp| (stamp.id, stamp.moment)));
+    }
+
+    /// What is to be known of the portal, where nothing of it is missing and its order can be relied on.
+    fn portal(self, newest: &Newest) -> Option<Portal> {
+        let is_whole = self.is_told && self.count == self.most && self.moments.len() as u64 == self.count;
+        let mark = newest.mark(&self.moments).filter(|_| is_whole)?;
+        Some(Portal { mark, count: self.count, in_part: 0, pages: self.pages })
+    }
 }
 
 impl Run<'_, '_> {
     /// Harvests a portal; tells why where there is none.
     pub(super) fn ckan(&mut self, source: &mut Source, api: &Api) -> Result<Option<String>, HarvestError> {
+        // Before anything else is read: what changes while the portal is read is newer than this.
+        let newest = match self.newest(source, api, 0, FEW)? {
+            Err(reason) if self.stopped => return Ok(Some(reason)),
+            newest => newest,
+        };
+        let search = api.search();
+        let portal = self.fetcher.state.portal(&search);
+        if let Some(portal) = &portal {
+            let since = match newest.clone() {
+                Ok(newest) => self.since(source, api, portal, newest)?,
+                Err(reason) => Err(reason),
+            };
+            match since {
+                Ok(portal) => {
+                    self.fetcher.state.know_portal(&search, portal);
+                    return Ok(None);
+                }
+                Err(reason) if self.stopped => {
+                    source.fail(&api.actions, reason);
+                    return Ok(None);
+                }
+                Err(reason) => source.report.whole_because = Some(reason),
+            }
+        }
+        // Pages that are read again take the place of those that the state names.
+        self.fetcher.state.forget_portal(&search);
+        match self.whole(source, api)? {
+            Ok(walk) => {
+                let known = newest.ok().and_then(|newest| walk.portal(&newest)).filter(|_| !self.stopped);
+                known.into_iter().for_each(|portal| self.fetcher.state.know_portal(&search, portal));
+                Ok(None)
+            }
+            Err(reason) => {
+                portal.into_iter().for_each(|portal| self.fetcher.state.know_portal(&search, portal));
+                Ok(Some(reason))
+            }
+        }
+    }
+
+    /// Reads all packages; tells why where there is no portal.
+    fn whole<'a>(&mut self, source: &mut Source, api: &'a Api) -> Result<Result<Walk<'a>, String>, HarvestError> {
         let rows = self.harvester.options.rows.max(1);
-        let mut walk = Walk { api, count: u64::MAX, most: 0, names: BTreeSet::new(), missing: Vec::new() };
+        let mut walk = Walk::new(api);
         let mut start = 0;
         while start < walk.count && !self.stopped {
             if source.report.pages >= self.harvester.options.budget.pages {
@@ -107,7 +207,7 @@ impl Run<'_, '_> {
                 Ok(0) => break,
                 Ok(length) => start += length,
                 // A portal that has not answered once is taken for none.
-                Err(reason) if walk.count == u64::MAX => return Ok(Some(reason)),
+                Err(reason) if walk.count == u64::MAX => return Ok(Err(reason)),
                 Err(reason) if rows <= SMALL => {
                     walk.missing.push((api.page(start, rows), reason));
                     start += rows;
@@ -121,8 +221,8 @@ impl Run<'_, '_> {
         if self.stopped {
             source.fail(&api.actions, "the portal was not asked to its end");
         }
-        self.missing_packages(source, walk)?;
-        Ok(None)
+        self.missing_packages(source, &mut walk)?;
+        Ok(Ok(walk))
     }
 
     fn in_small_pages(
@@ -158,7 +258,7 @@ impl Run<'_, '_> {
             Ok(got) => got,
             Err(error) => return Ok(Err(self.note(error)?)),
         };
-        let found: Found = match answer(&got)? {
+        let found: Found = match answer(&got.path)? {
             Ok(found) => found,
             Err(reason) => return Ok(Err(format!("<{address}>: {reason}"))),
         };
@@ -167,35 +267,36 @@ impl Run<'_, '_> {
         walk.most = walk.most.max(found.count);
         let length = found.results.len() as u64;
         let before = walk.names.len();
+        let stamps = found.results.iter().map(Stamp::of).collect();
         walk.names.extend(found.results.into_iter().filter_map(|package| package.name));
         if length > 0 && walk.names.len() == before {
             source.fail(&address, "the page has only packages that earlier pages had");
             return Ok(Ok(0));
         }
         if length > 0 {
-            self.package_file(source, &address, &got)?;
+            walk.tell(&address, stamps);
+            walk.is_told &= self.package_file(source, &address, &got)?;
         }
         Ok(Ok(length))
     }
 
-    fn package_file(&mut self, source: &mut Source, address: &str, got: &Got) -> Result<(), HarvestError> {
+    /// Takes the packages of an answer; whether there are any.
+    fn package_file(&mut self, source: &mut Source, address: &str, got: &Got) -> Result<bool, HarvestError> {
         match Catalog::read_copy(&got.path, &got.kept.address, got.kept.media_type.as_deref()) {
-            Ok(catalog) if catalog.form == Form::Ckan => self.take(source, catalog),
-            Ok(_) => {
-                source.fail(address, "the answer has no packages");
-                Ok(())
+            Ok(catalog) if catalog.form == Form::Ckan => {
+                self.take(source, catalog)?;
+                return Ok(true);
             }
-            Err(error) => {
-                source.fail(address, error);
-                Ok(())
-            }
+            Ok(_) => source.fail(address, "the answer has no packages"),
+            Err(error) => source.fail(address, error),
         }
+        Ok(false)
     }
 
     /// What pages that failed would have had, package by package.
-    fn missing_packages(&mut self, source: &mut Source, walk: Walk<'_>) -> Result<(), HarvestError> {
+    fn missing_packages(&mut self, source: &mut Source, walk: &mut Walk<'_>) -> Result<(), HarvestError> {
         if walk.missing.is_empty() {
-            return self.compare(source, &walk);
+            return self.compare(source, walk);
         }
         let all = if walk.api.search.is_empty() { self.names(walk.api)? } else { None };
         let Some(all) = all.filter(|_| !self.stopped) else {
@@ -206,7 +307,10 @@ impl Run<'_, '_> {
         for name in missing {
             let address = walk.api.package(&name);
             match self.fetcher.get(&address, Purpose::Page) {
-                Ok(got) => self.package_file(source, &address, &got)?,
+                Ok(got) => {
+                    walk.tell(&address, answer(&got.path)?.ok().and_then(|package| Some(vec![Stamp::of(&package)?])));
+                    walk.is_told &= self.package_file(source, &address, &got)?;
+                }
                 Err(error) => {
                     let reason = self.note(error)?;
                     source.fail(&address, reason);
@@ -216,7 +320,7 @@ impl Run<'_, '_> {
                 }
             }
         }
-        let pages = walk.missing.into_iter();
+        let pages = walk.missing.drain(..);
         source
             .report
             .problems
@@ -235,15 +339,15 @@ impl Run<'_, '_> {
 
     fn names(&mut self, api: &Api) -> Result<Option<Vec<String>>, HarvestError> {
         match self.fetcher.get(&format!("{}package_list", api.actions), Purpose::Page) {
-            Ok(got) => Ok(answer(&got)?.ok()),
+            Ok(got) => Ok(answer(&got.path)?.ok()),
             Err(error) => self.note(error).map(|_| None),
         }
     }
 }
 
 /// The result that an answer has, or why it has none.
-fn answer<R: for<'de> Deserialize<'de>>(got: &Got) -> Result<Result<R, String>, HarvestError> {
-    let file = File::open(&got.path).map_err(HarvestError::io(&got.path))?;
+pub(super) fn answer<R: for<'de> Deserialize<'de>>(path: &Path) -> Result<Result<R, String>, HarvestError> {
+    let file = File::open(path).map_err(HarvestError::io(path))?;
     Ok(match serde_json::from_reader::<_, Answer<R>>(BufReader::new(file)) {
         Ok(answer) if answer.success => Ok(answer.result),
         Ok(_) => Err("the portal says that it failed".to_owned()),

@@ -2,8 +2,9 @@
 //!
 //! A source is an address or a local path: a DCAT feed with Hydra's pages or `Link` headers, a CKAN portal by its Action
 //! API, or a page of any form that [`Catalog`](crate::catalog::Catalog) reads. What was had is kept in the home with what
-//! the server said of it, and asked for again on conditions, so that an unchanged portal costs next to nothing. Datasets are
-//! handed to a [`Shelf`] in batches: no portal is held in memory as a whole.
+//! the server said of it, and asked for again on conditions, so that an unchanged portal costs next to nothing. A CKAN portal
+//! is asked for what it changed since, and read whole wherever that leaves a doubt. Datasets are handed to a [`Shelf`] in
+//! batches: no portal is held in memory as a whole.
 //!
 //! *Politeness.* One request at a time, a pause between two to the same host, further attempts with longer and longer
 //! waits, `Retry-After` obeyed. `robots.txt` is obeyed for the files that a catalogue describes, its crawl delay included,
@@ -14,6 +15,7 @@
 //! *What is gone.* A dataset is gone when its source was read to its end without a failure and does not list it any more.
 //! A source that broke off, leads round in a circle, lists nothing at all or has unreadable entries has nothing gone.
 
+mod changes;
 mod ckan;
 mod datasets;
 mod downloads;
@@ -123,6 +125,9 @@ pub struct HarvestOptions {
     pub longest_wait: Duration,
     /// Packages of one page of CKAN. Default 100.
     pub rows: u64,
+    /// Harvests in a row that may ask a CKAN portal for its changes alone, until it is read whole again: not all that a
+    /// portal changes gets a new date. Default 28, a week of four a day; 0 reads it whole each time.
+    pub whole_after: u32,
     /// Datasets handed over at once. Default 1,000.
     pub batch: usize,
     /// Datasets that the home has: others are handed over though nothing has changed, and those that no harvest brought
@@ -145,6 +150,7 @@ impl Default for HarvestOptions {
             back_off: [1, 5, 20].map(Duration::from_secs).to_vec(),
             longest_wait: Duration::from_secs(120),
             rows: 100,
+            whole_after: 28,
             batch: 1000,
             present: BTreeSet::new(),
             cancellation: Cancellation::default(),

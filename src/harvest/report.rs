@@ -26,6 +26,11 @@ pub struct SourceReport {
     pub pages: u64,
     /// Datasets listed, each once.
     pub datasets: u64,
+    /// Those of them that were not asked for again: a CKAN portal told that they have not changed, and they are taken as they
+    /// were had before.
+    pub as_before: u64,
+    /// Why a CKAN portal that was known was read whole all the same.
+    pub whole_because: Option<String>,
     /// Datasets that another page, or another source, listed before.
     pub repeated: u64,
     /// Pages and entries that were not had.

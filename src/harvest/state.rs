@@ -1,7 +1,8 @@
 //! What is known from one harvest to the next.
 //!
 //! ```text
-//! harvest/<name>/state.json   every file kept, with what its server said of it; every dataset had, with its fingerprint
+//! harvest/<name>/state.json   every file kept, with what its server said of it; every dataset had, with its fingerprint;
+//!                             every portal of CKAN that was read whole, with the pages that tell its packages
 //! harvest/<name>/lock         held by whoever harvests under the name
 //! harvest/<name>/files/       files by hashes of their address and content; *.part are still coming
 //! ```
@@ -52,10 +53,26 @@ pub(super) struct Known {
     pub(super) fingerprint: String,
 }
 
+/// A portal of CKAN whose packages are all known: what the pages named here tell, a later one more than an earlier one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Portal {
+    /// The moment of the newest package when the last reading began: what changed since then is of this moment or later.
+    pub(super) mark: String,
+    /// How many packages there are.
+    pub(super) count: u64,
+    /// Harvests since it was read whole.
+    pub(super) in_part: u32,
+    /// The pages, by what they are kept under.
+    pub(super) pages: Vec<String>,
+}
+
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Saved {
     files: BTreeMap<String, Kept>,
     datasets: BTreeMap<DatasetId, Known>,
+    /// By the search that lists their packages.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    portals: BTreeMap<String, Portal>,
 }
 
 /// The state of one harvest.
@@ -105,6 +122,26 @@ impl State {
     pub(super) fn keep(&mut self, address: &str, kept: Kept) -> Result<(), HarvestError> {
         self.saved.files.insert(address.to_owned(), kept);
         if self.last_save.elapsed() >= UNSAVED { self.save() } else { Ok(()) }
+    }
+
+    /// Keeps a file under a name of its own as well, so that the next answer of its address does not take its place.
+    pub(super) fn pin(&mut self, address: &str, kept: Kept) -> Result<String, HarvestError> {
+        let name = format!("{address}#{}", &kept.sha256[..24]);
+        self.touched.insert(name.clone());
+        self.keep(&name, kept)?;
+        Ok(name)
+    }
+
+    pub(super) fn portal(&self, search: &str) -> Option<Portal> {
+        self.saved.portals.get(search).cloned()
+    }
+
+    pub(super) fn know_portal(&mut self, search: &str, portal: Portal) {
+        self.saved.portals.insert(search.to_owned(), portal);
+    }
+
+    pub(super) fn forget_portal(&mut self, search: &str) {
+        self.saved.portals.remove(search);
     }
 
     pub(super) fn id_of(&self, key: &str) -> Option<&DatasetId> {

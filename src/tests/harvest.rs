@@ -512,7 +512,8 @@ impl Ckan {
                 if spoils(&[number]) { Reply::status(500) } else { result(self.package(number)) }
             }
             "/api/3/action/package_search" => {
-                assert_eq!(asked.parameter("sort").as_deref(), Some("name asc"));
+                let sort = asked.parameter("sort").expect("an order");
+                assert!(sort == "name asc" || sort == "metadata_modified desc, name asc", "{sort}");
                 let rows = asked.number("rows").expect("rows").min(60);
                 let page: Vec<usize> =
                     self.packages.iter().copied().skip(asked.number("start").expect("start")).take(rows).collect();
@@ -574,6 +575,320 @@ fn a_ckan_portal_that_counts_less_loses_none() {
     *broken.lock().expect("unharmed") = true;
     let report = again(&portal, "/api/3", &folder, &mut heap);
     assert_eq!((report.is_whole(), heap.titles.len(), heap.removed.len()), (false, 150, 0), "{report:?}");
+}
+
+/// A portal that tells when its packages changed, and tags nothing, as CKAN is.
+struct Clocked {
+    /// By number: id, name, title and moment.
+    packages: BTreeMap<usize, (String, String, String, String)>,
+    /// Seconds on its clock.
+    clock: usize,
+    sorts: bool,
+    /// The address of the file that all packages have, and the file.
+    resource: Option<(String, String)>,
+}
+
+impl Clocked {
+    fn of(count: usize) -> Self {
+        let mut all = Self { packages: BTreeMap::new(), clock: 0, sorts: true, resource: None };
+        (0..count).for_each(|number| all.put(number, "Package"));
+        all
+    }
+
+    /// Adds a package, or changes one.
+    fn put(&mut self, number: usize, title: &str) {
+        self.clock += 1;
+        self.put_at(number, title, &Self::moment(self.clock));
+    }
+
+    fn put_at(&mut self, number: usize, title: &str, moment: &str) {
+        let (id, name) = (format!("00-{number:04}"), format!("p{number:04}"));
+        self.packages.insert(number, (id, name, format!("{title} {number}"), moment.to_owned()));
+    }
+
+    fn moment(second: usize) -> String {
+        format!(
+            "2024-05-{:02}T{:02}:{:02}:{:02}.004711",
+            second / 86_400 + 1,
+            second / 3600 % 24,
+            second / 60 % 60,
+            second % 60
+        )
+    }
+
+    fn answer(&self, asked: &Asked) -> Reply {
+        let path = asked.path.split('?').next().unwrap_or_default();
+        if let Some((_, file)) = self.resource.as_ref().filter(|_| path == "/file.nt") {
+            return Reply::new(200, "application/n-triples", file.clone());
+        }
+        if path != "/api/3/action/package_search" {
+            return Reply::status(404);
+        }
+        let mut packages: Vec<_> = self.packages.values().collect();
+        if self.sorts && asked.parameter("sort").is_some_and(|sort| sort.starts_with("metadata_modified desc")) {
+            packages.sort_by(|one, other| (&other.3, &one.1).cmp(&(&one.3, &other.1)));
+        }
+        let (start, rows) = (asked.number("start").expect("start"), asked.number("rows").expect("rows"));
+        let url = self.resource.as_ref().map_or("http://e.org/table.csv", |(url, _)| url);
+        let packages = packages.into_iter().skip(start).take(rows).map(|(id, name, title, moment)| {
+            serde_json::json!({
+                "id": id, "name": name, "title": title, "metadata_modified": moment,
+                "notes": "z".repeat(300), "resources": [{"url": url}],
+            })
+        });
+        let packages: Vec<serde_json::Value> = packages.collect();
+        let count = self.packages.len();
+        Reply::json(&serde_json::json!({"success": true, "result": {"count": count, "results": packages}}))
+    }
+}
+
+/// A portal by its clock, and a home that harvests it.
+struct Clockwork {
+    portal: Portal,
+    clocked: Arc<Mutex<Clocked>>,
+    folder: TempDir,
+    heap: Heap,
+}
+
+impl Clockwork {
+    fn of(clocked: Clocked) -> Self {
+        let clocked = Arc::new(Mutex::new(clocked));
+        let shared = Arc::clone(&clocked);
+        let portal = Portal::start(move |asked| shared.lock().expect("unharmed").answer(asked));
+        Self { portal, clocked, folder: folder(), heap: Heap::default() }
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Clocked)) {
+        change(&mut self.clocked.lock().expect("unharmed"));
+    }
+
+    fn harvest_with(&mut self, options: HarvestOptions) -> HarvestReport {
+        let present = self.heap.titles.keys().cloned().collect();
+        let options = HarvestOptions { present, ..options };
+        harvest(&self.portal, "/api/3", self.folder.path(), &mut self.heap, options)
+    }
+
+    fn harvest(&mut self) -> HarvestReport {
+        let report = self.harvest_with(options());
+        self.is_right(&report);
+        report
+    }
+
+    /// Whatever was asked: the home has what the portal has, and nothing else.
+    fn is_right(&self, report: &HarvestReport) {
+        let clocked = self.clocked.lock().expect("unharmed");
+        let there = clocked.packages.values().map(|(_, name, title, _)| (id(name), title.clone()));
+        assert_eq!(self.heap.titles, there.collect::<BTreeMap<_, _>>(), "{:?}", report.sources);
+        assert!(report.is_clean(), "{:?}", report.sources);
+        assert_eq!(report.sources[0].datasets, clocked.packages.len() as u64, "{:?}", report.sources);
+    }
+}
+
+/// Why the one source was read whole.
+fn doubt(report: &HarvestReport) -> &str {
+    report.sources[0].whole_because.as_deref().unwrap_or_default()
+}
+
+/// (new, changed, unchanged, gone)
+fn counted(report: &HarvestReport) -> [usize; 4] {
+    [report.new.len(), report.changed.len(), report.unchanged as usize, report.gone().count()]
+}
+
+#[test]
+fn an_unchanged_ckan_portal_costs_one_request() {
+    let mut work = Clockwork::of(Clocked::of(1000));
+    let first = work.harvest();
+    assert_eq!((counted(&first), first.spent.requests), ([1000, 0, 0, 0], 1 + 10), "the newest, and all pages");
+    assert_eq!((first.sources[0].as_before, doubt(&first)), (0, ""));
+    for _ in 0..3 {
+        let again = work.harvest();
+        assert_eq!((counted(&again), again.spent.requests), ([0, 0, 1000, 0], 1), "{:?}", again.sources);
+        assert_eq!((again.sources[0].as_before, again.sources[0].pages, doubt(&again)), (995, 1, ""));
+        assert!(again.spent.bytes * 100 < first.spent.bytes, "{:?} {:?}", again.spent, first.spent);
+    }
+    assert_eq!(work.heap.batches, 1, "nothing was handed over again");
+    // What the home has lost is handed over though the portal is as it was.
+    work.heap.titles.remove(&id("p0077"));
+    let third = work.harvest();
+    assert_eq!((third.changed.as_slice(), third.spent.requests), ([id("p0077")].as_slice(), 1));
+}
+
+#[test]
+fn what_a_ckan_portal_changes_is_asked_for_alone() {
+    let mut work = Clockwork::of(Clocked::of(1000));
+    let first = work.harvest();
+    work.change(|portal| portal.put(7, "Changed"));
+    let one = work.harvest();
+    assert_eq!((counted(&one), one.spent.requests), ([0, 1, 999, 0], 1), "{:?}", one.sources);
+    work.change(|portal| portal.put(1000, "Added"));
+    let added = work.harvest();
+    assert_eq!((counted(&added), added.spent.requests), ([1, 0, 1000, 0], 1), "{:?}", added.sources);
+    // More than a page of changes, 7 once more among them, and an addition.
+    work.change(|portal| {
+        (0..150).for_each(|number| portal.put(number, "Changed again"));
+        portal.put(1001, "Added");
+    });
+    let many = work.harvest();
+    assert_eq!((counted(&many), many.spent.requests), ([1, 150, 851, 0], 3), "{:?}", many.sources);
+    assert!(many.sources[0].as_before > 700 && many.spent.bytes * 4 < first.spent.bytes, "{many:?}");
+    // A package that is called otherwise now is another dataset, and the one that it was is gone.
+    work.change(|portal| {
+        portal.put(5, "Renamed");
+        portal.packages.get_mut(&5).expect("there").1 = "q5".to_owned();
+    });
+    let renamed = work.harvest();
+    assert_eq!((counted(&renamed), renamed.spent.requests), ([1, 0, 1001, 1], 1), "{:?}", renamed.sources);
+    assert_eq!(counted(&work.harvest()), [0, 0, 1002, 0]);
+}
+
+#[test]
+fn what_a_ckan_portal_removes_has_it_read_whole() {
+    let mut work = Clockwork::of(Clocked::of(300));
+    work.harvest();
+    work.change(|portal| drop(portal.packages.remove(&50)));
+    let removed = work.harvest();
+    assert_eq!((counted(&removed), removed.spent.requests), ([0, 0, 299, 1], 1 + 3));
+    assert_eq!(doubt(&removed), "it counts 299 packages, and had 300");
+    assert_eq!(work.harvest().spent.requests, 1, "and is known again");
+    // As many as before, but not the same.
+    work.change(|portal| {
+        portal.packages.remove(&60);
+        portal.put(300, "Added");
+    });
+    let exchanged = work.harvest();
+    assert_eq!((counted(&exchanged), exchanged.spent.requests), ([1, 0, 298, 1], 1 + 3));
+    assert!(doubt(&exchanged).contains("300 would be known"), "{}", doubt(&exchanged));
+    // The newest itself, for one of which nothing was known and which claims to be old.
+    work.change(|portal| {
+        portal.packages.remove(&300);
+        portal.put_at(301, "Old", &Clocked::moment(1));
+    });
+    let newest = work.harvest();
+    assert_eq!((counted(&newest), newest.spent.requests), ([1, 0, 298, 1], 1 + 3));
+    assert!(doubt(&newest).contains("is not among the newest any more"), "{}", doubt(&newest));
+    assert_eq!(work.harvest().spent.requests, 1);
+}
+
+#[test]
+fn packages_of_one_moment_are_told_apart_by_their_ids() {
+    let mut portal = Clocked::of(300);
+    let moment = Clocked::moment(1000);
+    (0..40).for_each(|number| portal.put_at(number, "At once", &moment));
+    let mut work = Clockwork::of(portal);
+    let first = work.harvest();
+    let again = work.harvest();
+    assert_eq!((counted(&again), again.spent.requests), ([0, 0, 300, 0], 2), "all of that moment are looked at");
+    assert!(again.spent.bytes * 2 < first.spent.bytes);
+    work.change(|portal| {
+        portal.packages.remove(&20);
+        portal.put_at(300, "At once", &moment);
+    });
+    let exchanged = work.harvest();
+    assert_eq!((counted(&exchanged), exchanged.spent.requests), ([1, 0, 299, 1], 2 + 3));
+    assert_eq!(doubt(&exchanged), "package 00-0020 is not among the newest any more");
+    // One more of them, and one that says other things at the same moment.
+    work.change(|portal| {
+        portal.put_at(301, "At once", &moment);
+        portal.put_at(3, "Otherwise", &moment);
+    });
+    let same = work.harvest();
+    assert_eq!((counted(&same), same.spent.requests), ([1, 1, 299, 0], 2), "{:?}", same.sources);
+}
+
+#[test]
+fn a_ckan_portal_that_cannot_be_relied_on_is_read_whole() {
+    let unsorted = Clocked { sorts: false, ..Clocked::of(300) };
+    let mut undated = Clocked::of(300);
+    undated.packages.values_mut().for_each(|package| package.3.clear());
+    let mut dates = Clocked::of(300);
+    dates
+        .packages
+        .values_mut()
+        .zip(1..)
+        .for_each(|(package, day)| package.3 = format!("2024-01-{:02}T00:00:00", day % 28 + 1));
+    for portal in [unsorted, undated, dates] {
+        let mut work = Clockwork::of(portal);
+        for change in 0..3 {
+            let report = work.harvest();
+            assert_eq!((report.spent.requests, report.sources[0].as_before), (1 + 3, 0), "{:?}", report.sources);
+            work.change(|portal| {
+                let moment = portal.packages[&9].3.clone();
+                portal.put_at(9, &format!("Changed {change}"), &moment);
+            });
+        }
+    }
+    // One that sorted, and does not any more.
+    let mut work = Clockwork::of(Clocked::of(300));
+    work.harvest();
+    work.change(|portal| {
+        portal.sorts = false;
+        portal.put(200, "Changed");
+    });
+    let report = work.harvest();
+    assert_eq!((counted(&report), report.spent.requests), ([0, 1, 299, 0], 1 + 3));
+    assert!(!doubt(&report).is_empty());
+    assert_eq!(doubt(&work.harvest()), "", "it is not known any more");
+}
+
+#[test]
+fn a_ckan_portal_is_read_whole_when_asked_and_when_due() {
+    let mut work = Clockwork::of(Clocked::of(300));
+    work.harvest();
+    // Changed without a new moment: nothing but a whole reading finds it.
+    work.change(|portal| portal.put_at(9, "Silently", &Clocked::moment(10)));
+    let twice = || HarvestOptions { whole_after: 2, ..options() };
+    for _ in 0..2 {
+        let report = work.harvest_with(twice());
+        assert_eq!((counted(&report), report.spent.requests), ([0, 0, 300, 0], 1));
+    }
+    let due = work.harvest_with(twice());
+    work.is_right(&due);
+    assert_eq!((counted(&due), due.spent.requests), ([0, 1, 299, 0], 1 + 3));
+    assert_eq!(doubt(&due), "it is due after 2 harvests that asked for changes alone");
+    assert_eq!(work.harvest_with(twice()).spent.requests, 1, "counted anew");
+    let asked = work.harvest_with(HarvestOptions { whole_after: 0, ..options() });
+    assert_eq!((asked.spent.requests, doubt(&asked)), (1 + 3, "that was asked for"));
+    assert_eq!(work.harvest().spent.requests, 1);
+    // A kept page that is lost.
+    let files = work.folder.path().join("here/files");
+    let largest = std::fs::read_dir(files).expect("files").map(|file| file.expect("a file").path());
+    let largest = largest.max_by_key(|path| path.metadata().expect("there").len()).expect("a file");
+    std::fs::remove_file(largest).expect("removed");
+    let lost = work.harvest();
+    assert_eq!((counted(&lost), lost.spent.requests), ([0, 0, 300, 0], 1 + 3));
+    assert!(doubt(&lost).contains("is not there any more"), "{}", doubt(&lost));
+}
+
+/// A harvest that breaks off among the changes loses nothing, and the next one goes on from what was known before.
+#[test]
+fn changes_that_are_not_had_to_their_end() {
+    let mut work = Clockwork::of(Clocked::of(300));
+    work.harvest();
+    work.change(|portal| {
+        (0..150).for_each(|number| portal.put(number, "Changed"));
+        portal.packages.remove(&299);
+        portal.put(300, "Added");
+    });
+    let few = Budget { requests: 2, ..Budget::default() };
+    let broken = work.harvest_with(HarvestOptions { budget: few, ..options() });
+    assert!(!broken.is_whole() && work.heap.removed.is_empty() && work.heap.titles.len() == 300, "{broken:?}");
+    let next = work.harvest();
+    assert_eq!(counted(&next), [1, 150, 149, 1], "{:?}", next.sources);
+}
+
+/// A file may change though its package does not.
+#[test]
+fn files_of_packages_that_did_not_change_are_asked_for() {
+    let mut work = Clockwork::of(Clocked::of(20));
+    let url = work.portal.iri("/file.nt");
+    work.change(|portal| portal.resource = Some((url.clone(), TRIPLE.to_owned())));
+    let download = || HarvestOptions { downloads: Downloads::Rdf, ..options() };
+    let first = work.harvest_with(download());
+    assert_eq!((counted(&first), first.new_files), ([20, 0, 0, 0], 1), "{first:?}");
+    work.change(|portal| portal.resource = Some((url, TRIPLE.replace("/b>", "/c>"))));
+    let second = work.harvest_with(download());
+    assert_eq!((counted(&second), second.new_files), ([0, 20, 0, 0], 1), "{second:?}");
+    assert_eq!((second.sources[0].as_before, second.sources[0].pages), (15, 1));
 }
 
 const TRIPLE: &str = "<http://e.org/a> <http://e.org/p> <http://e.org/b> .\n";
