@@ -2,16 +2,18 @@
 
 use super::Done;
 use super::egress::Others;
+use super::encoder::EncoderArguments;
 use super::terminal::{bar, cut, grouped, memory_note};
 use crate::catalog::{Catalog, DatasetId};
-use crate::egress::{Egress, EgressPolicy, IriPrefix};
+use crate::egress::{Cancellation, Egress, EgressPolicy, IriPrefix};
 use crate::engine::{IndexOptions, Updater};
 use crate::harvest::{
     Batch, Budget, Downloads, Failure, Gone, HarvestOptions, HarvestProgress, HarvestReport, Harvester, Ids, Shelf,
     Shelved, SourceReport, default_name, is_address,
 };
+use crate::index::vectors::Precision;
 use crate::rdf::intake::Outcome;
-use crate::server::{Background, Live};
+use crate::server::{Background, Live, when_asked_to_stop};
 use crate::store::{Access, DatasetOutcome, DatasetReport, LoadOptions, Loader, Stamp, Store};
 use anyhow::Context;
 use ipnet::IpNet;
@@ -22,6 +24,9 @@ use std::error::Error;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -41,12 +46,17 @@ pub(super) struct Arguments {
     /// or --other-hosts.
     #[arg(long)]
     download: bool,
-    /// Harvest and index again and again, this long after the last beginning (90s, 30m, 6h, 1d), until stopped.
+    /// Harvest and index again and again, this long after the last beginning (90s, 30m, 6h, 1d), until stopped: what is
+    /// being done is then brought to its end, or at once when stopped a second time. With --dpr and --colbert, vectors are
+    /// made as well.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     every: Option<Duration>,
     /// Write what became of every source and dataset, as JSON.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
+    /// Read a CKAN portal whole again after so many harvests that asked it for its changes alone; 0 reads it whole now.
+    #[arg(long, value_name = "HARVESTS", default_value_t = HarvestOptions::default().whole_after)]
+    whole_after: u32,
     /// Put the name before every dataset id. Without it only ids that another harvest has already get it.
     #[arg(long)]
     id_prefix: bool,
@@ -54,9 +64,6 @@ pub(super) struct Arguments {
     #[arg(long)]
     keep_gone: bool,
     /// What may be asked beside the sources' own hosts, or the beginning of the addresses of several; any number of times.
-    /// Read a CKAN portal whole again after so many harvests that asked it for its changes alone; 0 reads it whole now.
-    #[arg(long, value_name = "HARVESTS", default_value_t = HarvestOptions::default().whole_after)]
-    whole_after: u32,
     #[arg(long, value_name = "IRI")]
     host: Vec<IriPrefix>,
     /// Whether hosts that neither a source nor --host names may be asked.
@@ -89,6 +96,11 @@ pub(super) struct Arguments {
     /// The base of all IRIs; set once, when the home is made.
     #[arg(long, value_name = "IRI")]
     base: Option<String>,
+    #[command(flatten)]
+    encoders: EncoderArguments,
+    /// How vectors are stored: f16 or int8, half the size. Another than they have encodes every dataset anew.
+    #[arg(long, value_name = "PRECISION", default_value_t, requires = "every")]
+    vectors: Precision,
 }
 
 /// A harvest as JSON.
@@ -102,16 +114,18 @@ struct Report {
 }
 
 pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
-    let Some(pause) = arguments.every else { return arguments.harvest(home) };
-    loop {
-        let started = Instant::now();
-        let harvested = arguments.harvest(home).and_then(|_| super::index::update(home));
-        if let Err(error) = harvested {
-            writeln!(io::stderr().lock(), "lodeseek: {error:#}; trying again when it is time")?;
-        }
-        thread::sleep(pause.saturating_sub(started.elapsed()));
+    if let Some(every) = arguments.every {
+        return arguments.again_and_again(home, every);
     }
+    let misplaced = "--dpr and --colbert go with --every: after a single harvest, `lodeseek index` makes vectors";
+    anyhow::ensure!(!arguments.encoders.is_any(), misplaced);
+    arguments.harvest(home, &Cancellation::default())
 }
+
+/// How long a wait goes on without looking whether it was given up.
+const SPELL: Duration = Duration::from_millis(100);
+/// How a process ends that was interrupted.
+const INTERRUPTED: i32 = 130;
 
 /// What is harvested while it is served.
 #[derive(clap::Args, Debug, Clone)]
@@ -261,14 +275,45 @@ fn duration(text: &str) -> Result<Duration, String> {
 }
 
 impl Arguments {
+    /// Harvests and indexes until the process is asked to stop.
+    fn again_and_again(&self, home: &Path, every: Duration) -> anyhow::Result<Done> {
+        // A model that cannot be had is better known before anything is asked.
+        let encoders = self.encoders.open(None)?;
+        let is_stopped = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&is_stopped);
+        when_asked_to_stop(move || {
+            if asked.swap(true, Ordering::Relaxed) {
+                process::exit(INTERRUPTED);
+            }
+        })?;
+        let stop = Cancellation::from(is_stopped);
+        while !stop.is_cancelled() {
+            let started = Instant::now();
+            let harvested = self.harvest(home, &stop);
+            // What a stopped harvest stored is indexed by the next one.
+            let outcome = match harvested {
+                _ if stop.is_cancelled() => break,
+                Ok(_) => super::index::update(home, &encoders, self.vectors),
+                Err(error) => Err(error),
+            };
+            if let Err(error) = outcome {
+                writeln!(io::stderr().lock(), "lodeseek: {error:#}; trying again when it is time")?;
+            }
+            while !stop.is_cancelled() && started.elapsed() < every {
+                thread::sleep(SPELL.min(every.saturating_sub(started.elapsed())));
+            }
+        }
+        Ok(Done::Something)
+    }
+
     /// Harvests all sources: under one name where there is one, else each under a name of its own, so that a source more
     /// or less is nothing to the others.
-    fn harvest(&self, home: &Path) -> anyhow::Result<Done> {
+    fn harvest(&self, home: &Path, stop: &Cancellation) -> anyhow::Result<Done> {
         let single = self.name.is_some() || self.sources.len() == 1;
         let parts = if single { vec![&self.sources[..]] } else { self.sources.chunks(1).collect() };
         let mut reports = Vec::new();
         for sources in parts {
-            reports.push(self.harvest_of(home, sources)?);
+            reports.push(self.harvest_of(home, sources, stop)?);
         }
         if let Some(path) = &self.report {
             let whole = if single { serde_json::to_value(&reports[0])? } else { serde_json::to_value(&reports)? };
@@ -282,7 +327,7 @@ impl Arguments {
         Ok(if is_clean { Done::Something } else { Done::Nothing })
     }
 
-    fn harvest_of(&self, home: &Path, sources: &[String]) -> anyhow::Result<Report> {
+    fn harvest_of(&self, home: &Path, sources: &[String], stop: &Cancellation) -> anyhow::Result<Report> {
         let policy = policy(sources, self.host.clone(), self.other_hosts, self.inner_network.clone())?;
         let (started, egress) = (Instant::now(), Egress::new(policy));
         // A home in use, or of another base, is told before anything is asked.
@@ -290,7 +335,7 @@ impl Arguments {
         let present = store.ids()?.into_iter().collect();
         drop(store);
         let name = self.name.clone().unwrap_or_else(|| default_name(sources));
-        let options = HarvestOptions { present, ..self.options() };
+        let options = HarvestOptions { present, cancellation: stop.clone(), ..self.options() };
         let harvester = Harvester::new(&egress, &home.join("harvest"), &name).with_options(options);
         let mut shelf = HomeShelf { home, base: self.base.as_deref(), problems: Vec::new() };
         let bar = bar(1, "harvesting · {prefix}");
@@ -320,6 +365,7 @@ impl Arguments {
             file_bytes: self.max_file_megabytes << 20,
             file_time: Duration::from_secs(self.max_file_seconds),
             pause: Duration::from_millis(self.pause),
+            whole_after: self.whole_after,
             ..HarvestOptions::default()
         }
     }
@@ -365,7 +411,6 @@ fn shelved(outcome: DatasetOutcome) -> Shelved {
 fn has_problem(dataset: &DatasetReport) -> bool {
     dataset.files.iter().any(|file| !file.is_clean() && file.outcome != Outcome::Refused)
 }
-            whole_after: self.whole_after,
 
 fn write_report(
     out: &mut impl Write,
@@ -411,9 +456,17 @@ fn write_source(out: &mut impl Write, source: &SourceReport) -> io::Result<()> {
         source.form.unwrap_or("no catalogue"),
         source.pages,
         grouped(source.datasets),
+        if source.as_before > 0 {
+            format!(", {} as before, not asked for", grouped(source.as_before))
+        } else {
+            String::new()
+        },
         if source.repeated > 0 { format!(", {} listed again", source.repeated) } else { String::new() },
         if source.whole { "" } else { "; not whole, nothing was removed" },
     )?;
+    if let Some(reason) = &source.whole_because {
+        writeln!(out, "  read whole: {}", cut(reason, 240))?;
+    }
     write_failures(out, "failed", &source.failed)?;
     let problems: Vec<Failure> =
         source.problems.iter().map(|problem| Failure { what: String::new(), reason: problem.clone() }).collect();
@@ -444,11 +497,3 @@ mod tests {
         }
     }
 }
-        if source.as_before > 0 {
-            format!(", {} as before, not asked for", grouped(source.as_before))
-        } else {
-            String::new()
-        },
-    if let Some(reason) = &source.whole_because {
-        writeln!(out, "  read whole: {}", cut(reason, 240))?;
-    }

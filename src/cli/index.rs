@@ -5,7 +5,7 @@ use super::encoder::{EncoderArguments, rows};
 use super::terminal::{bar, grouped, memory_note, rate};
 use crate::engine::{
     EncodingOptions, EncodingReport, IndexOptions, IndexProgress, IndexReport, Indexer, encode, index_folder,
-    vectors_folder,
+    vectors_folder, vectors_of,
 };
 use crate::index::vectors::{self, Listed, Precision};
 use crate::index::{AnalysisKind, Index, IndexError};
@@ -91,20 +91,26 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     if let Some(encoder) = encoders.first() {
         writeln!(io::stderr().lock(), "encoding runs on {}", encoder.device())?;
     }
-    for encoder in &encoders {
-        encode_all(home, encoder.as_ref(), arguments.vectors)?;
-    }
-    write_vectors(&mut io::stderr().lock(), &vectors::list(&vectors_folder(home))?)?;
+    update_vectors(home, &encoders, arguments.vectors)?;
     Ok(Done::Something)
 }
 
-/// Brings the text index up to date, as `index` without arguments does; vectors are left as they are.
-pub(super) fn update(home: &Path) -> anyhow::Result<()> {
+/// Brings the text index up to date, as `index` without arguments does, and the vectors of these models.
+pub(super) fn update(home: &Path, encoders: &[Box<dyn Encoder>], precision: Precision) -> anyhow::Result<()> {
     let store = Store::open(home, Access::Write, None)?;
     let options = IndexOptions { now: Some(DateTime::now()), ..IndexOptions::default() };
     let started = Instant::now();
     let report = Indexer::new(&store, options).run(&|_| ())?;
-    Ok(write_report(&mut io::stderr().lock(), &report, started.elapsed())?)
+    write_report(&mut io::stderr().lock(), &report, started.elapsed())?;
+    drop(store);
+    update_vectors(home, encoders, precision)
+}
+
+fn update_vectors(home: &Path, encoders: &[Box<dyn Encoder>], precision: Precision) -> anyhow::Result<()> {
+    for encoder in encoders {
+        encode_all(home, encoder.as_ref(), precision)?;
+    }
+    Ok(write_vectors(&mut io::stderr().lock(), &vectors_of(home)?)?)
 }
 
 fn encode_all(home: &Path, encoder: &dyn Encoder, precision: Precision) -> anyhow::Result<()> {
@@ -143,14 +149,19 @@ fn forget(home: &Path, name: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The vectors there are: those of a model that is no longer used lie there until they are forgotten.
-fn write_vectors(out: &mut impl Write, listed: &[Listed]) -> io::Result<()> {
-    for Listed { description, folder, bytes } in listed {
+/// The vectors there are, and how many datasets are without: those of a model that is no longer used lie there until they
+/// are forgotten.
+fn write_vectors(out: &mut impl Write, listed: &[(Listed, usize)]) -> io::Result<()> {
+    for (Listed { description, folder, bytes }, missing) in listed {
         let what = match description {
             Ok(known) => format!("of {}, {} columns of {}", known.model, known.columns, known.precision),
             Err(error) => format!("at {}: {error}", folder.display()),
         };
-        writeln!(out, "vectors {what}, {:.1} MB", *bytes as f64 / 1e6)?;
+        let without = match missing {
+            0 => String::new(),
+            missing => format!("; {missing} datasets have none of their present texts"),
+        };
+        writeln!(out, "vectors {what}, {:.1} MB{without}", *bytes as f64 / 1e6)?;
     }
     Ok(())
 }

@@ -3,11 +3,14 @@
 use super::{EngineError, index_folder, vectors_folder};
 use crate::catalog::DatasetId;
 use crate::document::CompactDocument;
-use crate::index::vectors::{Description, Precision, Rows, VectorsWriter, model_folder};
+use crate::index::vectors::{
+    self, Description, Listed, Precision, Rows, Vectors, VectorsSnapshot, VectorsWriter, model_folder,
+};
 use crate::index::{Index, Snapshot};
 use crate::rerank::{Encoder, Granularity, Matrix, Passage, Similarity, dpr};
 use serde::Serialize;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Pieces kept of a triple, as Q. Chen et al., *Dense Re-Ranking with Weak Supervision for RDF Dataset Search*, ISWC 2023.
@@ -93,6 +96,31 @@ pub fn encode(
     writer.finish()?;
     report.time = started.elapsed();
     Ok(report)
+}
+
+/// The vectors of a home, each with the number of datasets of the index that have none of the texts they have now.
+pub fn vectors_of(home: &Path) -> Result<Vec<(Listed, usize)>, EngineError> {
+    let listed = vectors::list(&vectors_folder(home))?;
+    if listed.is_empty() {
+        return Ok(Vec::new());
+    }
+    // Vectors that cannot be read are of no use to any dataset.
+    let read = |one: &Listed| {
+        let description = one.description.as_ref().ok()?;
+        Vectors::open(&one.folder, &description.fingerprint).ok()?.snapshot().ok()
+    };
+    let made: Vec<Option<Arc<VectorsSnapshot>>> = listed.iter().map(read).collect();
+    let mut missing = vec![0; listed.len()];
+    let snapshot = Index::open(&index_folder(home))?.snapshot()?;
+    for id in snapshot.versions()?.into_keys() {
+        let Some(compact) = compact(&snapshot, &id)? else { continue };
+        let digest = digest(&compact)?;
+        for (vectors, missing) in made.iter().zip(&mut missing) {
+            let encoded = vectors.as_ref().and_then(|vectors| vectors.digest(&id));
+            *missing += usize::from(encoded != Some(digest.as_str()));
+        }
+    }
+    Ok(listed.into_iter().zip(missing).collect())
 }
 
 /// Takes away what is no longer in the index.

@@ -472,6 +472,17 @@ fn warm(state: &AppState) {
     }
 }
 
+/// Calls something, in a thread of its own, each time the process is asked to stop: it does not end by itself any more.
+pub fn when_asked_to_stop(act: impl Fn() + Send + 'static) -> std::io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let listen = move || loop {
+        runtime.block_on(stop_signal());
+        act();
+    };
+    std::thread::Builder::new().name("signals".to_owned()).spawn(listen)?;
+    Ok(())
+}
+
 async fn stop_signal() {
     let interrupt = tokio::signal::ctrl_c();
     #[cfg(unix)]

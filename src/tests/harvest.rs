@@ -1215,8 +1215,11 @@ fn the_commands_of_the_readme_are_understood() {
 
 #[cfg(feature = "rocksdb")]
 mod by_the_program {
+    #![expect(clippy::print_stderr, reason = "a test that skips says so")]
+
     use super::super::support::{program, run};
     use super::*;
+    use std::process::{Child, Command};
 
     #[test]
     fn harvested_reported_and_harvested_again() {
@@ -1245,6 +1248,137 @@ mod by_the_program {
         assert!(refused.code == Some(2) && refused.err.contains("no address that may be asked"), "{refused:?}");
         let local = run(home.path(), &["harvest", "testdata/catalog.ttl"]);
         assert!(local.code.is_some(), "{local:?}");
+    }
+
+    /// The program while it goes on, what it says kept in a file.
+    struct Going {
+        child: Child,
+        said: TempDir,
+    }
+
+    impl Going {
+        fn start(home: &Path, arguments: &[&str]) -> Self {
+            let said = folder();
+            let file = std::fs::File::create(said.path().join("said")).expect("a file");
+            let child = program(home).args(arguments).stderr(file).spawn().expect("started");
+            Self { child, said }
+        }
+
+        fn said(&self) -> String {
+            std::fs::read_to_string(self.said.path().join("said")).expect("UTF-8")
+        }
+
+        fn wait_for(&self, what: &str, is_so: impl Fn(&str) -> bool) {
+            let started = Instant::now();
+            while !is_so(&self.said()) {
+                assert!(started.elapsed() < Duration::from_secs(120), "{what}: {}", self.said());
+                thread::sleep(Duration::from_millis(100));
+            }
+        }
+
+        /// Asks it to end: how it did, and what it had said.
+        fn end(mut self) -> (Option<i32>, String) {
+            let asked = Command::new("sh").args(["-c", &format!("kill -TERM {}", self.child.id())]).status();
+            assert!(asked.expect("a shell").success());
+            let started = Instant::now();
+            let ended = loop {
+                if let Some(status) = self.child.try_wait().expect("it can be asked") {
+                    break status;
+                }
+                assert!(started.elapsed() < Duration::from_secs(20), "it goes on: {}", self.said());
+                thread::sleep(Duration::from_millis(20));
+            };
+            (ended.code(), self.said())
+        }
+    }
+
+    impl Drop for Going {
+        fn drop(&mut self) {
+            self.child.kill().ok();
+            self.child.wait().ok();
+        }
+    }
+
+    /// Two datasets, the title of the first as the test has it.
+    fn titled(title: &Arc<Mutex<String>>) -> Portal {
+        let shared = Arc::clone(title);
+        Portal::start(move |asked| {
+            let title = shared.lock().expect("unharmed").clone();
+            Reply::turtle(format!("{PREFIXES}{}{}", described(1, &title), described(2, "Steady"))).tagged(asked)
+        })
+    }
+
+    const EVERY: [&str; 6] = ["--inner-network", "127.0.0.0/8", "--pause", "0", "--every", "1s"];
+
+    /// The ids that the program finds; none while the home is not to be read.
+    fn found(home: &Path, word: &str) -> Vec<String> {
+        let ran = run(home, &["search", "--json", word]);
+        let answer: serde_json::Value = serde_json::from_str(&ran.out).unwrap_or_default();
+        let hits = answer["hits"].as_array().cloned().unwrap_or_default();
+        hits.iter().map(|hit| hit["id"].as_str().expect("an id").to_owned()).collect()
+    }
+
+    #[test]
+    fn again_and_again_until_it_is_told_to_end() {
+        let title = Arc::new(Mutex::new("Quokka".to_owned()));
+        let portal = titled(&title);
+        let (home, feed) = (folder(), portal.iri("/feed"));
+        let going = Going::start(home.path(), &[&["harvest", &feed][..], &EVERY].concat());
+        going.wait_for("the first round is found", |_| found(home.path(), "quokka") == ["s1"]);
+        assert!(found(home.path(), "wombat").is_empty() && found(home.path(), "steady") == ["s2"]);
+        "Wombat".clone_into(&mut title.lock().expect("unharmed"));
+        going.wait_for("a later round is found", |_| found(home.path(), "wombat") == ["s1"]);
+        assert!(found(home.path(), "quokka").is_empty() && found(home.path(), "steady") == ["s2"]);
+        going.wait_for("a round without a change", |said| said.contains("0 new, 0 changed, 2 unchanged"));
+        let (code, said) = going.end();
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains("0 new, 1 changed, 1 unchanged") && !said.contains("trying again"), "{said}");
+        portal.asked();
+        thread::sleep(Duration::from_millis(1500));
+        assert!(portal.asked().is_empty(), "it is over");
+    }
+
+    #[test]
+    fn what_waits_for_a_portal_ends_too() {
+        let portal = Portal::start(|_| Reply { delay: Duration::from_secs(60), ..Reply::status(200) });
+        let (home, feed) = (folder(), portal.iri("/feed"));
+        let going = Going::start(home.path(), &[&["harvest", &feed][..], &EVERY].concat());
+        going.wait_for("a request", |_| !portal.asked.lock().expect("unharmed").is_empty());
+        let (code, said) = going.end();
+        assert!(code == Some(0) && !said.contains("trying again"), "{code:?} {said}");
+    }
+
+    #[test]
+    fn vectors_are_made_where_models_are_given() {
+        const DPR: &str = "testdata/models/sentence-transformers";
+        let title = Arc::new(Mutex::new("Quokka".to_owned()));
+        let portal = titled(&title);
+        let (home, feed) = (folder(), portal.iri("/feed"));
+        let nowhere = run(home.path(), &[&["harvest", &feed, "--dpr", "nowhere"][..], &EVERY].concat());
+        assert!(nowhere.code == Some(2) && nowhere.err.contains("there is no model at nowhere"), "{nowhere:?}");
+        let once = run(home.path(), &["harvest", &feed, "--dpr", DPR]);
+        assert!(once.code == Some(2) && once.err.contains("go with --every"), "{once:?}");
+        assert!(portal.asked().is_empty(), "nothing was asked");
+        if std::env::var_os("ORT_DYLIB_PATH").is_none() {
+            eprintln!("SKIPPED: models cannot be run without ONNX Runtime: set ORT_DYLIB_PATH, or use `make test`");
+            return;
+        }
+        let going = Going::start(home.path(), &[&["harvest", &feed, "--dpr", DPR][..], &EVERY].concat());
+        going.wait_for("all are encoded", |said| said.contains("2 datasets encoded, texts by sentence-transformers"));
+        "Wombat".clone_into(&mut title.lock().expect("unharmed"));
+        going.wait_for("what changed is encoded", |said| said.contains("1 datasets encoded"));
+        let (code, said) = going.end();
+        assert!(code == Some(0) && !said.contains("have none"), "{said}");
+        let near = run(home.path(), &["search", "--json", "--dpr", DPR, "wombat"]);
+        let answer: serde_json::Value = serde_json::from_str(&near.out).expect("JSON");
+        assert!(answer["hits"][0]["id"] == "s1" && answer["hits"][0]["dense"].is_array(), "{answer}");
+        // Without the model the vectors fall behind, and it says so.
+        "Numbat".clone_into(&mut title.lock().expect("unharmed"));
+        let going = Going::start(home.path(), &[&["harvest", &feed][..], &EVERY].concat());
+        going.wait_for("one is without", |said| said.contains("MB; 1 datasets have none of their present texts"));
+        assert_eq!(going.end().0, Some(0));
+        let indexed = run(home.path(), &["index", "--dpr", DPR]);
+        assert!(indexed.err.contains("1 datasets encoded") && !indexed.err.contains("have none"), "{indexed:?}");
     }
 
     #[test]
