@@ -27,6 +27,7 @@ const FORMATS: &[Format] = &[
     format("N-Quads", "N-Quads", &["application/n-quads", "nq", "n-quads", "rdf_n_quads", "nquads"]),
     format("TriG", "TriG", &["application/trig", "trig", "rdf_trig"]),
     format("N3", "N3", &["text/n3", "n3", "text/rdf+n3"]),
+    format("HDT", "HDT", &["application/vnd.hdt", "hdt"]),
     format("SPARQL", "SPARQL", &["application/sparql-results+json", "sparql", "sparqlq", "api/sparql"]),
     format("CSV", "CSV", &["text/csv", "csv"]),
     format("TSV", "TSV", &["text/tab-separated-values", "tsv"]),

@@ -20,7 +20,8 @@ use std::time::Instant;
 pub(super) struct Arguments {
     /// A catalogue, plain or in gzip, bzip2, xz or zstd (DCAT or VoID in any RDF syntax; CKAN; data.json; schema.org or
     /// Croissant, also in a page; the LOD Cloud's list; a registry of ontologies; ACORDAR's or Papers with Code's
-    /// datasets.json; DataFinder's collection.jsonl), an RDF dump, or a folder of these.
+    /// datasets.json; DataFinder's collection.jsonl), an RDF dump (Turtle, TriG, N3, N-Triples, N-Quads, RDF/XML, JSON-LD or
+    /// HDT), or a folder of these.
     #[arg(required_unless_present = "endpoint", conflicts_with = "endpoint", value_name = "SOURCE")]
     sources: Vec<PathBuf>,
     #[command(flatten)]

@@ -7,6 +7,7 @@ use crate::catalog::{Dataset, Distribution, LocalCopy, Location};
 /// Media types and names of formats that mean RDF and nothing else, without what separates their letters. `xml` and `json`
 /// are not among them: most of what is called so is none.
 const FORMATS: &[&str] = &[
+    "hdt",
     "jsonld",
     "ldjson",
     "n3",
@@ -26,13 +27,14 @@ const FORMATS: &[&str] = &[
     "trig",
     "ttl",
     "turtle",
+    "vndhdt",
     "void",
     "xnquads",
     "xtrig",
     "xturtle",
 ];
 /// Ends of names that mean RDF.
-const ENDINGS: &[&str] = &["ttl", "nt", "nq", "trig", "n3", "rdf", "owl", "jsonld"];
+const ENDINGS: &[&str] = &["ttl", "nt", "nq", "trig", "n3", "rdf", "owl", "jsonld", "hdt"];
 /// Ends of names that come after those.
 const PACKED: &[&str] = &[".gz", ".bz2", ".xz", ".zst", ".zip", ".tar", ".tgz"];
 
@@ -112,16 +114,29 @@ mod tests {
             let media_type = media_type.map(str::to_owned);
             is_rdf(&Distribution { media_type, ..Distribution::at(Location::Remote(address.to_owned())) })
         };
-        for media_type in ["text/turtle", "application/rdf+xml", "RDF/XML", "N-Triples", "RDF_TURTLE", "JSON-LD", "n3"]
-        {
+        for media_type in [
+            "text/turtle",
+            "application/rdf+xml",
+            "RDF/XML",
+            "N-Triples",
+            "RDF_TURTLE",
+            "JSON-LD",
+            "n3",
+            "HDT",
+            "application/vnd.hdt",
+        ] {
             assert!(is("http://e.org/download?id=1", Some(media_type)), "{media_type}");
         }
         for media_type in ["text/csv", "application/json", "XML", "text/html", "application/owl+xml", "PDF"] {
             assert!(!is("http://e.org/download?id=1", Some(media_type)), "{media_type}");
         }
-        for address in
-            ["http://e.org/a.ttl", "http://e.org/A.NT.GZ?v=1", "http://e.org/a.rdf.zip", "http://e.org/a.nq.tar.xz"]
-        {
+        for address in [
+            "http://e.org/a.ttl",
+            "http://e.org/A.NT.GZ?v=1",
+            "http://e.org/a.rdf.zip",
+            "http://e.org/a.nq.tar.xz",
+            "http://e.org/a.hdt.gz",
+        ] {
             assert!(is(address, None) && is(address, Some("application/octet-stream")), "{address}");
         }
         for address in

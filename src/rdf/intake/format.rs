@@ -21,6 +21,8 @@ pub enum Syntax {
     RdfXml,
     #[serde(rename = "JSON-LD")]
     JsonLd,
+    #[serde(rename = "HDT")]
+    Hdt,
 }
 
 impl Syntax {
@@ -36,11 +38,12 @@ impl Syntax {
             "application/n-quads" | "text/x-nquads" | "nq" | "nquads" => Self::NQuads,
             "application/rdf+xml" | "rdf" | "rdfs" | "owl" | "xml" | "application/xml" | "text/xml" => Self::RdfXml,
             "application/ld+json" | "jsonld" | "json" | "application/json" => Self::JsonLd,
+            "application/vnd.hdt" | "hdt" => Self::Hdt,
             _ => return None,
         })
     }
 
-    /// The IANA media type.
+    /// The media type: the one registered at IANA, where there is one.
     #[must_use]
     pub fn media_type(self) -> &'static str {
         match self {
@@ -51,6 +54,7 @@ impl Syntax {
             Self::NQuads => "application/n-quads",
             Self::RdfXml => "application/rdf+xml",
             Self::JsonLd => "application/ld+json",
+            Self::Hdt => "application/vnd.hdt",
         }
     }
 
@@ -74,7 +78,8 @@ enum Look {
     Unknown,
 }
 
-/// Decides the syntax of a document called `name`, announced by media type or suffix, that begins with `head`.
+/// Decides the syntax of a document called `name`, announced by media type or suffix, that begins with `head`. HDT has been
+/// told by its first bytes before: announced as such is now what only calls itself so.
 pub(super) fn detect(name: &str, announced: Option<Syntax>, head: &[u8]) -> Result<Syntax, Refusal> {
     let content = skip_blank_and_comments(head);
     refuse_other_languages(content)?;
@@ -89,10 +94,12 @@ pub(super) fn detect(name: &str, announced: Option<Syntax>, head: &[u8]) -> Resu
         }
         (_, Look::Json) => Ok(Syntax::JsonLd),
         (Some(Syntax::NTriples | Syntax::NQuads), Look::Terse) if begins_with_directive(content) => Ok(Syntax::Turtle),
-        (Some(Syntax::RdfXml | Syntax::JsonLd | Syntax::Turtle) | None, Look::Terse) if begins_with_quad(content) => {
+        (Some(Syntax::RdfXml | Syntax::JsonLd | Syntax::Hdt | Syntax::Turtle) | None, Look::Terse)
+            if begins_with_quad(content) =>
+        {
             Ok(Syntax::NQuads)
         }
-        (Some(Syntax::RdfXml | Syntax::JsonLd) | None, Look::Terse) => Ok(Syntax::Turtle),
+        (Some(Syntax::RdfXml | Syntax::JsonLd | Syntax::Hdt) | None, Look::Terse) => Ok(Syntax::Turtle),
         (Some(syntax), Look::Terse) => Ok(syntax),
         (Some(syntax), Look::Unknown) if !matches!(syntax, Syntax::RdfXml | Syntax::JsonLd) => Ok(syntax),
         (_, Look::Unknown | Look::Empty) => Err(Refusal::NotRdf {
@@ -209,6 +216,7 @@ mod tests {
             ("a.nt", "# Turtle\n@prefix a: <x:a> .", Syntax::Turtle),
             ("dump", "<http://a/b> <c> <d> .", Syntax::Turtle),
             ("a.nt.gz", "", Syntax::NTriples),
+            ("a.hdt.gz", "<http://a/b> <c> <d> .", Syntax::Turtle),
             ("a.n3", "ex:a ex:b ex:c .", Syntax::N3),
         ];
         for (name, head, expected) in cases {

@@ -7,11 +7,14 @@
 //! * text ([`text`]) becomes UTF-8: byte order marks, declared encodings, stray Windows-1252 bytes;
 //! * the syntax ([`format`]) is decided by media type, suffix and a look at the content, the content having the last word;
 //! * a broken statement is skipped and reported with file, line and reason ([`turtle`], [`xml`], [`lines`], [`jsonld`]);
+//! * HDT ([`hdt`]) is no text: it is known by its first bytes, has no lines, and is read to its end or not at all where a
+//!   checksum says that it is damaged;
 //! * bombs and other hostile input end in a refusal with bounded memory: [`Limits`].
 //!
 //! Nothing here reads the network, and no name found inside an archive is ever used as a path.
 
 mod format;
+mod hdt;
 mod jsonld;
 mod lines;
 mod text;
@@ -32,7 +35,8 @@ use std::path::Path;
 /// What a dump may cost before it is refused.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Bytes after decompression, over all members of one archive. Default 64 GiB.
+    /// Bytes after decompression, over all members of one archive; of HDT, those looked at in the dictionary and made into
+    /// terms. Default 64 GiB.
     pub decompressed_bytes: u64,
     /// Decompressed over compressed bytes, looked at once [`Self::RATIO_FREE_BYTES`] are out. Default 250: bzip2 and xz
     /// reach about 100 on the most repetitive real dumps.
@@ -46,6 +50,9 @@ pub struct Limits {
     /// Bytes of memory, by estimate, that the reader of JSON-LD may need: it holds every top-level object until its end.
     /// Default 2 GiB, which is a document of about 80 MB in one `@graph`.
     pub json_memory: u64,
+    /// Bytes that are held of an HDT file: its dictionary and its triples, as they are packed there. Default 2 GiB, which is
+    /// some hundred million triples.
+    pub hdt_memory: u64,
     /// Members of an archive. Default 10,000.
     pub archive_members: usize,
     /// Characters one XML entity may expand to. Default 1,024: namespace shortcuts need about 100.
@@ -70,6 +77,7 @@ impl Default for Limits {
             statement_bytes: 64 << 20,
             nesting: 10_000,
             json_memory: 2 << 30,
+            hdt_memory: 2 << 30,
             archive_members: 10_000,
             entity_bytes: 1024,
             entities: 1000,
@@ -270,6 +278,12 @@ pub enum Refusal {
         /// Where.
         line: u64,
     },
+    /// An HDT file over a limit, or of a kind that is not read.
+    #[error("HDT: {reason}")]
+    Hdt {
+        /// Why.
+        reason: String,
+    },
     /// A statement over the limit.
     #[error("the statement of line {line} is longer than {limit} bytes")]
     StatementSize {
@@ -392,6 +406,11 @@ fn read_document(
     base: &str,
     sink: &mut Sink<'_>,
 ) -> io::Result<()> {
+    let (head, reader) = unpack::peek(reader, hdt::MAGIC.len())?;
+    if head == hdt::MAGIC {
+        sink.report.syntax = Some(Syntax::Hdt);
+        return hdt::read(reader, sink);
+    }
     let mut text = text::to_utf8(reader)?;
     let syntax = format::detect(name, announced, text.head())?;
     sink.report.syntax = Some(syntax);
@@ -400,6 +419,10 @@ fn read_document(
         Syntax::Turtle | Syntax::TriG | Syntax::N3 => turtle::read(&mut text, syntax, base, sink),
         Syntax::RdfXml => xml::read(&mut text, base, sink),
         Syntax::JsonLd => jsonld::read(&mut text, base, sink),
+        Syntax::Hdt => {
+            let reason = format!("an HDT file begins with $HDT, and {name} does not");
+            return Err(Refusal::NotRdf { reason }.into());
+        }
     };
     for problem in text.problems() {
         sink.problem(problem.line, problem.message);

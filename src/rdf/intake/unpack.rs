@@ -130,7 +130,7 @@ impl<R: Read> Read for ZstdFrames<R> {
 }
 
 /// The first bytes of a reader, and the reader with those bytes put back.
-fn peek<'r>(mut reader: impl Read + 'r, wanted: usize) -> io::Result<(Vec<u8>, Box<dyn Read + 'r>)> {
+pub(super) fn peek<'r>(mut reader: impl Read + 'r, wanted: usize) -> io::Result<(Vec<u8>, Box<dyn Read + 'r>)> {
     let mut head = Vec::new();
     (&mut reader).take(wanted as u64).read_to_end(&mut head)?;
     Ok((head.clone(), Box::new(Cursor::new(head).chain(reader))))
