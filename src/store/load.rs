@@ -4,13 +4,13 @@
 //! transaction writes descriptions and pointers: after that the batch's datasets are there, whatever happens next.
 
 use super::counts::Counts;
-use super::{Stamp, Store, StoreError, blank, fingerprint, graph_file};
+use super::{Stamp, Store, StoreError, blank, fingerprint, graph_file, journal};
 use crate::catalog::{Catalog, Dataset, DatasetId, Distribution, LocalCopy, Location, dcat};
 use crate::rdf::intake::{FileReport, Intake, Limits, Outcome};
 use crate::rdf::vocab::lodeseek;
 use crate::rdf::{TripleGraph, TripleGraphBuilder};
 use oxrdf::{Literal, NamedNode, Triple};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Component, Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -88,7 +88,7 @@ pub struct LoadProgress {
 }
 
 /// What became of one dataset.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DatasetOutcome {
     /// New in the store.
@@ -270,6 +270,7 @@ impl<'r> Run<'r> {
             let show = |_, _| on_progress(LoadProgress { phase: Phase::Clearing, ..total });
             self.report.cleared_graphs = self.loader.store.clear_replaced(&show)?;
         }
+        journal::note(self.loader.store, &self.report, &self.loader.options.stamp)?;
         Ok(self.report)
     }
 

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! home/lodeseek.toml   the base of all IRIs
+//! home/loads.json      what the last loads did
 //! home/lock            held by whoever writes; readers share it
 //! home/store/          Oxigraph: one named graph a dataset version, and the graphs catalogue, profiles, snippets
 //! home/graphs/         one file a dataset version, for the stages that scan whole graphs, and beside it its counts and
@@ -24,6 +25,7 @@ mod blank;
 mod counts;
 mod fingerprint;
 mod graph_file;
+mod journal;
 mod load;
 mod record;
 mod remove;
@@ -33,6 +35,7 @@ mod whole;
 
 pub use fingerprint::Fingerprint;
 pub use graph_file::write_whole;
+pub use journal::{PastDataset, PastLoad};
 pub use load::{DatasetOutcome, DatasetReport, LoadOptions, LoadProgress, LoadReport, Loader, Phase, Replaced};
 pub use record::Stamp;
 pub use resource::{Excerpt, Resources, Stands, resource};

@@ -1,13 +1,17 @@
 //! What the operator sees, and who does not.
 
 use super::http::Site;
-use super::support::{Home, limits, testdata};
+use super::support::{Home, copy_of_testdata, limits, testdata};
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::Request;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use lodeseek::catalog::Catalog;
 use lodeseek::server::{AppState, Operators, Proxies, app};
+use lodeseek::store::{LoadOptions, Loader, Stamp};
+use oxrdf::NamedNode;
+use std::fs;
 use std::net::SocketAddr;
 
 const PATHS: [&str; 3] = ["/operator", "/api/operator", "/metrics"];
@@ -114,6 +118,51 @@ async fn requests_are_counted_by_their_route() {
     }
     let page = site.send(request("/operator", HERE, &here)).await;
     assert!(page.body.contains("<code>/dataset/{id}</code>") && page.body.contains("How it runs"), "{}", page.body);
+}
+
+/// A dump with a broken statement, and one that is gone.
+#[tokio::test]
+async fn loads_are_told_with_what_was_wrong() {
+    let data = copy_of_testdata();
+    let soils = data.path().join("dumps/soils.ttl");
+    let text = fs::read_to_string(&soils).expect("readable") + "\n<http://e.org/a> unknown:prefix 1 .\n";
+    fs::write(&soils, text).expect("written");
+    fs::remove_file(data.path().join("dumps/boreholes.rdf")).expect("removed");
+    let home = Home::new();
+    let stamp = Stamp {
+        now: Some("2024-05-06T07:08:09Z".parse().expect("a time")),
+        origin: Some(NamedNode::new_unchecked("https://data.example.org/catalog")),
+    };
+    let catalog = Catalog::read(&data.path().join("catalog.ttl")).expect("a catalogue");
+    let options = LoadOptions { stamp, ..LoadOptions::default() };
+    let report = Loader::new(&home.store).with_options(options).load(catalog, &|_| ()).expect("loaded");
+    home.index();
+    let (state, folder) = home.state(limits());
+    let site = Site::behind(app(state.with_operators(Operators::default()).expect("counters")), folder);
+
+    let here = [("host", "localhost")];
+    let told = site.send(request("/api/operator", HERE, &here)).await.json();
+    let [load] = told["loads"].as_array().expect("loads").as_slice() else { panic!("{told}") };
+    assert_eq!((&load["time"], &load["datasets"]), (&1_714_979_289.into(), &report.datasets.len().into()));
+    assert_eq!((&load["withFailures"], &load["triples"]), (&1.into(), &report.triples().into()));
+    assert_eq!(load["withProblems"], report.with_problems().count());
+    assert_eq!(load["origin"], "https://data.example.org/catalog");
+    let first = &load["told"][0];
+    assert_eq!((&first["dataset"], &first["outcome"]), (&"boreholes".into(), &"metadata-only".into()), "{first}");
+    assert!(first["firstProblem"].as_str().is_some_and(|told| told.starts_with("dumps/boreholes.rdf: ")), "{first}");
+    let soils = load["told"].as_array().expect("datasets").iter().find(|one| one["dataset"] == "soil-types");
+    let soils = soils.expect("those with problems come before the others");
+    assert_eq!((&soils["failures"], soils["problems"].as_u64() >= Some(1)), (&0.into(), true), "{soils}");
+    let skipped = report.datasets.iter().filter(|dataset| dataset.skipped > 0).count();
+    assert!(skipped > 0);
+    assert_eq!(told["datasetsWithSkippedStatements"], skipped);
+
+    let page = site.send(request("/operator", HERE, &here)).await;
+    for shown in
+        ["The last loads that changed something", "href=\"/dataset/boreholes\"", "https://data.example.org/catalog"]
+    {
+        assert!(page.body.contains(shown), "{shown}: {}", page.body);
+    }
 }
 
 #[tokio::test]

@@ -11,8 +11,9 @@ pub(super) use metrics::{Metrics, observe};
 
 use super::AppState;
 use super::error::ApiError;
+use super::kept::Kept;
 use crate::engine::index_folder;
-use crate::store::resident_memory;
+use crate::store::{PastLoad, resident_memory};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::middleware::Next;
@@ -104,11 +105,13 @@ pub(super) struct Operator {
     access: Operators,
     pub(super) metrics: Arc<Metrics>,
     pub(super) tasks: Arc<Tasks>,
+    /// Datasets with statements that could not be read, by the generation of the catalogue.
+    with_skipped: Kept<u64, u64>,
 }
 
 impl Operator {
     pub(super) fn new(access: Operators, tasks: Arc<Tasks>) -> ::prometheus::Result<Self> {
-        Ok(Self { access, metrics: Arc::new(Metrics::new()?), tasks })
+        Ok(Self { access, metrics: Arc::new(Metrics::new()?), tasks, with_skipped: Kept::default() })
     }
 }
 
@@ -152,6 +155,10 @@ pub(super) struct Overview {
     pub(super) pace: [f64; 3],
     pub(super) routes: Vec<RouteView>,
     pub(super) tasks: Vec<TaskView>,
+    /// The last loads, the latest first.
+    pub(super) loads: Vec<PastLoad>,
+    /// Datasets with statements that could not be read.
+    pub(super) with_skipped: u64,
     pub(super) endpoints: Vec<Value>,
 }
 
@@ -175,7 +182,7 @@ pub(super) struct TaskView {
 
 /// Everything, as it is now.
 pub(super) fn overview(state: &AppState) -> Result<Overview, ApiError> {
-    let Operator { metrics, tasks, .. } = counting(state)?;
+    let Operator { metrics, tasks, with_skipped, .. } = counting(state)?;
     let (datasets, indexed, memory) = measured(state)?;
     Ok(Overview {
         version: env!("CARGO_PKG_VERSION"),
@@ -187,6 +194,9 @@ pub(super) fn overview(state: &AppState) -> Result<Overview, ApiError> {
         pace: [60, 300, 900].map(|seconds| metrics.pace(seconds)),
         routes: metrics.routes().into_iter().map(route).collect(),
         tasks: tasks.told().into_iter().map(task).collect(),
+        loads: state.store.past_loads()?,
+        with_skipped: *with_skipped
+            .get(state.store.catalog_generation(), || Ok(state.store.with_skipped_statements()?))?,
         endpoints: super::endpoints::known(state),
     })
 }
@@ -248,6 +258,8 @@ fn told(overview: &Overview) -> Value {
         "requestsPerSecond": { "minute": overview.pace[0], "fiveMinutes": overview.pace[1], "quarterHour": overview.pace[2] },
         "routes": overview.routes.iter().map(route).collect::<Vec<_>>(),
         "harvests": overview.tasks.iter().map(task).collect::<Vec<_>>(),
+        "loads": overview.loads,
+        "datasetsWithSkippedStatements": overview.with_skipped,
         "endpoints": overview.endpoints,
     })
 }

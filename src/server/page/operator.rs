@@ -2,7 +2,8 @@
 
 use super::super::AppState;
 use super::super::operator::{Overview, RouteView, TaskView, overview};
-use super::{error, render};
+use super::{error, href, render};
+use crate::store::{DatasetOutcome, PastDataset, PastLoad};
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
@@ -11,6 +12,8 @@ use std::time::{Duration, SystemTime};
 
 /// Routes shown: those that took most time.
 const SHOWN: usize = 40;
+/// Datasets of the last loads shown.
+const DATASETS: usize = 20;
 /// Height of the tallest bar, and what a bar takes of the width.
 const HEIGHT: u64 = 24;
 const STEP: usize = 8;
@@ -23,6 +26,9 @@ struct Page {
     pace: Vec<(&'static str, String)>,
     routes: Vec<RouteRow>,
     tasks: Vec<TaskRow>,
+    loads: Vec<LoadRow>,
+    loaded: Vec<DatasetRow>,
+    with_skipped: u64,
     endpoints: Vec<EndpointRow>,
 }
 
@@ -49,6 +55,29 @@ struct TaskRow {
     ago: String,
     what: String,
     outcome: String,
+}
+
+struct LoadRow {
+    ago: String,
+    origin: Option<String>,
+    datasets: usize,
+    written: usize,
+    triples: u64,
+    with_problems: usize,
+    with_failures: usize,
+    catalog_problems: usize,
+}
+
+struct DatasetRow {
+    ago: String,
+    title: String,
+    href: String,
+    outcome: &'static str,
+    is_failed: bool,
+    triples: u64,
+    problems: u64,
+    failures: usize,
+    first_problem: String,
 }
 
 struct EndpointRow {
@@ -83,7 +112,12 @@ fn page(overview: Overview, now: SystemTime) -> Page {
         what: task.what,
         outcome: task.outcome,
     };
+    let ago = |load: &PastLoad| since(SystemTime::UNIX_EPOCH + Duration::from_secs(load.time));
+    let loaded = overview.loads.iter().flat_map(|load| load.told.iter().map(move |dataset| (load, dataset)));
     Page {
+        loads: overview.loads.iter().map(|load| load_row(load, ago(load))).collect(),
+        loaded: loaded.take(DATASETS).map(|(load, dataset)| dataset_row(dataset, ago(load))).collect(),
+        with_skipped: overview.with_skipped,
         query: String::new(),
         facts,
         // The request for this page is one of them.
@@ -91,6 +125,44 @@ fn page(overview: Overview, now: SystemTime) -> Page {
         routes: overview.routes.into_iter().take(SHOWN).map(route).collect(),
         tasks: overview.tasks.into_iter().map(task).collect(),
         endpoints: overview.endpoints.iter().map(endpoint).collect(),
+    }
+}
+
+fn load_row(load: &PastLoad, ago: String) -> LoadRow {
+    LoadRow {
+        ago,
+        origin: load.origin.clone(),
+        datasets: load.datasets,
+        written: load.written,
+        triples: load.triples,
+        with_problems: load.with_problems,
+        with_failures: load.with_failures,
+        catalog_problems: load.catalog_problems,
+    }
+}
+
+fn dataset_row(dataset: &PastDataset, ago: String) -> DatasetRow {
+    let title = if dataset.title.is_empty() { dataset.dataset.to_string() } else { dataset.title.clone() };
+    DatasetRow {
+        ago,
+        title,
+        href: href(&dataset.dataset),
+        outcome: told(dataset.outcome),
+        is_failed: dataset.failures > 0,
+        triples: dataset.triples,
+        problems: dataset.problems,
+        failures: dataset.failures,
+        first_problem: dataset.first_problem.clone().unwrap_or_default(),
+    }
+}
+
+fn told(outcome: DatasetOutcome) -> &'static str {
+    match outcome {
+        DatasetOutcome::Loaded => "new",
+        DatasetOutcome::Replaced => "replaced",
+        DatasetOutcome::Unchanged => "as it was",
+        DatasetOutcome::Kept => "kept as it was: a file cannot be read now",
+        DatasetOutcome::MetadataOnly => "without content",
     }
 }
 
