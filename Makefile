@@ -15,7 +15,7 @@ help: ## this list
 setup: ## install what the build needs, compile RocksDB once, fetch ONNX Runtime
 	@$(ENV) echo "setup: ready"
 
-model: ## the default model, all-MiniLM-L6-v2 as ONNX in fp32 and int8, into the cache folder
+model: ## the base that models are trained from, all-MiniLM-L6-v2, as ONNX in fp32 and int8, into the cache folder
 	@python3 .ci/model.py
 
 build: ## the program, quickly built
@@ -87,7 +87,7 @@ bench-rerank: ## ranking again, whole queries on HOME_DIR beside Python's ONNX R
 	  --qrels=$(or $(QRELS),$(DATA)/lod/dev/qrels.txt) --peer=.ci/rerank_peer.py --pylate=$(PYLATE) --keep=$(KEEP) \
 	  --encoded=$(ENCODED) --rounds=$(ROUNDS)
 
-bench-encoder: ## the default model's speed, and its likeness to REFERENCE (benches/encoder.rs says what that is)
+bench-encoder: ## the base model's speed, and its likeness to REFERENCE (benches/encoder.rs says what that is)
 	$(if $(REFERENCE),,$(error REFERENCE is missing: the JSON file of texts and of their vectors by the model's own software, as benches/encoder.rs says; make bench-encoder REFERENCE=FILE))
 	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench encoder -- "$$(python3 .ci/model.py)" $(REFERENCE) model.onnx model_int8.onnx
 

