@@ -9,6 +9,7 @@
 //! * What was known to be as new as the last reading, or newer, is still there: so packages of one moment are compared by
 //!   their ids, and never by how many they are.
 //! * What is known and what is new are together as many as the portal counts.
+//! * What changed some minutes before the newest that was seen is looked at again: it may have been told of late.
 //!
 //! Wherever one of these does not hold, the portal is read whole, and the report tells why. What they cannot tell is a package
 //! that appears with an old moment while another one disappears, and what changes without a new moment, as the name of an
@@ -19,14 +20,17 @@ use super::fetch::Purpose;
 use super::state::{Kept, Portal};
 use super::{HarvestError, Run, Source};
 use crate::catalog::Catalog;
-use oxsdatatypes::{DateTime, TimezoneOffset};
+use oxsdatatypes::{DateTime, DayTimeDuration, TimezoneOffset};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// Packages of the page that tells whether anything has changed.
 pub(super) const FEW: u64 = 5;
-/// One in so many packages may be of midnight.
-const MIDNIGHTS: usize = 10;
+/// One in so many packages may be of a whole or half hour.
+const HOURS: usize = 10;
+/// Seconds that a change may be late to be told: a portal tells of a package once it is indexed, which another one that
+/// changed later may have been before.
+const LATE: i64 = 300;
 
 /// A package, and when the portal last changed it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,9 +57,16 @@ fn moment(written: &str) -> Option<String> {
 }
 
 /// Whether moments are those of a clock. Portals that are not CKAN but speak its language may tell the date of the
-/// description instead, which stays what it is when the description changes.
+/// description instead, midnight somewhere, which stays what it is when the description changes.
 fn are_of_a_clock(moments: &BTreeMap<String, String>) -> bool {
-    moments.values().filter(|moment| moment.ends_with("T00:00:00")).count() * MIDNIGHTS <= moments.len()
+    let is_hour = |moment: &&String| moment.ends_with(":00:00") || moment.ends_with(":30:00");
+    moments.values().filter(is_hour).count() * HOURS <= moments.len()
+}
+
+/// From which moment on changes are asked for, where this is the newest that was seen.
+pub(super) fn with_late_ones(newest: &str) -> Option<String> {
+    let moment: DateTime = newest.parse().ok()?;
+    Some(moment.checked_sub_day_time_duration(DayTimeDuration::new(LATE))?.to_string())
 }
 
 /// A page of those that changed last.
@@ -245,7 +256,8 @@ impl Run<'_, '_> {
         mut known: BTreeMap<String, Held>,
         newest: Newest,
     ) -> Result<Portal, HarvestError> {
-        let (count, mark) = (newest.count, newest.first().unwrap_or(&portal.mark).to_owned());
+        let mark = newest.first().and_then(with_late_ones).unwrap_or_else(|| portal.mark.clone());
+        let count = newest.count;
         let mut asked: Vec<String> = Vec::new();
         for NewPage { address, kept, stamps } in newest.pages {
             let name = self.fetcher.state.pin(&address, kept)?;
@@ -371,8 +383,12 @@ mod tests {
         assert_eq!(mark(&[all[1], all[0]], &all), None, "they grow");
         assert_eq!(mark(&[("e", "0.5")], &all), None, "nothing of it was found");
         assert_eq!(mark(&[], &all), None);
-        let dates: BTreeMap<String, String> = [("a".to_owned(), "2024-05-01T00:00:00".to_owned())].into();
-        assert!(!are_of_a_clock(&dates) && are_of_a_clock(&moments(&all)));
+        for date in ["2024-05-01T00:00:00", "2024-05-01T00:00:00+02:00", "2024-05-01T00:00:00+05:30"] {
+            let dates: BTreeMap<String, String> = [("a".to_owned(), moment(date).expect(date))].into();
+            assert!(!are_of_a_clock(&dates), "{date}");
+        }
+        assert!(are_of_a_clock(&moments(&all)));
+        assert_eq!(with_late_ones(MARK).as_deref(), Some("2024-05-01T09:55:00.5"));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! one by one (`package_show`): one package that the portal cannot write does not hide the others. A portal that was read
 //! so is asked for its [changes](super::changes) from then on.
 
-use super::changes::{FEW, Newest, Stamp};
+use super::changes::{FEW, Newest, Stamp, with_late_ones};
 use super::fetch::{Got, Purpose};
 use super::pages::root_of;
 use super::state::Portal;
@@ -109,7 +109,9 @@ struct Walk<'a> {
     api: &'a Api,
     /// Packages that the portal says there are.
     count: u64,
-    /// The largest count: while a portal's index is made anew it counts fewer.
+    /// The smallest and the largest count: while a portal's index is made anew it counts fewer, and where they differ a
+    /// package may have slipped from a page to one that was read before.
+    least: u64,
     most: u64,
     /// The names of those had.
     names: BTreeSet<String>,
@@ -128,6 +130,7 @@ impl<'a> Walk<'a> {
         Self {
             api,
             count: u64::MAX,
+            least: u64::MAX,
             most: 0,
             names: BTreeSet::new(),
             missing: Vec::new(),
@@ -145,8 +148,8 @@ impl<'a> Walk<'a> {
 
     /// What is to be known of the portal, where nothing of it is missing and its order can be relied on.
     fn portal(self, newest: &Newest) -> Option<Portal> {
-        let is_whole = self.is_told && self.count == self.most && self.moments.len() as u64 == self.count;
-        let mark = newest.mark(&self.moments).filter(|_| is_whole)?;
+        let is_whole = self.is_told && self.least == self.most && self.moments.len() as u64 == self.count;
+        let mark = newest.mark(&self.moments).filter(|_| is_whole).and_then(|newest| with_late_ones(&newest))?;
         Some(Portal { mark, count: self.count, in_part: 0, pages: self.pages })
     }
 }
@@ -197,10 +200,13 @@ impl Run<'_, '_> {
     fn whole<'a>(&mut self, source: &mut Source, api: &'a Api) -> Result<Result<Walk<'a>, String>, HarvestError> {
         let rows = self.harvester.options.rows.max(1);
         let mut walk = Walk::new(api);
+        // The page that asked for changes is not one of these.
+        let before = source.report.pages;
         let mut start = 0;
         while start < walk.count && !self.stopped {
-            if source.report.pages >= self.harvester.options.budget.pages {
-                source.fail(&api.page(start, rows), format!("there are more than {} pages", source.report.pages));
+            let read = source.report.pages - before;
+            if read >= self.harvester.options.budget.pages {
+                source.fail(&api.page(start, rows), format!("there are more than {read} pages"));
                 break;
             }
             match self.packages(source, &mut walk, start, rows)? {
@@ -264,7 +270,7 @@ impl Run<'_, '_> {
         };
         source.report.pages += 1;
         walk.count = found.count;
-        walk.most = walk.most.max(found.count);
+        (walk.least, walk.most) = (walk.least.min(found.count), walk.most.max(found.count));
         let length = found.results.len() as u64;
         let before = walk.names.len();
         let stamps = found.results.iter().map(Stamp::of).collect();

@@ -76,6 +76,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let beside = path.with_extension("new");
     let mut file = File::create(&beside).map_err(StoreError::io(&beside))?;
     file.write_all(bytes).map_err(StoreError::io(&beside))?;
+    file.sync_all().map_err(StoreError::io(&beside))?;
     fs::rename(&beside, path).map_err(StoreError::io(path))
 }
 

@@ -154,7 +154,7 @@ fn past_dataset(report: &DatasetReport) -> PastDataset {
     let told = last.or_else(first).map(|(file, problem)| format!("{}: {problem}", file.file));
     PastDataset {
         dataset: report.id.clone(),
-        title: report.title.clone(),
+        title: report.title.chars().take(MESSAGE).collect(),
         outcome: report.outcome,
         triples: report.triples,
         problems: report.files.iter().map(|file| file.problems.len() as u64 + file.unlisted_problems).sum(),

@@ -270,7 +270,10 @@ impl<'r> Run<'r> {
             let show = |_, _| on_progress(LoadProgress { phase: Phase::Clearing, ..total });
             self.report.cleared_graphs = self.loader.store.clear_replaced(&show)?;
         }
-        journal::note(self.loader.store, &self.report, &self.loader.options.stamp)?;
+        // The datasets are stored: a list for people is no reason to call that failed.
+        if let Err(error) = journal::note(self.loader.store, &self.report, &self.loader.options.stamp) {
+            tracing::warn!(%error, "the load is not noted for the operator");
+        }
         Ok(self.report)
     }
 

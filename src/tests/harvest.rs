@@ -581,7 +581,7 @@ fn a_ckan_portal_that_counts_less_loses_none() {
 struct Clocked {
     /// By number: id, name, title and moment.
     packages: BTreeMap<usize, (String, String, String, String)>,
-    /// Seconds on its clock.
+    /// Ticks of its clock.
     clock: usize,
     sorts: bool,
     /// The address of the file that all packages have, and the file.
@@ -606,14 +606,10 @@ impl Clocked {
         self.packages.insert(number, (id, name, format!("{title} {number}"), moment.to_owned()));
     }
 
-    fn moment(second: usize) -> String {
-        format!(
-            "2024-05-{:02}T{:02}:{:02}:{:02}.004711",
-            second / 86_400 + 1,
-            second / 3600 % 24,
-            second / 60 % 60,
-            second % 60
-        )
+    /// Six minutes from one to the next: more than a change may be late.
+    fn moment(tick: usize) -> String {
+        let minute = 6 * tick;
+        format!("2024-05-{:02}T{:02}:{:02}:07.004711", minute / 1440 + 1, minute / 60 % 24, minute % 60)
     }
 
     fn answer(&self, asked: &Asked) -> Reply {

@@ -98,7 +98,7 @@ impl Asked {
     fn fit(&self, place: usize, paper: &Words) -> f64 {
         let query = &self.queries[place];
         let each: FxHashSet<&String> = query.words.iter().collect();
-        // Summed in the order of the words: the same bits on every machine.
+        // Summed in the order of the words: the same every time.
         let mut each: Vec<&String> = each.into_iter().collect();
         each.sort_unstable();
         let words: f64 = each

@@ -452,10 +452,14 @@ fn node(term: &str) -> Result<NamedOrBlankNode, String> {
     term.strip_prefix("_:").map_or_else(|| named(term).map(Into::into), |label| Ok(blank(label).into()))
 }
 
-/// HDT takes any text for a label; one that RDF has no room for is told in hexadecimal digits, the same each time.
+/// The beginning of labels told in hexadecimal digits.
+const TOLD: &str = "hdt-";
+
+/// HDT takes any text for a label; one that RDF has no room for is told in hexadecimal digits, the same each time, and so is
+/// one that begins as these do: no two labels become one.
 fn blank(label: &str) -> BlankNode {
-    BlankNode::new(label).unwrap_or_else(|_| {
-        let digits = label.bytes().fold(String::from("x"), |mut digits, byte| {
+    BlankNode::new(label).ok().filter(|_| !label.starts_with(TOLD)).unwrap_or_else(|| {
+        let digits = label.bytes().fold(String::from(TOLD), |mut digits, byte| {
             // A string takes whatever is written to it.
             let _ = write!(digits, "{byte:02x}");
             digits

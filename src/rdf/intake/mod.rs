@@ -475,7 +475,8 @@ impl Sink<'_> {
     /// The document could not be read further.
     fn truncate(&mut self, line: Option<u64>, reason: &str) {
         self.report.outcome = if self.report.triples == 0 { Outcome::Unreadable } else { Outcome::Truncated };
-        self.problem(line, format!("{reason}; the rest of the file was not read"));
+        // Listed beyond the limit, too: it is why the file ends.
+        self.report.problems.push(Problem { line, message: format!("{reason}; the rest of the file was not read") });
     }
 }
 

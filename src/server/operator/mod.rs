@@ -194,7 +194,11 @@ pub(super) fn overview(state: &AppState) -> Result<Overview, ApiError> {
         pace: [60, 300, 900].map(|seconds| metrics.pace(seconds)),
         routes: metrics.routes().into_iter().map(route).collect(),
         tasks: tasks.told().into_iter().map(task).collect(),
-        loads: state.store.past_loads()?,
+        // What is shown beside other things is no reason to show none of them.
+        loads: state.store.past_loads().unwrap_or_else(|error| {
+            tracing::warn!(%error, "the list of past loads cannot be read");
+            Vec::new()
+        }),
         with_skipped: *with_skipped
             .get(state.store.catalog_generation(), || Ok(state.store.with_skipped_statements()?))?,
         endpoints: super::endpoints::known(state),

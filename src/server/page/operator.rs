@@ -113,10 +113,13 @@ fn page(overview: Overview, now: SystemTime) -> Page {
         outcome: task.outcome,
     };
     let ago = |load: &PastLoad| since(SystemTime::UNIX_EPOCH + Duration::from_secs(load.time));
-    let loaded = overview.loads.iter().flat_map(|load| load.told.iter().map(move |dataset| (load, dataset)));
+    let mut loaded: Vec<_> =
+        overview.loads.iter().flat_map(|load| load.told.iter().map(move |dataset| (load, dataset))).collect();
+    // What was wrong first, of that the latest first.
+    loaded.sort_by_key(|(_, dataset)| (dataset.failures == 0, dataset.problems == 0));
     Page {
         loads: overview.loads.iter().map(|load| load_row(load, ago(load))).collect(),
-        loaded: loaded.take(DATASETS).map(|(load, dataset)| dataset_row(dataset, ago(load))).collect(),
+        loaded: loaded.into_iter().take(DATASETS).map(|(load, dataset)| dataset_row(dataset, ago(load))).collect(),
         with_skipped: overview.with_skipped,
         query: String::new(),
         facts,

@@ -12,6 +12,7 @@ fn shipped_models_are_what_was_trained() {
     assert!(!folders.is_empty());
     for folder in folders {
         let card = std::fs::read_to_string(folder.join("README.md")).expect("a model card");
+        assert!(folder.join("lodeseek.json").is_file(), "its floors");
         assert!(["license: apache-2.0", "## Data", "## Scores", "## Limits"].iter().all(|part| card.contains(part)));
         let Some(options) = options() else { continue };
         let [text, pieces] = [Granularity::Text, Granularity::Piece]
