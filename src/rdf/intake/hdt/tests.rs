@@ -392,7 +392,7 @@ fn any_label_is_one_of_a_blank_node() {
     assert_eq!(
         found
             .iter()
-            .filter(|triple| triple.contains("_:x2d37663a612062 ") || triple.ends_with("_:x2d37663a612062"))
+            .filter(|triple| triple.contains("_:hdt-2d37663a612062 ") || triple.ends_with("_:hdt-2d37663a612062"))
             .count(),
         3,
         "{found:?}"
