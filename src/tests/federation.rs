@@ -12,7 +12,7 @@ use oxigraph::sparql::{QueryResults, SparqlEvaluator};
 use oxigraph::store::Store as Oxigraph;
 use oxrdf::{BlankNode, NamedNode, Term};
 use proptest::prelude::*;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -248,6 +248,16 @@ fn counted(triple: String, group: &str, counted: &str) -> String {
     )
 }
 
+/// A condition of a group that names what the group binds alone: of other variables Oxigraph lets it see what is bound
+/// outside, where the specification has them unbound.
+fn filtered(group: &str, condition: &str) -> String {
+    let words = |text: &str| -> BTreeSet<String> {
+        let words = text.split(|c: char| !(c.is_alphanumeric() || c == '?')).filter(|word| word.starts_with('?'));
+        words.map(str::to_owned).collect()
+    };
+    if words(condition).is_subset(&words(group)) { format!("{group} FILTER({condition})") } else { group.to_owned() }
+}
+
 /// What goes to a service: something inside may be optional or alternative.
 fn asked() -> impl Strategy<Value = String> {
     prop_oneof![
@@ -261,9 +271,9 @@ fn asked() -> impl Strategy<Value = String> {
         1 => (triple(), triple()).prop_map(|(a, b)| format!("OPTIONAL {{ {a} }} {b}")),
         1 => (triple(), triple()).prop_map(|(a, b)| format!("{a} MINUS {{ {b} }}")),
         1 => (triple(), triple(), condition())
-            .prop_map(|(a, b, c)| format!("{{ {a} FILTER({c}) }} OPTIONAL {{ {b} }}")),
+            .prop_map(|(a, b, c)| format!("{{ {} }} OPTIONAL {{ {b} }}", filtered(&a, &c))),
         1 => (triple(), triple(), condition())
-            .prop_map(|(a, b, c)| format!("{a} OPTIONAL {{ {{ {b} FILTER({c}) }} }}")),
+            .prop_map(|(a, b, c)| format!("{a} OPTIONAL {{ {{ {} }} }}", filtered(&b, &c))),
         1 => (triple(), 1..8u8).prop_map(|(a, n)| format!("{{ {a} }} BIND(:e{n} AS ?y) FILTER((5 - (2 - 1)) * 2 = 8)")),
     ]
 }
@@ -282,7 +292,7 @@ fn group() -> impl Strategy<Value = String> {
                 .prop_map(|(a, b, c)| format!("{a} OPTIONAL {{ {b} FILTER({c}) }} ")),
             2 => (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("{{ {a} }} UNION {{ {b} }} ")),
             1 => (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("{a} MINUS {{ {b} }} ")),
-            2 => (inner.clone(), condition()).prop_map(|(a, c)| format!("{{ {a} FILTER({c}) }} ")),
+            2 => (inner.clone(), condition()).prop_map(|(a, c)| format!("{{ {} }} ", filtered(&a, &c))),
             1 => (inner.clone(), variable()).prop_map(|(a, v)| format!("{{ SELECT {v} {{ {a} }} }} ")),
             1 => (inner.clone(), variable()).prop_map(|(a, v)| format!("{{ SELECT DISTINCT {v} {{ {a} }} }} ")),
             1 => (inner.clone(), variable(), variable())
