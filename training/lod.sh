@@ -18,3 +18,5 @@ for best in "$output"/trained/*/best "$output"/trained/*/fold*/best; do
   model="${model%/best}"
   [ -d "$model" ] || "$python" -m lodeseek_training export "$best" "$model"
 done
+# The shipped model beside them.
+ln -sfn "$PWD/models/lodeseek-minilm" "$output/models/shipped"
