@@ -290,14 +290,15 @@ impl Arguments {
         while !stop.is_cancelled() {
             let started = Instant::now();
             let harvested = self.harvest(home, &stop);
-            // What a stopped harvest stored is indexed by the next one.
             let outcome = match harvested {
-                _ if stop.is_cancelled() => break,
+                // What a stopped harvest stored is indexed by the next one.
+                Ok(_) if stop.is_cancelled() => break,
                 Ok(_) => super::index::update(home, &encoders, self.vectors),
                 Err(error) => Err(error),
             };
             if let Err(error) = outcome {
-                writeln!(io::stderr().lock(), "lodeseek: {error:#}; trying again when it is time")?;
+                let again = if stop.is_cancelled() { "" } else { "; trying again when it is time" };
+                writeln!(io::stderr().lock(), "lodeseek: {error:#}{again}")?;
             }
             while !stop.is_cancelled() && started.elapsed() < every {
                 thread::sleep(SPELL.min(every.saturating_sub(started.elapsed())));
@@ -320,7 +321,8 @@ impl Arguments {
             let text = serde_json::to_string_pretty(&whole)? + "\n";
             fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
         }
-        if reports.iter().flat_map(|report| &report.harvest.sources).all(|source| source.form.is_none()) {
+        let is_found = |source: &SourceReport| source.form.is_some();
+        if !stop.is_cancelled() && !reports.iter().flat_map(|report| &report.harvest.sources).any(is_found) {
             anyhow::bail!("no catalogue was found");
         }
         let is_clean = reports.iter().all(|report| report.harvest.is_clean());

@@ -5,7 +5,7 @@ use super::solutions::fresh;
 use super::source::{Meter, Origin};
 use crate::egress::EgressError;
 use crate::rdf::TripleSink;
-use crate::rdf::intake::{FileReport, Intake, Outcome};
+use crate::rdf::intake::{FileReport, Intake};
 use oxrdf::{NamedOrBlankNode, Term, Triple, TripleRef};
 use std::cell::{Cell, RefCell};
 use std::io::{self, Read};
@@ -98,8 +98,8 @@ pub(super) fn read(
 /// How many statements were left out of a document read to its end.
 fn judge(reports: &[FileReport]) -> Result<u64, String> {
     let [report] = reports else { return Err("it is not one document".to_owned()) };
-    match report.outcome {
-        Outcome::Complete | Outcome::Skipped => Ok(report.skipped),
-        _ => Err(report.problems.last().map_or_else(|| "it is no RDF".to_owned(), ToString::to_string)),
+    if report.outcome.is_failure() {
+        return Err(report.problems.last().map_or_else(|| "it is no RDF".to_owned(), ToString::to_string));
     }
+    Ok(report.skipped)
 }

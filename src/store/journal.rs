@@ -7,7 +7,7 @@
 use super::load::{DatasetOutcome, DatasetReport, LoadReport};
 use super::{Stamp, Store, StoreError, graph_file};
 use crate::catalog::DatasetId;
-use crate::rdf::intake::{FileReport, Outcome};
+use crate::rdf::intake::FileReport;
 use crate::rdf::vocab::lodeseek;
 use oxrdf::NamedNodeRef;
 use oxsdatatypes::{DateTime, Double};
@@ -145,8 +145,7 @@ fn past(report: &LoadReport, time: u64, origin: Option<String>) -> PastLoad {
 }
 
 fn past_dataset(report: &DatasetReport) -> PastDataset {
-    let is_failure =
-        |file: &&FileReport| matches!(file.outcome, Outcome::Truncated | Outcome::Refused | Outcome::Unreadable);
+    let is_failure = |file: &&FileReport| file.outcome.is_failure();
     let failed = report.files.iter().find(is_failure);
     // Where a file ends is the last thing said of it.
     let last = failed.and_then(|file| Some((file, file.problems.last()?)));
@@ -167,6 +166,7 @@ fn past_dataset(report: &DatasetReport) -> PastDataset {
 mod tests {
     use super::*;
     use crate::catalog::Iris;
+    use crate::rdf::intake::Outcome;
 
     fn dataset(id: &str, outcome: DatasetOutcome, files: Vec<FileReport>) -> DatasetReport {
         let id = DatasetId::new(id).expect("an id");

@@ -75,6 +75,7 @@ const ROOMS_OF_DEPENDENCIES: &[(&[&str], &[&str])] = &[
     (&["oxttl", "oxrdfxml", "oxjsonld"], &["rdf/intake"]),
     (&["flate2", "bzip2", "lzma_rust2", "ruzstd", "zip", "tar"], &["rdf/intake"]),
     (&["encoding_rs", "encoding_rs_io"], &["rdf/intake"]),
+    (&["crc"], &["rdf/intake"]),
     (&["sophia"], &["rdf"]),
     // Every request goes out by one door.
     (&["ureq", "url"], &["egress"]),

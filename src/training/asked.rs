@@ -5,7 +5,7 @@
 //! the one fits best whose words are rare, stand in the title, are said often, and stand together; a query that many asked
 //! fits a little better. A long query has more words that may be so, which the square root of its length makes up for.
 
-use super::tokens::normalized;
+use super::tokens::{normalized, singular};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Words of a query.
@@ -148,11 +148,7 @@ fn distinct(words: &[String]) -> usize {
 
 /// The words of a text in lower case, without the s of their plural.
 fn stems(text: &str) -> Vec<String> {
-    normalized(text).split_whitespace().map(|word| stem(word).to_owned()).collect()
-}
-
-fn stem(word: &str) -> &str {
-    word.strip_suffix('s').filter(|stem| stem.len() > 2 && !stem.ends_with('s')).unwrap_or(word)
+    normalized(text).split_whitespace().map(|word| singular(word).to_owned()).collect()
 }
 
 #[cfg(test)]

@@ -2,9 +2,10 @@
 //!
 //! What is done is a phrase that the titles of other papers have, too ("semantic segmentation"): that, not the paper's own
 //! wording, is what people ask for. Phrases are runs of up to four content words; one counts the more the more titles have it,
-//! the more often the paper says it, and only if it ends in a word for a task: "gradient descent" asks for no data. The kind of data is what the paper speaks of
-//! most.
+//! the more often the paper says it, and only if it ends in a word for a task: "gradient descent" asks for no data. The kind of
+//! data is what the paper speaks of most.
 
+use super::tokens::singular;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::LazyLock;
 
@@ -142,7 +143,7 @@ impl Vocabulary {
         let text = format!("{title} {summary}");
         for kind in [most_spoken_of(&text, MODALITIES), most_spoken_of(&text, DOMAINS)].into_iter().flatten() {
             let fits = words.len() + kind.split(' ').count() <= MOST;
-            let is_new = !kind.split(' ').any(|word| words.iter().any(|known| stem(known) == stem(word)));
+            let is_new = !kind.split(' ').any(|word| words.iter().any(|known| singular(known) == singular(word)));
             words.extend(kind.split(' ').filter(|_| fits && is_new));
         }
         (words.len() >= 2).then(|| words.join(" "))
@@ -174,10 +175,6 @@ impl Vocabulary {
 
 fn is_task(phrase: &str) -> bool {
     phrase.rsplit(' ').next().is_some_and(|last| TASK_SET.contains(last))
-}
-
-fn stem(word: &str) -> &str {
-    word.strip_suffix('s').filter(|stem| stem.len() > 2).unwrap_or(word)
 }
 
 /// The kind whose words a text has most, where it has them twice.

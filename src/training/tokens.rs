@@ -129,6 +129,11 @@ pub(super) fn normalized(text: &str) -> String {
     words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }
 
+/// A word in lower case without the s of its plural.
+pub(super) fn singular(word: &str) -> &str {
+    word.strip_suffix('s').filter(|stem| stem.len() > 2 && !stem.ends_with('s')).unwrap_or(word)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -67,8 +67,7 @@ class Beside:
         self.cutter = Cutter(start, self.settings.query_length, self.settings.passage_length)
         self.examples = source.split()[0][:self.settings.examples]
         self.texts = Texts(source, self.cutter)
-        settings = self.settings
-        self.each = math.ceil(len(self.examples) / settings.batch)
+        self.each = math.ceil(len(self.examples) / self.settings.batch)
         self.epoch, self.kept = None, []
 
     def batch(self, number):

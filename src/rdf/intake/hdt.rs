@@ -14,6 +14,7 @@
 //! [`Limits::hdt_memory`]: super::Limits::hdt_memory
 
 use super::{Refusal, Sink, check_iri, shorten};
+use crc::{CRC_8_SMBUS, CRC_16_ARC, CRC_32_ISCSI, Crc};
 use oxrdf::{BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple};
 use std::fmt::Write as _;
 use std::io::{self, BufReader, Read};
@@ -41,6 +42,10 @@ const CONTROL_BYTES: usize = 64 << 10;
 const WORD: u64 = 64;
 /// Bytes that the longest number takes.
 const NUMBER_BYTES: usize = 10;
+/// Checksums: of preambles, of control information, and of what is held.
+const CRC8: Crc<u8> = Crc::<u8>::new(&CRC_8_SMBUS);
+const CRC16: Crc<u16> = Crc::<u16>::new(&CRC_16_ARC);
+const CRC32: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
 
 /// What is wrong with a file that is cut off or damaged.
 #[derive(Debug, thiserror::Error)]
@@ -162,13 +167,13 @@ impl<R: Read> Source<R> {
             return Err(malformed(part, "it does not begin where it should"));
         }
         let control = Control { format: self.text()?, properties: self.text()? };
-        let expected = crc16(&self.recent);
+        let expected = CRC16.checksum(&self.recent);
         if u16::from_le_bytes(self.exactly()?) != expected { Err(Broken::Checksum(part).into()) } else { Ok(control) }
     }
 
     /// The checksum of what was read byte by byte.
     fn end_of_preamble(&mut self) -> io::Result<()> {
-        let expected = crc8(&self.recent);
+        let expected = CRC8.checksum(&self.recent);
         let [found] = self.exactly()?;
         if found != expected { Err(Broken::Checksum(self.part).into()) } else { Ok(()) }
     }
@@ -191,7 +196,7 @@ impl<R: Read> Source<R> {
         if (bytes.len() as u64) < length {
             return Err(Broken::CutOff(self.part).into());
         }
-        let expected = crc32(&bytes);
+        let expected = CRC32.checksum(&bytes);
         if u32::from_le_bytes(self.exactly()?) != expected {
             Err(Broken::Checksum(self.part).into())
         } else {
@@ -549,42 +554,6 @@ fn length(subject: &Result<NamedOrBlankNode, String>) -> usize {
 
 fn number_of(numbers: &Numbers, place: u64) -> io::Result<u64> {
     numbers.get(place).ok_or_else(|| malformed("the triples", format!("there is no number at {place}")))
-}
-
-/// CRC-8 by x⁸ + x² + x + 1.
-fn crc8(bytes: &[u8]) -> u8 {
-    bytes.iter().fold(0, |sum, byte| {
-        (0..8).fold(sum ^ byte, |sum: u8, _| if sum & 0x80 == 0 { sum << 1 } else { (sum << 1) ^ 0x07 })
-    })
-}
-
-/// CRC-16 by x¹⁶ + x¹⁵ + x² + 1, the lowest bit first.
-fn crc16(bytes: &[u8]) -> u16 {
-    bytes.iter().fold(0, |sum, byte| {
-        (0..8).fold(sum ^ u16::from(*byte), |sum, _| if sum & 1 == 0 { sum >> 1 } else { (sum >> 1) ^ 0xa001 })
-    })
-}
-
-/// Castagnoli's CRC-32, the lowest bit first.
-fn crc32(bytes: &[u8]) -> u32 {
-    const TABLE: [u32; 256] = table();
-    !bytes.iter().fold(!0, |sum: u32, byte| (sum >> 8) ^ TABLE[usize::from(sum as u8 ^ byte)])
-}
-
-const fn table() -> [u32; 256] {
-    let mut table = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let mut sum = byte as u32;
-        let mut bit = 0;
-        while bit < 8 {
-            sum = if sum & 1 == 0 { sum >> 1 } else { (sum >> 1) ^ 0x82f6_3b78 };
-            bit += 1;
-        }
-        table[byte] = sum;
-        byte += 1;
-    }
-    table
 }
 
 #[cfg(test)]

@@ -102,6 +102,13 @@ pub enum Outcome {
     Unreadable,
 }
 
+impl Outcome {
+    /// Whether there may be more in the file than was read.
+    pub fn is_failure(self) -> bool {
+        matches!(self, Self::Truncated | Self::Refused | Self::Unreadable)
+    }
+}
+
 /// One thing that was wrong.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Problem {

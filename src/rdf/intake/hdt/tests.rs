@@ -173,7 +173,7 @@ fn write_control(out: &mut Vec<u8>, kind: u8, format: &str, properties: &str) {
         out.extend_from_slice(text.as_bytes());
         out.push(0);
     }
-    let sum = crc16(&out[start..]);
+    let sum = CRC16.checksum(&out[start..]);
     out.extend_from_slice(&sum.to_le_bytes());
 }
 
@@ -189,12 +189,12 @@ fn write_preamble(out: &mut Vec<u8>, kinds: &[u8], numbers: &[u64]) {
     let start = out.len();
     out.extend_from_slice(kinds);
     numbers.iter().for_each(|number| write_number(out, *number));
-    out.push(crc8(&out[start..]));
+    out.push(CRC8.checksum(&out[start..]));
 }
 
 fn write_block(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(bytes);
-    out.extend_from_slice(&crc32(bytes).to_le_bytes());
+    out.extend_from_slice(&CRC32.checksum(bytes).to_le_bytes());
 }
 
 fn packed_bits(bits: impl Iterator<Item = bool>) -> Vec<u8> {
@@ -236,7 +236,7 @@ fn tiny() -> Parts {
 #[test]
 fn checksums_are_those_of_the_format() {
     let digits = b"123456789";
-    assert_eq!((crc8(digits), crc16(digits), crc32(digits)), (0xf4, 0xbb3d, 0xe306_9283));
+    assert_eq!((CRC8.checksum(digits), CRC16.checksum(digits), CRC32.checksum(digits)), (0xf4, 0xbb3d, 0xe306_9283));
 }
 
 #[test]
