@@ -6,7 +6,7 @@ use lodeseek::engine::{
     EncodingOptions, RerankOptions, Reranker, Searcher, WeightedFusion, encode, index_folder, vectors_folder,
 };
 use lodeseek::index::vectors::model_folder;
-use lodeseek::rerank::encoder::{Device, EncoderOptions, open};
+use lodeseek::rerank::encoder::{Device, EncoderOptions, open, open_both};
 use lodeseek::rerank::{EncodeError, Encoder, Granularity, Matrix, Method, Normalization, Passage, Similarity};
 use lodeseek::sparse::ModelKind;
 use std::num::NonZeroUsize;
@@ -50,21 +50,30 @@ impl Clocked {
         threads: usize,
         document_length: Option<usize>,
     ) -> Result<Arc<Self>, Failure> {
-        let options = EncoderOptions {
-            library: std::env::var_os("ORT_DYLIB_PATH").map(PathBuf::from),
-            device: Device::Cpu,
-            threads: Some(threads),
-            variant: Some(variant.to_owned()),
-            granularity: Some(granularity),
-            document_length,
-            ..EncoderOptions::default()
-        };
+        let granularity = Some(granularity);
+        let options = EncoderOptions { granularity, document_length, ..encoder_options(variant, threads) };
         Ok(Arc::new(Self { encoder: open(model, &options)?, spent: Mutex::default() }))
+    }
+
+    /// Both heads of one network, as [`GRANULARITIES`] has them.
+    pub(super) fn open_both(model: &Path, variant: &str, threads: usize) -> Result<[Arc<Self>; 2], Failure> {
+        let both = open_both(model, &encoder_options(variant, threads))?;
+        Ok(both.map(|encoder| Arc::new(Self { encoder, spent: Mutex::default() })))
     }
 
     /// What queries have cost since this was last asked.
     pub(super) fn spent(&self) -> Cost {
         std::mem::take(&mut self.spent.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+fn encoder_options(variant: &str, threads: usize) -> EncoderOptions {
+    EncoderOptions {
+        library: std::env::var_os("ORT_DYLIB_PATH").map(PathBuf::from),
+        device: Device::Cpu,
+        threads: Some(threads),
+        variant: Some(variant.to_owned()),
+        ..EncoderOptions::default()
     }
 }
 

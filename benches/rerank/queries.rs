@@ -25,6 +25,8 @@ const PIECES_A_TRIPLE: usize = 45;
 const ON_THE_FLY: usize = 4;
 /// Candidates whose texts the other program gets.
 const PEER: usize = 20;
+/// Datasets encoded by both.
+const ENCODED: usize = 64;
 const WARMING: &str = "something to begin with";
 
 /// One model file on so many threads.
@@ -66,7 +68,12 @@ impl Setting<'_> {
                 told.extend(self.stored(encoders, &options(encoders.len(), count, *threads), &count.to_string())?);
             }
         }
-        self.stored(&both, &default_options(*threads), "as `search` does it")?;
+        self.stored(&both, &default_options(*threads), "as `search` does it with a model for each")?;
+        let heads = Clocked::open_both(model, variant, *threads)?;
+        self.stored(&heads, &default_options(*threads), "as `search` does it with two heads of one network")?;
+        for (what, pair) in [("a model for each", &both), ("two heads of one network", &heads)] {
+            self.encoded(what, pair)?;
+        }
         // More threads show at the smallest count; the rest would take minutes.
         let counts = if *threads == 1 { &CANDIDATES[..] } else { &CANDIDATES[..1] };
         for encoder in &both {
@@ -105,6 +112,29 @@ impl Setting<'_> {
         let ms = Spread::new(costs.iter().map(|[_, _, encoding, scoring]| encoding.wall + scoring.wall)).at(0.5);
         let one = encoders.len() == 1 && self.threads == 1;
         Ok(one.then(|| json!({ "model": names, "way": "stored", "count": options.depth, "ms": ms })))
+    }
+
+    /// The texts of some datasets by both encoders, one after the other.
+    fn encoded(&self, what: &str, encoders: &[Arc<Clocked>; 2]) -> Result<(), Failure> {
+        let snapshot = Index::open(&index_folder(self.home))?.snapshot()?;
+        let ids = snapshot.versions()?.into_keys().take(ENCODED);
+        let texts = ids.map(|id| compact(&snapshot, &id)).collect::<Result<Vec<_>, _>>()?;
+        let passages: Vec<Passage<'_>> = texts.iter().flat_map(passages).collect();
+        let (cost, done) = cost(|| -> Result<(), Failure> {
+            // As `index` hands them over.
+            for passages in passages.chunks(32) {
+                encoders.iter().try_for_each(|encoder| encoder.encoder.encode_passages(passages).map(|_| ()))?;
+            }
+            Ok(())
+        });
+        done?;
+        println!(
+            "  {} datasets encoded for both, {what}: {:.0} ms, a dataset {:.1} ms",
+            texts.len(),
+            cost.wall,
+            cost.wall / texts.len() as f64
+        );
+        Ok(())
     }
 
     /// The texts of the candidates encoded when the query is asked.

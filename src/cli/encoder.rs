@@ -2,7 +2,7 @@
 
 use super::model::ModelArguments;
 use crate::engine::{RerankOptions, Reranker, WeightedFusion};
-use crate::rerank::encoder::{Device, EncoderOptions, library_in, open};
+use crate::rerank::encoder::{Device, EncoderOptions, library_in, open, open_both};
 use crate::rerank::{Combination, Encoder, Granularity, Method, Normalization};
 use crate::sparse::ModelKind;
 use anyhow::{Context, ensure};
@@ -44,6 +44,14 @@ impl EncoderArguments {
 
     /// The models, that with a vector a text first; on so many threads where nothing else was asked for.
     pub(super) fn open(&self, threads: Option<NonZeroUsize>) -> anyhow::Result<Vec<Box<dyn Encoder>>> {
+        if let (Some(dpr), Some(colbert)) = (&self.dpr, &self.colbert)
+            && dpr.canonicalize().is_ok_and(|dpr| colbert.canonicalize().is_ok_and(|colbert| dpr == colbert))
+        {
+            check_folder(dpr)?;
+            let both = open_both(dpr, &self.options(None, threads))?;
+            tracing::debug!(model = both[0].name(), device = both[0].device(), "model opened for both");
+            return Ok(both.into());
+        }
         let asked = [(&self.dpr, Granularity::Text), (&self.colbert, Granularity::Piece)];
         let folders = asked.into_iter().filter_map(|(folder, granularity)| Some((folder.as_deref()?, granularity)));
         folders.map(|(folder, granularity)| self.open_as(folder, granularity, threads)).collect()
@@ -75,18 +83,21 @@ impl EncoderArguments {
         granularity: Granularity,
         threads: Option<NonZeroUsize>,
     ) -> anyhow::Result<Box<dyn Encoder>> {
-        ensure!(folder.is_dir(), "there is no model at {}: it is a folder with model.onnx", folder.display());
-        let options = EncoderOptions {
+        check_folder(folder)?;
+        let encoder = open(folder, &self.options(Some(granularity), threads))?;
+        tracing::debug!(model = encoder.name(), device = encoder.device(), "model opened");
+        Ok(encoder)
+    }
+
+    fn options(&self, granularity: Option<Granularity>, threads: Option<NonZeroUsize>) -> EncoderOptions {
+        EncoderOptions {
             library: self.library(),
             device: self.device,
             threads: self.model_threads.or(threads).map(NonZeroUsize::get),
             variant: self.onnx.clone(),
-            granularity: Some(granularity),
+            granularity,
             ..EncoderOptions::default()
-        };
-        let encoder = open(folder, &options)?;
-        tracing::debug!(model = encoder.name(), device = encoder.device(), "model opened");
-        Ok(encoder)
+        }
     }
 
     /// The floors that the models' folders state; none where one states none.
@@ -104,6 +115,11 @@ impl EncoderArguments {
         let named = || env::var_os("ORT_DYLIB_PATH").filter(|path| !path.is_empty()).map(PathBuf::from);
         self.onnxruntime.clone().or_else(named).or_else(|| library_in(&cache()?))
     }
+}
+
+fn check_folder(folder: &Path) -> anyhow::Result<()> {
+    ensure!(folder.is_dir(), "there is no model at {}: it is a folder with model.onnx", folder.display());
+    Ok(())
 }
 
 /// The floor in a model's `lodeseek.json`: `{"floor": {"text": 0.3, "piece": 0.5}}`.

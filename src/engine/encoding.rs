@@ -21,7 +21,8 @@ const PIECES_A_TRIPLE: usize = 45;
 pub struct EncodingOptions {
     /// How vectors are stored. Another precision than they have encodes every dataset anew.
     pub precision: Precision,
-    /// Datasets handed to the encoder at once. Default 16.
+    /// Datasets handed to the encoder at once. Default 16. Of some hundred texts two heads of one network share no pass any
+    /// more.
     pub batch: usize,
     /// Datasets after which what is done is committed. Default 512.
     pub commit: usize,
@@ -67,35 +68,123 @@ pub fn encode(
     options: &EncodingOptions,
     on_progress: &dyn Fn(EncodingProgress),
 ) -> Result<EncodingReport, EngineError> {
-    let started = Instant::now();
-    let snapshot = Index::open(&index_folder(home))?.snapshot()?;
-    let description = Description {
-        model: encoder.name().to_owned(),
-        fingerprint: encoder.fingerprint().to_owned(),
-        columns: encoder.dimension(),
-        precision: options.precision,
-    };
-    let folder = model_folder(&vectors_folder(home), encoder.fingerprint());
-    let mut writer = VectorsWriter::open(&folder, description)?;
-    let mut report = EncodingReport { model: encoder.name().to_owned(), ..EncodingReport::default() };
-    let ids: Vec<DatasetId> = snapshot.versions()?.into_keys().collect();
-    report.removed = remove_others(&mut writer, &ids);
-    let waiting = waiting(ids, &snapshot, &writer, &mut report)?;
-    let mut uncommitted = 0;
-    for batch in waiting.chunks(options.batch.max(1)) {
-        encode_batch(batch, &snapshot, encoder, &mut writer)?;
-        report.encoded += batch.len();
-        uncommitted += batch.len();
-        if uncommitted >= options.commit {
-            writer.commit()?;
-            uncommitted = 0;
-        }
-        on_progress(EncodingProgress { datasets: report.encoded, total: waiting.len() });
+    encode_by(home, &[(encoder, *options)], on_progress).map(|mut reports| reports.remove(0))
+}
+
+/// The same by several encoders, one after the other for every few datasets: two heads of a network run it once then. A
+/// report for each, whose time is what its own part took: the first head runs the network, the other takes what it gave.
+/// Where one fails, the others go on; the first failure is the result.
+pub fn encode_by(
+    home: &Path,
+    encoders: &[(&dyn Encoder, EncodingOptions)],
+    on_progress: &dyn Fn(EncodingProgress),
+) -> Result<Vec<EncodingReport>, EngineError> {
+    if encoders.is_empty() {
+        return Ok(Vec::new());
     }
-    report.bytes = writer.bytes().1;
-    writer.finish()?;
-    report.time = started.elapsed();
-    Ok(report)
+    let snapshot = Index::open(&index_folder(home))?.snapshot()?;
+    let ids: Vec<DatasetId> = snapshot.versions()?.into_keys().collect();
+    let begin = |(encoder, options): &(_, _)| Work::begin(home, *encoder, *options, &ids, &snapshot);
+    let mut works = encoders.iter().map(begin).collect::<Result<Vec<_>, _>>()?;
+    let is_waiting = |id: &&DatasetId| works.iter().any(|work| work.is_waiting(id));
+    let waiting: Vec<&DatasetId> = ids.iter().filter(is_waiting).collect();
+    let batch = encoders.iter().map(|(_, options)| options.batch.max(1)).min().unwrap_or(1);
+    let mut datasets = 0;
+    for batch in waiting.chunks(batch) {
+        let mut texts = Vec::with_capacity(batch.len());
+        for id in batch {
+            texts.extend(compact(&snapshot, id)?.map(|compact| (*id, compact)));
+        }
+        // One encoder's failure costs none of the others what it has to do; at the end it is told.
+        works.iter_mut().for_each(|work| work.encode(&texts));
+        if works.iter().all(|work| work.failure.is_some()) {
+            break;
+        }
+        datasets += batch.len();
+        on_progress(EncodingProgress { datasets, total: waiting.len() });
+    }
+    let ended: Vec<_> = works.into_iter().map(Work::finish).collect();
+    ended.into_iter().collect()
+}
+
+/// What an encoder has to do.
+struct Work<'e> {
+    encoder: &'e dyn Encoder,
+    writer: VectorsWriter,
+    commit: usize,
+    /// Datasets to be encoded, sorted.
+    waiting: Vec<DatasetId>,
+    uncommitted: usize,
+    report: EncodingReport,
+    /// Why it goes on no longer. What was committed stays, as after any end.
+    failure: Option<EngineError>,
+}
+
+impl<'e> Work<'e> {
+    fn begin(
+        home: &Path,
+        encoder: &'e dyn Encoder,
+        options: EncodingOptions,
+        ids: &[DatasetId],
+        snapshot: &Snapshot,
+    ) -> Result<Self, EngineError> {
+        let started = Instant::now();
+        let description = Description {
+            model: encoder.name().to_owned(),
+            fingerprint: encoder.fingerprint().to_owned(),
+            columns: encoder.dimension(),
+            precision: options.precision,
+        };
+        let folder = model_folder(&vectors_folder(home), encoder.fingerprint());
+        let mut writer = VectorsWriter::open(&folder, description)?;
+        let mut report = EncodingReport { model: encoder.name().to_owned(), ..EncodingReport::default() };
+        report.removed = remove_others(&mut writer, ids);
+        let waiting = waiting(ids, snapshot, &writer, &mut report)?;
+        report.time = started.elapsed();
+        Ok(Self { encoder, writer, commit: options.commit, waiting, uncommitted: 0, report, failure: None })
+    }
+
+    fn is_waiting(&self, id: &DatasetId) -> bool {
+        self.waiting.binary_search(id).is_ok()
+    }
+
+    /// Encodes those of some datasets that wait for it, unless it has failed.
+    fn encode(&mut self, texts: &[(&DatasetId, CompactDocument)]) {
+        if self.failure.is_none() {
+            self.failure = self.try_encode(texts).err();
+        }
+    }
+
+    fn try_encode(&mut self, texts: &[(&DatasetId, CompactDocument)]) -> Result<(), EngineError> {
+        let started = Instant::now();
+        let texts: Vec<_> = texts.iter().filter(|(id, _)| self.is_waiting(id)).collect();
+        let passages: Vec<Passage<'_>> = texts.iter().flat_map(|(_, compact)| passages(compact)).collect();
+        let matrices = self.encoder.encode_passages(&passages)?;
+        let precision = self.writer.description().precision;
+        for ((id, compact), matrices) in texts.iter().zip(matrices.as_chunks::<2>().0) {
+            let [metadata, data] = matrices.each_ref().map(|matrix| stored(self.encoder, matrix, precision));
+            self.writer.put((*id).clone(), digest(compact)?, [&metadata, &data])?;
+        }
+        self.report.encoded += texts.len();
+        self.uncommitted += texts.len();
+        if self.uncommitted >= self.commit {
+            self.writer.commit()?;
+            self.uncommitted = 0;
+        }
+        self.report.time += started.elapsed();
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<EncodingReport, EngineError> {
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        let started = Instant::now();
+        self.report.bytes = self.writer.bytes().1;
+        self.writer.finish()?;
+        self.report.time += started.elapsed();
+        Ok(self.report)
+    }
 }
 
 /// The vectors of a home, each with the number of datasets of the index that have none of the texts they have now.
@@ -130,44 +219,24 @@ fn remove_others(writer: &mut VectorsWriter, ids: &[DatasetId]) -> usize {
     gone.len()
 }
 
-/// The datasets whose texts are not the ones encoded, or whose vectors are damaged. The texts themselves are read again when their turn comes: all of
-/// them at once need not fit the memory.
+/// The datasets whose texts are not the ones encoded, or whose vectors are damaged. The texts themselves are read again when
+/// their turn comes: all of them at once need not fit the memory.
 fn waiting(
-    ids: Vec<DatasetId>,
+    ids: &[DatasetId],
     snapshot: &Snapshot,
     writer: &VectorsWriter,
     report: &mut EncodingReport,
 ) -> Result<Vec<DatasetId>, EngineError> {
     let mut waiting = Vec::new();
     for id in ids {
-        let Some(compact) = compact(snapshot, &id)? else { continue };
-        if writer.digest(&id) == Some(digest(&compact)?.as_str()) && writer.is_sound(&id)? {
+        let Some(compact) = compact(snapshot, id)? else { continue };
+        if writer.digest(id) == Some(digest(&compact)?.as_str()) && writer.is_sound(id)? {
             report.unchanged += 1;
         } else {
-            waiting.push(id);
+            waiting.push(id.clone());
         }
     }
     Ok(waiting)
-}
-
-fn encode_batch(
-    ids: &[DatasetId],
-    snapshot: &Snapshot,
-    encoder: &dyn Encoder,
-    writer: &mut VectorsWriter,
-) -> Result<(), EngineError> {
-    let mut texts = Vec::with_capacity(ids.len());
-    for id in ids {
-        texts.extend(compact(snapshot, id)?.map(|compact| (id, compact)));
-    }
-    let passages: Vec<Passage<'_>> = texts.iter().flat_map(|(_, compact)| passages(compact)).collect();
-    let matrices = encoder.encode_passages(&passages)?;
-    let precision = writer.description().precision;
-    for ((id, compact), matrices) in texts.iter().zip(matrices.as_chunks::<2>().0) {
-        let [metadata, data] = matrices.each_ref().map(|matrix| stored(encoder, matrix, precision));
-        writer.put((*id).clone(), digest(compact)?, [&metadata, &data])?;
-    }
-    Ok(())
 }
 
 /// A matrix as it is stored: of length 1 where vectors are compared by cosine.

@@ -26,7 +26,7 @@ pub use card::{CARD_LANGUAGES, Card};
 pub use content::Content;
 pub use dense::{DenseMatch, PartKind, PartShare};
 pub use duplicates::{Other, OtherEdition, Related, Shown};
-pub use encoding::{EncodingOptions, EncodingProgress, EncodingReport, encode, passages, vectors_of};
+pub use encoding::{EncodingOptions, EncodingProgress, EncodingReport, encode, encode_by, passages, vectors_of};
 pub use evidence::Evidence;
 pub use facts::{facet_label, facet_value};
 pub use federation::Federation;

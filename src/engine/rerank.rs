@@ -2,7 +2,7 @@
 //! vectors, and ranked by those scores alone or together with the sparse ones.
 
 use super::dense::{Among, Dense, DenseMatch, PartShare, Scoring};
-use super::{EncodingOptions, EngineError, encode};
+use super::{EncodingOptions, EngineError, encode_by};
 use crate::catalog::DatasetId;
 use crate::index::Snapshot;
 use crate::ranking::{Ranking, Scored};
@@ -197,12 +197,12 @@ impl Reranker {
     /// Brings the vectors of the encoders up to date with the index of a home, as precise as they are. How many texts were
     /// encoded.
     pub(super) fn encode(&self, home: &Path) -> Result<usize, EngineError> {
-        let mut encoded = 0;
-        for dense in &self.encoders {
-            let options = EncodingOptions { precision: dense.precision()?, ..EncodingOptions::default() };
-            encoded += encode(home, dense.encoder(), &options, &|_| ())?.encoded;
-        }
-        Ok(encoded)
+        let of = |dense: &'_ Dense| {
+            dense.precision().map(|precision| EncodingOptions { precision, ..EncodingOptions::default() })
+        };
+        let options = self.encoders.iter().map(of).collect::<Result<Vec<_>, _>>()?;
+        let encoders: Vec<_> = self.encoders.iter().map(Dense::encoder).zip(options).collect();
+        Ok(encode_by(home, &encoders, &|_| ())?.iter().map(|report| report.encoded).sum())
     }
 
     /// Ranks down to which sparse rankings are wanted.

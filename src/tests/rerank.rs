@@ -3,8 +3,8 @@
 use super::support::{Home, copy_of_testdata, testdata};
 use lodeseek::catalog::DatasetId;
 use lodeseek::engine::{
-    EncodingOptions, EncodingReport, EngineError, Likeness, PartKind, RerankError, RerankOptions, Reranker,
-    SearchRequest, Searcher, SimilarityPart, WeightedFusion, encode, vectors_folder,
+    EncodingOptions, EncodingProgress, EncodingReport, EngineError, Likeness, PartKind, RerankError, RerankOptions,
+    Reranker, SearchRequest, Searcher, SimilarityPart, WeightedFusion, encode, encode_by, vectors_folder,
 };
 use lodeseek::index::Filter;
 use lodeseek::index::vectors::{Precision, VectorsError, VectorsWriter, list, model_folder};
@@ -157,6 +157,44 @@ fn only_what_changed_is_encoded_again() {
     let smaller = encode(home.path(), &encoder, &smaller, &|_| ()).expect("encoded");
     assert_eq!(smaller.encoded, 12);
     assert!(smaller.bytes < changed.bytes);
+}
+
+#[test]
+fn several_encoders_have_what_each_has_alone() {
+    let home = home();
+    let encoders = [Granularity::Text, Granularity::Piece].map(Hashed::new);
+    assert_eq!(encoded(&home, &encoders[0]).encoded, 12);
+    let options = EncodingOptions { batch: 5, ..EncodingOptions::default() };
+    let both = encoders.each_ref().map(|encoder| (encoder as &dyn Encoder, options));
+    let told = std::sync::Mutex::new(Vec::new());
+    let progress = |now: EncodingProgress| told.lock().expect("unharmed").push((now.datasets, now.total));
+    let reports = encode_by(home.path(), &both, &progress).expect("encoded");
+    let counts: Vec<_> = reports.iter().map(|report| (report.encoded, report.unchanged)).collect();
+    assert_eq!(counts, [(0, 12), (12, 0)], "one has all of its own already");
+    assert_eq!(told.into_inner().expect("unharmed"), [(5, 12), (10, 12), (12, 12)]);
+
+    let other = self::home();
+    let pieces = encoded(&other, &encoders[1]);
+    assert_eq!(reports[1].bytes, pieces.bytes);
+    let ranked = |home: &Home| {
+        let searcher = searcher(home, Granularity::Piece, RerankOptions::default());
+        QUERIES.map(|query| searcher.rank(query, 100).expect("ranked"))
+    };
+    assert_eq!(ranked(&home), ranked(&other));
+}
+
+#[test]
+fn an_encoder_that_fails_costs_the_others_nothing() {
+    let home = home();
+    let failing = Hashed { patience: 10, ..Hashed::new(Granularity::Piece) };
+    let sound = Hashed::new(Granularity::Text);
+    let options = EncodingOptions { batch: 2, commit: 2, ..EncodingOptions::default() };
+    let both = [(&failing as &dyn Encoder, options), (&sound, options)];
+    let error = encode_by(home.path(), &both, &|_| ()).expect_err("one fails");
+    assert!(matches!(error, EngineError::Encode(_)), "{error}");
+    assert_eq!(encoded(&home, &sound).unchanged, 12, "the other encoded all");
+    assert_eq!(encoded(&home, &Hashed::new(Granularity::Piece)).unchanged, 6, "what was committed stays");
+    assert!(encode_by(home.path(), &[], &|_| ()).expect("nothing to do").is_empty());
 }
 
 #[test]

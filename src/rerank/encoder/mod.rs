@@ -7,12 +7,15 @@
 //! [`open`] reads a model from a folder as people have it: sentence-transformers, the two towers of DPR, ColBERT as
 //! Stanford, PyLate and sentence-transformers write it; and one network with a head for each, as `training/` makes it, whose
 //! vectors by piece are described in its folder `pieces`. The folder's own settings are honoured or refused; passed over
-//! are only unknown keys of `onnx_config.json` and `config_sentence_transformers.json`. The network itself is run by ONNX Runtime, a library that is found when the program runs.
+//! are only unknown keys of `onnx_config.json` and `config_sentence_transformers.json`. The network itself is run by ONNX
+//! Runtime, a library that is found when the program runs. [`open_both`] has it run once for both heads.
 
 mod error;
 mod options;
 #[cfg(feature = "onnx")]
 mod model;
+#[cfg(feature = "onnx")]
+mod passes;
 #[cfg(feature = "onnx")]
 mod pieces;
 #[cfg(feature = "onnx")]
@@ -49,6 +52,20 @@ use std::path::Path;
 #[cfg(feature = "onnx")]
 pub fn open(folder: &Path, options: &EncoderOptions) -> Result<Box<dyn Encoder>, ModelError> {
     Ok(Box::new(model::Model::open(folder, options)?))
+}
+
+/// Opens the model in a folder twice: with one vector a text, and with one a piece. Where both are of one network, as
+/// `training/` makes it, it is held in memory once, and run once for a text that both are asked about, one soon after the
+/// other. [`EncoderOptions::granularity`] does not count.
+#[cfg(feature = "onnx")]
+pub fn open_both(folder: &Path, options: &EncoderOptions) -> Result<[Box<dyn Encoder>; 2], ModelError> {
+    Ok(model::Model::open_both(folder, options)?.map(|model| Box::new(model) as Box<dyn Encoder>))
+}
+
+/// Says that this build runs no models: it was made without the feature `onnx`.
+#[cfg(not(feature = "onnx"))]
+pub fn open_both(folder: &Path, _options: &EncoderOptions) -> Result<[Box<dyn Encoder>; 2], ModelError> {
+    Err(ModelError::NotBuiltIn { folder: folder.to_owned() })
 }
 
 /// Says that this build runs no models: it was made without the feature `onnx`.

@@ -1,5 +1,6 @@
 //! A model in a folder: tokenizer, network and what is done behind it, as one [`Encoder`].
 
+use super::passes::Passes;
 use super::pieces::{Cause, Cutter, Pieces};
 use super::recipe::{Head, PooledOutput, Recipe, Step};
 use super::runtime::{Batch, Network, Pooled};
@@ -9,6 +10,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Positions of a batch. On a processor larger batches are no faster, but fall out of its caches; a GPU wants them.
@@ -23,7 +25,9 @@ pub(super) struct Model {
     recipe: Recipe,
     query: Cutter,
     document: Cutter,
-    networks: Vec<Network>,
+    networks: Vec<Arc<Network>>,
+    /// What this head leaves to the other head of its network, and takes from it.
+    passes: Option<Arc<Passes>>,
     /// The length of a row before the first step of the head, and behind the last.
     width: usize,
     dimension: usize,
@@ -43,6 +47,24 @@ enum Batches {
 
 impl Model {
     pub(super) fn open(folder: &Path, options: &EncoderOptions) -> Result<Self, ModelError> {
+        Self::beside(None, folder, options)
+    }
+
+    /// The head for texts and that for pieces, of one network where both recipes name the same.
+    pub(super) fn open_both(folder: &Path, options: &EncoderOptions) -> Result<[Self; 2], ModelError> {
+        let of = |granularity| EncoderOptions { granularity: Some(granularity), ..options.clone() };
+        let mut texts = Self::open(folder, &of(Granularity::Text))?;
+        let mut pieces = Self::beside(Some(&texts), folder, &of(Granularity::Piece))?;
+        if Arc::ptr_eq(&texts.networks[0], &pieces.networks[0]) {
+            let passes = Arc::new(Passes::default());
+            texts.passes = Some(Arc::clone(&passes));
+            pieces.passes = Some(passes);
+        }
+        Ok([texts, pieces])
+    }
+
+    /// A model that uses the network of another where it is of the same one file, run in the same way.
+    fn beside(other: Option<&Self>, folder: &Path, options: &EncoderOptions) -> Result<Self, ModelError> {
         let recipe = Recipe::read(folder, options)?;
         let cutter = |side: &super::recipe::Side| Cutter::new(&recipe.towers[side.tower], side, recipe.lower_case);
         let (query, document) = (cutter(&recipe.query)?, cutter(&recipe.document)?);
@@ -52,8 +74,13 @@ impl Model {
             PooledOutput::Serves => Pooled::Allowed,
             PooledOutput::Required => Pooled::Only,
         };
-        let networks =
-            graphs.iter().map(|graph| Network::load(graph, options, pooled)).collect::<Result<Vec<_>, _>>()?;
+        let networks = match other.and_then(|other| other.network_of(&graphs, &recipe)) {
+            Some(network) => vec![network],
+            None => graphs
+                .iter()
+                .map(|graph| Network::load(graph, options, pooled).map(Arc::new))
+                .collect::<Result<Vec<_>, _>>()?,
+        };
         let width = width(&recipe, &networks)?;
         let dimension = dimension(&recipe, width, networks[0].path())?;
         let fingerprint = fingerprint(&recipe, &graphs, [&query, &document])?;
@@ -65,12 +92,26 @@ impl Model {
             query,
             document,
             networks,
+            passes: None,
             width,
             dimension,
             batches,
             sessions: options.sessions.max(1),
             recipe,
         })
+    }
+
+    /// The one network, where these graphs are its file and its outputs are read in the same way.
+    fn network_of(&self, graphs: &[PathBuf], recipe: &Recipe) -> Option<Arc<Network>> {
+        let ([network], [graph]) = (&self.networks[..], graphs) else { return None };
+        let is_same = network.path().canonicalize().ok()? == graph.canonicalize().ok()?;
+        (is_same && recipe.pooled_output == self.recipe.pooled_output).then(|| Arc::clone(network))
+    }
+
+    /// Texts whose rows are left by one head for the other.
+    #[cfg(test)]
+    pub(super) fn waiting_passes(&self) -> Option<usize> {
+        self.passes.as_ref().map(|passes| passes.waiting())
     }
 
     fn failed(&self, cause: impl Into<Cause>) -> EncodeError {
@@ -117,9 +158,18 @@ impl Model {
         keep: &(dyn Fn(u32) -> bool + Sync),
         done: &mut Vec<(usize, Matrix)>,
     ) -> ort::Result<()> {
-        let group: Vec<(usize, &Pieces)> =
-            group.iter().filter_map(|&place| Some((place, texts[place].as_ref()?))).collect();
         let network = &self.networks[tower];
+        let mut group: Vec<(usize, &Pieces)> =
+            group.iter().filter_map(|&place| Some((place, texts[place].as_ref()?))).collect();
+        let mut known = |(place, pieces): &(usize, &Pieces)| {
+            let rows = self.passes.as_ref()?.take(self.granularity(), pieces)?;
+            done.push((*place, self.finish(self.head(&rows, network.columns, pieces, keep))));
+            Some(())
+        };
+        group.retain(|text| known(text).is_none());
+        if group.is_empty() {
+            return Ok(());
+        }
         let batch = padded(&group);
         let rows = network.run(&batch)?;
         let each = rows.len() / batch.texts;
@@ -130,6 +180,9 @@ impl Model {
                 self.head(rows, network.columns, pieces, keep)
             });
             done.push((*place, matrix));
+            if let Some(passes) = self.passes.as_ref().filter(|_| !network.is_pooled()) {
+                passes.leave(self.granularity(), pieces, &rows[..pieces.len() * network.columns]);
+            }
         }
         Ok(())
     }
@@ -289,7 +342,7 @@ fn batches(graphs: &[PathBuf], options: &EncoderOptions, on_gpu: bool) -> Result
 }
 
 /// The length of rows before the first step: what the network gives, as often as it is pooled.
-fn width(recipe: &Recipe, networks: &[Network]) -> Result<usize, ModelError> {
+fn width(recipe: &Recipe, networks: &[Arc<Network>]) -> Result<usize, ModelError> {
     let columns = networks[0].columns;
     if let Some(other) = networks.iter().find(|network| network.columns != columns) {
         return Err(ModelError::graph(other.path(), "its rows are of another length than those of the other network"));

@@ -1,5 +1,6 @@
 //! Models trained here: one network with a head for each granularity.
 
+use super::super::model::Model;
 use super::*;
 use serde_json::json;
 
@@ -61,4 +62,33 @@ fn one_network_serves_both_heads() {
     assert_eq!(with.name(), place.path().file_name().and_then(|name| name.to_str()).expect("a name"));
     let text = opened(place.path(), &EncoderOptions { granularity: Some(Granularity::Text), ..options });
     assert_eq!(text.granularity(), Granularity::Text, "without being asked for pieces, the folder is what it was");
+}
+
+#[test]
+fn both_heads_need_one_pass() {
+    let Some(options) = options() else { return };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/lodeseek-minilm");
+    let alone = [Granularity::Text, Granularity::Piece]
+        .map(|granularity| opened(&folder, &EncoderOptions { granularity: Some(granularity), ..options.clone() }));
+    let both = Model::open_both(&folder, &options).expect("both heads");
+    let texts = ["rain, snow", "rain, snow", "", "air quality in Paris"].map(str::to_owned);
+    let vectors = |encoder: &dyn Encoder| {
+        let queries = encoder.encode_queries(&["nitrogen in Maryland"]).expect("vectors");
+        (queries, encode_texts(encoder, &texts))
+    };
+    assert_eq!(both[0].waiting_passes(), Some(0));
+    let ours = vectors(&both[0]);
+    // Equal texts leave one pass.
+    assert_eq!(both[1].waiting_passes(), Some(3));
+    assert_eq!((ours, vectors(&both[1])), (vectors(alone[0].as_ref()), vectors(alone[1].as_ref())));
+    assert_eq!(
+        both[0].waiting_passes(),
+        Some(1),
+        "the head for pieces ran the network for the second of the equal texts"
+    );
+    assert_eq!(both.each_ref().map(Encoder::fingerprint), alone.each_ref().map(|encoder| encoder.fingerprint()));
+
+    // A network for each head: nothing to share.
+    let place = copy(&testdata().join("dpr"));
+    assert!(Model::open_both(place.path(), &options).is_err(), "two towers have no vectors by piece");
 }
