@@ -4,7 +4,7 @@ use super::Done;
 use super::encoder::{EncoderArguments, rows};
 use super::terminal::{bar, grouped, memory_note, rate};
 use crate::engine::{
-    EncodingOptions, EncodingReport, IndexOptions, IndexProgress, IndexReport, Indexer, encode, index_folder,
+    EncodingOptions, EncodingReport, IndexOptions, IndexProgress, IndexReport, Indexer, encode_by, index_folder,
     vectors_folder, vectors_of,
 };
 use crate::index::vectors::{self, Listed, Precision};
@@ -31,6 +31,10 @@ pub(super) struct Arguments {
     /// The bound on the steps of one snippet, where its method has one. Default: few milliseconds a dataset.
     #[arg(long, value_name = "N")]
     snippet_work: Option<u64>,
+    /// How the triples are ranked that encoders read; another than the index has makes every dataset anew. `patterns` makes
+    /// DR2's compact documents after PCSG. Default: as the index has it, else `illusnip-max`.
+    #[arg(long, value_name = "METHOD", value_parser = super::method::without_query())]
+    compact_method: Option<Method>,
     /// Working threads.
     #[arg(long, value_name = "N", default_value_t = IndexOptions::default().threads)]
     threads: usize,
@@ -66,6 +70,7 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         snippet_budget: TripleBudget(arguments.snippet_budget),
         snippet_method: arguments.snippet_method,
         snippet_work: arguments.snippet_work,
+        compact_method: arguments.compact_method,
         now: Some(DateTime::now()),
         rebuild: arguments.rebuild,
         analysis: arguments.analysis,
@@ -81,9 +86,11 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         bar.set_position(progress.datasets as u64);
         bar.set_prefix(format!("{} triples/s", rate(progress.triples, started.elapsed())));
     };
-    let report = Indexer::new(&store, options).run(&show)?;
+    let indexer = Indexer::new(&store, options);
+    let report = indexer.run(&show)?;
     bar.finish_and_clear();
     write_report(&mut io::stderr().lock(), &report, started.elapsed())?;
+    tidy(&indexer, &report)?;
     drop(store);
     if let Some(name) = &arguments.forget_vectors {
         forget(home, name)?;
@@ -100,36 +107,59 @@ pub(super) fn update(home: &Path, encoders: &[Box<dyn Encoder>], precision: Prec
     let store = Store::open(home, Access::Write, None)?;
     let options = IndexOptions { now: Some(DateTime::now()), ..IndexOptions::default() };
     let started = Instant::now();
-    let report = Indexer::new(&store, options).run(&|_| ())?;
+    let indexer = Indexer::new(&store, options);
+    let report = indexer.run(&|_| ())?;
     write_report(&mut io::stderr().lock(), &report, started.elapsed())?;
+    tidy(&indexer, &report)?;
     drop(store);
     update_vectors(home, encoders, precision)
 }
 
-fn update_vectors(home: &Path, encoders: &[Box<dyn Encoder>], precision: Precision) -> anyhow::Result<()> {
-    for encoder in encoders {
-        encode_all(home, encoder.as_ref(), precision)?;
+/// Compacts the store after much was written. The index is whole without it.
+fn tidy(indexer: &Indexer<'_>, report: &IndexReport) -> io::Result<()> {
+    if !Indexer::is_untidy(report) {
+        return Ok(());
     }
+    writeln!(io::stderr().lock(), "compacting the store, which makes it faster; it may be interrupted …")?;
+    let started = Instant::now();
+    match indexer.tidy(report) {
+        Ok(_) => writeln!(io::stderr().lock(), "compacted in {:.1} s", started.elapsed().as_secs_f64()),
+        Err(error) => {
+            writeln!(io::stderr().lock(), "lodeseek: the store could not be compacted, and is as it was: {error}")
+        }
+    }
+}
+
+fn update_vectors(home: &Path, encoders: &[Box<dyn Encoder>], precision: Precision) -> anyhow::Result<()> {
+    encode_all(home, encoders, precision)?;
     Ok(write_vectors(&mut io::stderr().lock(), &vectors_of(home)?)?)
 }
 
-fn encode_all(home: &Path, encoder: &dyn Encoder, precision: Precision) -> anyhow::Result<()> {
+fn encode_all(home: &Path, encoders: &[Box<dyn Encoder>], precision: Precision) -> anyhow::Result<()> {
     let bar = bar(1, "encoding {bar:30} {pos} of {len} datasets · {eta} left");
     let options = EncodingOptions { precision, ..EncodingOptions::default() };
-    let report = encode(home, encoder, &options, &|progress| {
+    let of_each: Vec<_> = encoders.iter().map(|encoder| (encoder.as_ref(), options)).collect();
+    let reports = encode_by(home, &of_each, &|progress| {
         bar.set_length(progress.total as u64);
         bar.set_position(progress.datasets as u64);
     });
     bar.finish_and_clear();
-    let EncodingReport { model, encoded, unchanged, removed, time, bytes } = report?;
-    let what = rows(encoder.granularity());
-    writeln!(
-        io::stderr().lock(),
-        "{encoded} datasets encoded, {what} by {model}, {unchanged} unchanged, {removed} removed; {:.1} MB in {:.1} s ({} datasets/s)",
-        bytes as f64 / 1e6,
-        time.as_secs_f64(),
-        rate(encoded as u64, time),
-    )?;
+    for (encoder, report) in encoders.iter().zip(reports?) {
+        let EncodingReport { model, encoded, unchanged, removed, time, bytes } = report;
+        let what = rows(encoder.granularity());
+        let shared = if encoders[0].name() == model && encoders[0].granularity() != encoder.granularity() {
+            " from the same pass"
+        } else {
+            ""
+        };
+        writeln!(
+            io::stderr().lock(),
+            "{encoded} datasets encoded, {what} by {model}{shared}, {unchanged} unchanged, {removed} removed; {:.1} MB in {:.1} s ({} datasets/s)",
+            bytes as f64 / 1e6,
+            time.as_secs_f64(),
+            rate(encoded as u64, time),
+        )?;
+    }
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! What is shown of a dataset, kept with its document in the index: a search needs nothing else.
 
+use super::indexer::USUAL_COMPACT;
 use crate::catalog::{Distribution, Metadata, RemoteContent};
 use crate::profile::{Schema, Summary};
 use crate::snippet::{LabelledTerm, LabelledTriple};
@@ -26,6 +27,9 @@ pub struct Card {
     pub schema: Schema,
     /// How its snippet was chosen.
     pub snippet_method: String,
+    /// How the triples were ranked that encoders read, by the name that `index --compact-method` takes.
+    #[serde(default = "usual_compact_method", skip_serializing_if = "is_usual_compact_method")]
+    pub compact_method: String,
     /// Its snippet, with English labels where there are any.
     pub snippet: Vec<LabelledTriple>,
     /// Other labels of its terms: language → IRI or blank node → label. Of the languages of [`CARD_LANGUAGES`] alone:
@@ -36,6 +40,14 @@ pub struct Card {
 
 /// The languages in which cards keep labels beside English: those with most readers among the languages of open data.
 pub const CARD_LANGUAGES: [&str; 11] = ["ar", "de", "es", "fr", "it", "ja", "nl", "pl", "pt", "ru", "zh"];
+
+fn usual_compact_method() -> String {
+    USUAL_COMPACT.name().to_owned()
+}
+
+fn is_usual_compact_method(method: &String) -> bool {
+    *method == usual_compact_method()
+}
 
 impl Card {
     /// The snippet with labels in the first of these languages that a term has; English, or any, where it has none.

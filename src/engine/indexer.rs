@@ -10,9 +10,7 @@ use crate::document::{CompactDocument, FieldedDocument};
 use crate::index::{Analysis, AnalysisKind, IndexDocument, IndexWriter};
 use crate::profile::{Patterns, Profile, Schema};
 use crate::rdf::{Labels, LiteralKind, TermId, TermRef, TripleGraph};
-use crate::snippet::{
-    IlluSnip, Method, MethodError, MethodOptions, Provenance, Snippet, SnippetExtractor, Starts, TripleBudget,
-};
+use crate::snippet::{IlluSnip, Method, MethodError, MethodOptions, Provenance, Snippet, Starts, TripleBudget};
 use crate::store::{Entry, Store};
 use oxrdf::Triple;
 use oxsdatatypes::DateTime;
@@ -27,6 +25,12 @@ use std::time::{Duration, Instant};
 pub(super) const COMPACT_BUDGET: TripleBudget = TripleBudget(171);
 /// Entries of a profile's lists kept in a card.
 const CARD_LIST: usize = 50;
+/// How the triples are ranked that encoders read, unless another way was wished.
+pub(super) const USUAL_COMPACT: Method = Method::IlluSnipMax;
+/// Triples, of datasets indexed and of their profiles and snippets, from which on the store is compacted.
+const TIDIED: u64 = 1_000_000;
+/// Datasets that must have been indexed for each that was not: most of the store is new then, by datasets.
+const TIDIED_SHARE: usize = 4;
 /// Patterns of either kind written with a profile.
 const PROFILE_PATTERNS: usize = 50;
 
@@ -35,7 +39,7 @@ const PROFILE_PATTERNS: usize = 50;
 pub struct IndexOptions {
     /// Threads that make documents. Default 2.
     pub threads: usize,
-    /// Triples after which what is done is committed. Default 1,000,000.
+    /// Triples, those of profiles and snippets among them, after which what is done is committed. Default 1,000,000.
     pub commit_triples: u64,
     /// The budget of the snippets shown.
     pub snippet_budget: TripleBudget,
@@ -43,6 +47,10 @@ pub struct IndexOptions {
     pub snippet_method: Method,
     /// The bound on the steps of one snippet. Default: few milliseconds a dataset.
     pub snippet_work: Option<u64>,
+    /// How the triples are ranked that [encoders](super::encode) read: by a method that needs no query. Default: as in the
+    /// index there is, else IlluSnip from the heaviest triple. DR2's other compact documents, after PCSG, are those of
+    /// [`Method::Patterns`]. Another than the index has makes every dataset anew.
+    pub compact_method: Option<Method>,
     /// The time now, told with the snippets made. It makes no dataset anew.
     pub now: Option<DateTime>,
     /// Whether datasets are indexed again that did not change.
@@ -59,6 +67,7 @@ impl Default for IndexOptions {
             snippet_budget: TripleBudget::default(),
             snippet_method: Method::default(),
             snippet_work: None,
+            compact_method: None,
             now: None,
             rebuild: false,
             analysis: None,
@@ -113,6 +122,8 @@ pub struct IndexReport {
     pub removed: usize,
     /// Triples of the datasets indexed.
     pub triples: u64,
+    /// Triples of their profiles and snippets.
+    pub derived: u64,
     /// Where the time went.
     pub times: StageTimes,
 }
@@ -153,10 +164,28 @@ impl<'s> Indexer<'s> {
 
     /// Brings the index up to date with the store. Interrupted at any moment, it has kept what it committed.
     pub fn run(&self, on_progress: &dyn Fn(IndexProgress)) -> Result<IndexReport, EngineError> {
-        if self.options.snippet_method.takes_query() {
-            return Err(MethodError::NeedsQuery(self.options.snippet_method).into());
-        }
-        let mut writer = IndexWriter::open(&index_folder(self.store.home()))?;
+        self.check_methods()?;
+        let writer = IndexWriter::open(&index_folder(self.store.home()))?;
+        self.as_indexed(&writer)?.run_with(writer, on_progress)
+    }
+
+    /// The same with what the index says of how it was made.
+    fn as_indexed(&self, writer: &IndexWriter) -> Result<Self, EngineError> {
+        let had = || -> Result<Option<Method>, EngineError> {
+            let snapshot = writer.snapshot()?;
+            let Some(id) = snapshot.versions()?.into_keys().next() else { return Ok(None) };
+            let card = snapshot.card(&id)?.map(|card| serde_json::from_slice::<Card>(&card)).transpose()?;
+            Ok(card.and_then(|card| card.compact_method.parse().ok()))
+        };
+        let compact_method = if let Some(wanted) = self.options.compact_method { Some(wanted) } else { had()? };
+        Ok(Self { store: self.store, options: IndexOptions { compact_method, ..self.options } })
+    }
+
+    fn run_with(
+        &self,
+        mut writer: IndexWriter,
+        on_progress: &dyn Fn(IndexProgress),
+    ) -> Result<IndexReport, EngineError> {
         if let Some(analysis) = self.options.analysis {
             writer = writer.with_analysis(analysis);
         }
@@ -187,23 +216,39 @@ impl<'s> Indexer<'s> {
         Ok(report)
     }
 
+    /// Compacts the store where the profiles and snippets of most datasets, and mostly their content, were just written: what
+    /// is read of it then, as the whole catalogue, is read up to ten times as fast. Whether it did. A small part is left to
+    /// RocksDB, which compacts while a store is open for writing.
+    pub fn tidy(&self, report: &IndexReport) -> Result<bool, EngineError> {
+        let is_due = Self::is_untidy(report);
+        if is_due {
+            self.store.optimize()?;
+        }
+        Ok(is_due)
+    }
+
+    /// Whether [`Self::tidy`] would compact.
+    #[must_use]
+    pub fn is_untidy(report: &IndexReport) -> bool {
+        report.triples + report.derived >= TIDIED && report.indexed >= TIDIED_SHARE * report.unchanged
+    }
+
     /// Brings some datasets of the index up to date with the store, without a look at the others: what changed, and what is
     /// there no longer. It becomes visible at once.
     pub fn update(&self, changed: &[DatasetId], gone: &[DatasetId]) -> Result<IndexReport, EngineError> {
-        if self.options.snippet_method.takes_query() {
-            return Err(MethodError::NeedsQuery(self.options.snippet_method).into());
-        }
+        self.check_methods()?;
         let mut writer = IndexWriter::open(&index_folder(self.store.home()))?;
+        let made_as = self.as_indexed(&writer)?;
         let mut report = IndexReport { analysis: writer.analysis(), removed: gone.len(), ..IndexReport::default() };
         gone.iter().for_each(|id| writer.remove(id));
         let mut waiting = Vec::new();
         for id in changed {
             let entry = self.store.entry(id)?;
-            let version = self.version(&entry, &writer)?;
+            let version = made_as.version(&entry, &writer)?;
             waiting.push((entry, version));
         }
         // One commit: none of the changes is seen before the others.
-        let options = IndexOptions { commit_triples: u64::MAX, ..self.options };
+        let options = IndexOptions { commit_triples: u64::MAX, ..made_as.options };
         Indexer { store: self.store, options }.work(&waiting, &mut writer, &mut report, &|_| ())?;
         let started = Instant::now();
         writer.settle()?;
@@ -211,11 +256,26 @@ impl<'s> Indexer<'s> {
         Ok(report)
     }
 
+    fn compact_method(&self) -> Method {
+        self.options.compact_method.unwrap_or(USUAL_COMPACT)
+    }
+
+    fn check_methods(&self) -> Result<(), MethodError> {
+        let methods = [Some(self.options.snippet_method), self.options.compact_method].into_iter().flatten();
+        methods
+            .into_iter()
+            .find(|method| method.takes_query())
+            .map_or(Ok(()), |method| Err(MethodError::NeedsQuery(method)))
+    }
+
     fn version(&self, entry: &Entry, writer: &IndexWriter) -> Result<String, EngineError> {
         let metadata = serde_json::to_string(&entry.dataset.metadata)?;
         let places: Vec<&str> = entry.dataset.distributions.iter().map(|d| d.location.as_str()).collect();
         let IndexOptions { snippet_method, snippet_budget, .. } = self.options;
-        let snippet = format!("{snippet_method} {} {:?} {CARD_LANGUAGES:?}", snippet_budget.0, self.options.work(0));
+        let compact = Some(self.compact_method()).filter(|method| *method != USUAL_COMPACT);
+        let compact = compact.map_or(String::new(), |method| format!(" {method}"));
+        let work = self.options.work(0);
+        let snippet = format!("{snippet_method} {} {work:?} {CARD_LANGUAGES:?}{compact}", snippet_budget.0);
         let remote = entry.dataset.remote.as_ref().map(serde_json::to_string).transpose()?.unwrap_or_default();
         let (themes, formats) = (entry.dataset.theme_names(), entry.dataset.format_names());
         let chosen_by = format!("{themes:?}{formats:?}{:?}", portal(entry));
@@ -251,7 +311,10 @@ impl<'s> Indexer<'s> {
                 report.indexed += 1;
                 report.triples += made.triples;
                 report.times.add(made.times);
-                batch.triples += made.triples;
+                // Profiles of many small datasets are larger than what they are of.
+                let derived = (made.profile.len() + made.snippet.len()) as u64;
+                report.derived += derived;
+                batch.triples += made.triples + derived;
                 batch.profiles.push((made.document.id.clone(), made.profile));
                 batch.snippets.push((made.document.id.clone(), made.snippet));
                 let started = Instant::now();
@@ -286,6 +349,9 @@ impl<'s> Indexer<'s> {
             .options
             .snippet_method
             .extractor(&MethodOptions { work: self.options.work(graph.len()), ..MethodOptions::default() })?;
+        let compact_method = self.compact_method();
+        let work = compact_method.default_work().map(|default| default.min(PATTERN_WORK));
+        let telling = compact_method.extractor(&MethodOptions { work, ..MethodOptions::default() })?;
         let (profile, features, schema, described) = timed(&mut times.profile, || {
             let profile = Profile::of(&graph);
             let mut described = profile.to_void(&graph, &node);
@@ -295,14 +361,16 @@ impl<'s> Indexer<'s> {
         });
         let metadata = &entry.dataset.metadata;
         let (snippet, ranking) = timed(&mut times.snippet, || {
-            let (budget, ranking) = (self.options.snippet_budget, IlluSnip::default().with_starts(Starts::Heaviest));
-            if self.options.snippet_method == Method::IlluSnip {
+            let budget = self.options.snippet_budget;
+            if (self.options.snippet_method, compact_method) == (Method::IlluSnip, USUAL_COMPACT) {
+                // Both are of the same weights.
+                let ranking = IlluSnip::default().with_starts(Starts::Heaviest);
                 let work = self.options.work(graph.len()).unwrap_or(u64::MAX);
                 let illusnip = IlluSnip::default().with_work(work);
                 illusnip.extract_with(budget, (&ranking, COMPACT_BUDGET), &graph, &profile)
             } else {
                 let snippet = extractor.extract(&graph, &profile, budget);
-                (snippet, ranking.extract(&graph, &profile, COMPACT_BUDGET))
+                (snippet, telling.extract(&graph, &profile, COMPACT_BUDGET))
             }
         });
         let document = timed(&mut times.document, || -> Result<IndexDocument, EngineError> {
@@ -314,6 +382,7 @@ impl<'s> Indexer<'s> {
                 profile: profile.summary(&graph, CARD_LIST),
                 schema,
                 snippet_method: extractor.name().to_owned(),
+                compact_method: compact_method.name().to_owned(),
                 snippet: label_all(&graph, &snippet.triples, &["en".to_owned()]),
                 labels: other_labels(&graph, &snippet),
             };

@@ -27,6 +27,7 @@ use crate::snippet::{Deadline, Method, MethodError, MethodOptions, TripleBudget}
 use crate::sparse::{Explanation, FieldWeights, LengthMode, ModelKind, Parts, Ranked, SparseModel, rank_selected};
 use crate::store::{self, StoreError};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -661,6 +662,17 @@ impl Searcher {
     /// How the texts of the index became tokens.
     pub fn analysis(&self) -> Result<AnalysisKind, EngineError> {
         Ok(self.index.snapshot()?.analysis().kind())
+    }
+
+    /// How the triples of the datasets were ranked that encoders read: one name, unless indexing by another one was interrupted.
+    pub fn compact_methods(&self) -> Result<BTreeSet<String>, EngineError> {
+        let snapshot = self.index.snapshot()?;
+        let mut methods = BTreeSet::new();
+        for id in snapshot.versions()?.into_keys() {
+            let card = snapshot.card(&id)?.map(|card| serde_json::from_slice::<Card>(&card)).transpose()?;
+            methods.extend(card.map(|card| card.compact_method));
+        }
+        Ok(methods)
     }
 
     /// Tokens in all fields of all datasets.

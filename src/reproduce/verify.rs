@@ -43,6 +43,9 @@ pub struct HomeFacts {
     pub analysis: String,
     /// Tokens in all fields, where they are known.
     pub tokens: Option<u64>,
+    /// How the triples were ranked that encoders read, where they are read.
+    #[serde(rename = "compact-method")]
+    pub compact_method: Option<String>,
 }
 
 /// A verified collection.
@@ -105,6 +108,14 @@ impl HomeFacts {
         );
         let same = self.tokens.is_none_or(|expected| expected == tokens);
         ensure!(same, "the home has {tokens} tokens instead of {}", self.tokens.unwrap_or(0));
+        if let Some(expected) = &self.compact_method {
+            let found = searcher.compact_methods()?;
+            ensure!(
+                found.iter().eq([expected]),
+                "the triples that encoders read are ranked by {}, not by {expected}: `lodeseek index --compact-method {expected}`",
+                found.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
+            );
+        }
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use super::support::{Home, copy_of_testdata, json, limits, queries, testdata};
 use lodeseek::catalog::Catalog;
 use lodeseek::document::Field;
-use lodeseek::engine::IndexOptions;
+use lodeseek::engine::{IndexOptions, IndexReport};
 use lodeseek::eval::{Metric, Qrels, mean};
 use lodeseek::rdf::intake::Outcome;
 use lodeseek::sparse::{LengthMode, ModelKind};
@@ -359,6 +359,43 @@ fn stored_snippets_tell_how_they_came_to_be() {
     let undated = IndexOptions { snippet_work: Some(1), ..IndexOptions::default() };
     assert_eq!(home.index_with(undated).indexed, 12);
     assert!(stored_snippets(&home).iter().all(|row| row[4] == "1" && row[6].is_empty()), "no clock, no date");
+}
+
+#[test]
+fn the_triples_that_encoders_read_are_ranked_as_is_wished() {
+    use lodeseek::engine::Indexer;
+    use lodeseek::snippet::Method;
+    let home = Home::new();
+    home.load(&testdata("catalog.ttl"));
+    let by = |method| IndexOptions { compact_method: Some(method), ..IndexOptions::default() };
+    let usual = home.index_with(IndexOptions::default());
+    assert_eq!(home.index_with(by(Method::IlluSnipMax)).unchanged, 12);
+    let id = lodeseek::catalog::DatasetId::new("soil-types").expect("an id");
+    let card = |home: &Home| home.searcher().card(&id).expect("read").expect("a card");
+    let triples = |home: &Home| home.searcher().compact(&id).expect("read").expect("texts").triples;
+    let (before, heaviest) = (card(&home), triples(&home));
+    assert!(!serde_json::to_string(&before).expect("JSON").contains("compact_method"), "the usual one is not told");
+    assert_eq!(home.index_with(by(Method::Patterns)).indexed, 12, "another method makes every dataset anew");
+    let after = card(&home);
+    assert_eq!((before.snippet, "patterns"), (after.snippet, after.compact_method.as_str()), "what is shown stays");
+    let representatives = triples(&home);
+    assert_ne!(representatives, heaviest);
+    assert_eq!(home.index_with(IndexOptions::default()).unchanged, 12, "as the index has it");
+    let shown = IndexOptions { snippet_method: Method::Patterns, ..by(Method::IlluSnipMax) };
+    assert_eq!((home.index_with(shown).indexed, triples(&home)), (12, heaviest), "whatever is shown");
+    assert_eq!((home.index_with(by(Method::Patterns)).indexed, triples(&home)), (12, representatives));
+    assert_eq!(home.searcher().compact_methods().expect("read").into_iter().collect::<Vec<_>>(), ["patterns"]);
+    let error = Indexer::new(&home.store, by(Method::Cover)).run(&|_| ()).expect_err("no query").to_string();
+    assert!(error.contains("needs a query"), "{error}");
+
+    // What was just written is compacted where it is much, and most of what there is; it is all there afterwards.
+    let indexer = Indexer::new(&home.store, by(Method::Patterns));
+    let much = IndexReport { derived: 2_000_000, ..usual };
+    let rows = stored_snippets(&home);
+    assert!(indexer.tidy(&much).expect("compacted"));
+    assert_eq!(stored_snippets(&home), rows);
+    assert!(!indexer.tidy(&IndexReport { derived: 900_000, ..much.clone() }).expect("left"), "little");
+    assert!(!indexer.tidy(&IndexReport { unchanged: 4, ..much }).expect("left"), "a part");
 }
 
 #[test]
