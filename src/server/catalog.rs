@@ -14,6 +14,7 @@
 
 use super::error::ApiError;
 use super::form::{self, Kind};
+use super::kept::Kept;
 use super::signposting::uri;
 use super::sparql::pairs;
 use super::{AppState, Portal};
@@ -31,6 +32,7 @@ use oxrdf::{Literal, NamedNode, Term, Triple};
 use oxsdatatypes::{Date, DateTime};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Datasets of a page.
 const ROWS: usize = 100;
@@ -137,8 +139,9 @@ struct Made {
 }
 
 fn page(state: &AppState, request: &Request, media_type: &'static str, known: Option<&str>) -> Result<Made, ApiError> {
-    let records = state.store.records()?;
-    let ids = matching(state, request, &records)?;
+    let listing = Listing::current(state)?;
+    let records = &listing.records;
+    let ids = matching(state, request, &listing)?;
     let pages = ids.len().div_ceil(request.rows).max(1);
     if request.page > pages {
         return Err(ApiError::not_found(format!("there are {pages} pages")));
@@ -156,23 +159,38 @@ fn page(state: &AppState, request: &Request, media_type: &'static str, known: Op
 }
 
 /// The datasets of all pages, by id, or as a search ranks them.
-fn matching(
-    state: &AppState,
-    request: &Request,
-    records: &BTreeMap<DatasetId, String>,
-) -> Result<Vec<DatasetId>, ApiError> {
+fn matching(state: &AppState, request: &Request, listing: &Listing) -> Result<Vec<DatasetId>, ApiError> {
     let mut ids = match &request.query {
         Some(query) => state.searcher.rank(query, MOST)?.iter().map(|scored| scored.id.clone()).collect(),
-        None => state.store.ids()?,
+        None => listing.ids.clone(),
     };
     if let Some(since) = request.modified_since {
         // What has no record may have changed.
         let changed = |id: &DatasetId| {
-            records.get(id).and_then(|time| time.parse().ok()).is_none_or(|time: DateTime| time >= since)
+            listing.records.get(id).and_then(|time| time.parse().ok()).is_none_or(|time: DateTime| time >= since)
         };
         ids.retain(changed);
     }
     Ok(ids)
+}
+
+/// What all pages are cut from.
+pub(super) struct Listing {
+    /// Every dataset, by id.
+    ids: Vec<DatasetId>,
+    /// When what is said of it last changed here, as far as records tell.
+    records: BTreeMap<DatasetId, String>,
+}
+
+/// The listing last made, by what changes with every change of the catalogue.
+pub(super) type KeptListing = Kept<u64, Listing>;
+
+impl Listing {
+    /// Of what is served now: whoever asks for one page of hundreds asks for the next.
+    fn current(state: &AppState) -> Result<Arc<Self>, ApiError> {
+        let made = || Ok(Self { ids: state.store.ids()?, records: state.store.records()? });
+        state.listing.get(state.store.catalog_generation(), made)
+    }
 }
 
 /// What is known of a dataset of a page.
@@ -322,6 +340,30 @@ impl View<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalog::Catalog;
+    use crate::engine::{IndexOptions, Indexer, Searcher};
+    use crate::store::{Loader, SparqlLimits, Store};
+
+    #[test]
+    fn the_listing_is_made_anew_when_the_catalogue_changes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+        let store = Store::in_memory(folder.path(), iris).expect("a store");
+        Indexer::new(&store, IndexOptions::default()).run(&|_| ()).expect("indexed");
+        let searcher = Searcher::open(folder.path()).expect("an index");
+        let state = AppState::new(searcher, store, SparqlLimits::default());
+        let listing = || Listing::current(&state).expect("a listing");
+        assert!(listing().ids.is_empty());
+        assert!(Arc::ptr_eq(&listing(), &listing()), "nothing changed");
+        let path = folder.path().join("catalog.ttl");
+        let told =
+            "<http://e.org/1> a <http://www.w3.org/ns/dcat#Dataset> ; <http://purl.org/dc/terms/title> \"Fish\" .";
+        std::fs::write(&path, told).expect("written");
+        Loader::new(&state.store).load(Catalog::read(&path).expect("a catalogue"), &|_| ()).expect("loaded");
+        let [id] = &listing().ids[..] else { panic!("{:?}", listing().ids) };
+        state.store.remove(std::slice::from_ref(id)).expect("removed");
+        assert!(listing().ids.is_empty());
+    }
 
     #[test]
     fn moments_are_dates_with_or_without_time() {

@@ -190,6 +190,8 @@ pub struct AppState {
     snippets: Arc<SnippetLimits>,
     facts: Arc<description::Facts>,
     portal: Arc<ckan::KeptTable>,
+    /// What the pages of the catalogue are cut from.
+    listing: Arc<catalog::KeptListing>,
     portal_says: Arc<Portal>,
     titles: Arc<suggest::KeptTitles>,
     quality: Arc<quality::KeptOverview>,
@@ -217,6 +219,7 @@ impl AppState {
             snippets: Arc::default(),
             facts: Arc::default(),
             portal: Arc::default(),
+            listing: Arc::default(),
             portal_says: Arc::default(),
             titles: Arc::default(),
             quality: Arc::default(),
