@@ -19,6 +19,18 @@ export PYTHONPATH=training HF_HUB_OFFLINE=1
 run "$python" -m lodeseek_training train smoke --base "$base" --data "$work/data" --output "$work/trained" --fold 0
 run "$python" -m lodeseek_training export "$work/trained/st+ft/fold0/best" "$work/model" --parity
 run "$python" -m lodeseek_training parity "$work/model"
+# A language model that knows nothing writes queries that find nothing: the way is tried, not the words.
+"$python" - "$base" "$work/t5" <<'PYTHON'
+import sys, transformers
+tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_file=f"{sys.argv[1]}/tokenizer.json", pad_token="[PAD]", eos_token="[SEP]", unk_token="[UNK]")
+config = transformers.T5Config(vocab_size=len(tokenizer), d_model=32, d_kv=8, d_ff=64, num_layers=1, num_heads=4,
+                               pad_token_id=tokenizer.pad_token_id, eos_token_id=tokenizer.eos_token_id, decoder_start_token_id=tokenizer.pad_token_id)
+transformers.set_seed(1)
+transformers.T5ForConditionalGeneration(config).save_pretrained(sys.argv[2])
+tokenizer.save_pretrained(sys.argv[2])
+PYTHON
+run "$python" -m lodeseek_training generate "$work/data/queries" --model "$work/t5" --output "$work/written.tsv" --queries 2
+run "$program" --home "$work/home" training-data queries --written "$work/written.tsv" --output "$work/data/written" || [ $? = 1 ]
 run "$program" --home "$work/home" index --dpr "$work/model" --colbert "$work/model"
 run "$program" --home "$work/home" search -k 2 --dpr "$work/model" --colbert "$work/model" "contamination of the atmosphere"
 run "$program" --home "$work/home" index --dpr "$work/model" --onnx model_int8.onnx

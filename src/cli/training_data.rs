@@ -2,7 +2,7 @@
 
 use super::terminal::{self, grouped};
 use super::{Done, provenance};
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, DatasetId};
 use crate::engine::Searcher;
 use crate::eval::{Qrels, ResearchTopic, Topics};
 use crate::reproduce::{FoldSource, Input, Provenance};
@@ -15,6 +15,7 @@ use crate::training::{PaperOptions, TrainingData, check_free};
 use anyhow::{Context, ensure};
 use clap::Subcommand;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -67,6 +68,10 @@ struct Queries {
     /// Leave out datasets that these judgements judge.
     #[arg(long, value_name = "QRELS")]
     judged: Option<PathBuf>,
+    /// Queries that a language model wrote, a dataset's id, a tab and a query on each line, instead of keyphrases; made by
+    /// `python -m lodeseek_training generate`.
+    #[arg(long, value_name = "FILE")]
+    written: Option<PathBuf>,
     /// Queries of a dataset.
     #[arg(long, value_name = "N", default_value_t = QueryOptions::default().per_dataset)]
     per_dataset: usize,
@@ -195,12 +200,25 @@ fn of_titles(searcher: Option<&Searcher>, arguments: &Titles) -> anyhow::Result<
 fn of_content(searcher: Searcher, arguments: &Queries) -> anyhow::Result<Made> {
     let qrels = arguments.judged.as_deref().map(Qrels::read).transpose()?;
     let Queries { per_dataset, negatives, seed, .. } = *arguments;
-    let options = QueryOptions { per_dataset, negatives, seed, judged: qrels.as_ref() };
+    let written = arguments.written.as_deref().map(written).transpose()?;
+    let options = QueryOptions { per_dataset, negatives, seed, judged: qrels.as_ref(), written: written.as_ref() };
     let bar = terminal::bar(0, "{spinner} {msg}");
     let data = queries(searcher, &options, &|done, all| bar.set_message(format!("{done} of {all} datasets")))?;
     bar.finish_and_clear();
     let parameters = json!({ "per_dataset": per_dataset, "negatives": negatives, "seed": seed });
-    Ok(Made { data, kind: "queries", inputs: arguments.judged.iter().cloned().collect(), parameters })
+    let inputs = arguments.judged.iter().chain(&arguments.written).cloned().collect();
+    Ok(Made { data, kind: "queries", inputs, parameters })
+}
+
+/// Queries by dataset.
+fn written(path: &Path) -> anyhow::Result<BTreeMap<DatasetId, Vec<String>>> {
+    let mut queries: BTreeMap<DatasetId, Vec<String>> = BTreeMap::new();
+    for line in &lines(path)? {
+        let place = || format!("{}: {line:?} is no dataset's id, a tab and a query", path.display());
+        let (id, query) = line.split_once('\t').with_context(place)?;
+        queries.entry(DatasetId::new(id).with_context(place)?).or_default().push(query.to_owned());
+    }
+    Ok(queries)
 }
 
 fn of_judgements(searcher: Searcher, arguments: &Judged) -> anyhow::Result<Made> {

@@ -157,6 +157,40 @@ fn generated_queries_find_their_datasets() {
 }
 
 #[test]
+fn queries_that_a_language_model_wrote_find_their_datasets() {
+    let home = home(testdata("catalog.ttl").to_str().expect("a path"));
+    let place = tempfile::tempdir().expect("a folder");
+    let file = place.path().join("written.tsv");
+    let path = file.to_str().expect("a path");
+    let lines = [
+        "chesapeake-water\tnitrogen in streams  of Maryland",
+        "chesapeake-water\tNitrogen in streams of Maryland!",
+        "chesapeake-water\twords that nobody has: xyzzyx",
+        "chesapeake-water\t?",
+        "air-quality\tair quality",
+        "nowhere\tair quality",
+    ];
+    fs::write(&file, lines.join("\n")).expect("written");
+    let made = Made::of(home.path(), "queries", &["--written", path]);
+    let queries: Vec<&str> = made.examples.iter().map(|one| one["query"].as_str().expect("a query")).collect();
+    assert_eq!(queries, ["air quality", "nitrogen in streams of Maryland"]);
+    assert_eq!(ids(&made.examples[1]["positives"])[0], "chesapeake-water#metadata");
+    let left_out = &made.about["counts"]["left_out"];
+    assert_eq!(left_out["queries that do not find their dataset"], 1, "{left_out}");
+    assert_eq!(
+        (&left_out["queries that were there before"], &left_out["datasets that are not there"]),
+        (&1.into(), &1.into())
+    );
+    assert_eq!(left_out["queries for which there were too few words"], 1);
+    let first = Made::of(home.path(), "queries", &["--written", path, "--per-dataset", "1"]);
+    assert_eq!(first.examples.len(), 2);
+
+    fs::write(&file, "air-quality air quality").expect("written");
+    let ran = run(home.path(), &["training-data", "queries", "--written", path, "-o", "t"]);
+    assert!(ran.code == Some(2) && ran.err.contains("\"air-quality air quality\" is no dataset's id"), "{ran:?}");
+}
+
+#[test]
 fn papers_without_names_and_without_those_that_are_tested_on() {
     let home = home("testdata/research/collection.jsonl");
     let place = tempfile::tempdir().expect("a folder");

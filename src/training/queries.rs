@@ -3,7 +3,8 @@
 //! DR2 has T5 write the queries. Here they are keyphrases, as people type them: the title's phrases and the keywords, and of
 //! the content the names of classes and entities, those first whose words few other datasets have. One query comes from the
 //! metadata, one from the data, one from both, and so on. A query that BM25 does not answer with its dataset among the first
-//! twenty describes something else better and is dropped: it would teach noise.
+//! twenty describes something else better and is dropped: it would teach noise. Queries that a program like T5 has written
+//! ([`QueryOptions::written`]) take the place of keyphrases, and are dropped by the same rule.
 
 use super::collection::{Collection, Member, hardest};
 use super::examples::stable_hash;
@@ -15,6 +16,7 @@ use crate::engine::Searcher;
 use crate::eval::Qrels;
 use crate::sparse::{LengthMode, ModelKind};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
 
 /// How queries are generated.
 #[derive(Clone, Copy, Debug)]
@@ -27,11 +29,14 @@ pub struct QueryOptions<'o> {
     pub seed: u64,
     /// Judgements whose datasets are left out.
     pub judged: Option<&'o Qrels>,
+    /// Queries by dataset, as a language model wrote them: of each dataset the first [`Self::per_dataset`], instead of
+    /// keyphrases.
+    pub written: Option<&'o BTreeMap<DatasetId, Vec<String>>>,
 }
 
 impl Default for QueryOptions<'_> {
     fn default() -> Self {
-        Self { per_dataset: 3, negatives: 4, seed: 1, judged: None }
+        Self { per_dataset: 3, negatives: 4, seed: 1, judged: None, written: None }
     }
 }
 
@@ -71,15 +76,39 @@ pub fn queries(
             data.left_out.add("datasets that were judged");
             continue;
         }
-        for (number, (face, query)) in generated(id, member, &rarity, options, &mut data).into_iter().enumerate() {
+        let made = match options.written {
+            Some(written) => taken(written.get(id).map_or(&[], Vec::as_slice), options.per_dataset, &mut data),
+            None => generated(id, member, &rarity, options, &mut data),
+        };
+        for (number, (face, query)) in made.into_iter().enumerate() {
             match example(id, member, face, query, &searcher, &collection, options.negatives)? {
                 Some(example) => data.examples.push(Example { id: format!("generated-{id}-{number}"), ..example }),
                 None => data.left_out.add("queries that do not find their dataset"),
             }
         }
     }
+    for id in options.written.into_iter().flat_map(BTreeMap::keys).filter(|id| !collection.0.contains_key(id)) {
+        tracing::warn!(dataset = %id, "queries were written for it, and it is not there");
+        data.left_out.add("datasets that are not there");
+    }
     collection.passages(&[PassageKind::Metadata, PassageKind::Data]).for_each(|passage| data.insert(passage));
     Ok(data)
+}
+
+/// Written queries, each once, on one line.
+fn taken(written: &[String], most: usize, data: &mut TrainingData) -> Vec<(Face, String)> {
+    let mut queries: Vec<(Face, String)> = Vec::new();
+    for query in written.iter().map(|query| query.split_whitespace().collect::<Vec<_>>().join(" ")) {
+        match query {
+            _ if queries.len() == most => break,
+            query if normalized(&query).is_empty() => data.left_out.add("queries for which there were too few words"),
+            query if queries.iter().any(|(_, other)| normalized(other) == normalized(&query)) => {
+                data.left_out.add("queries that were there before");
+            }
+            query => queries.push((Face::Both, query)),
+        }
+    }
+    queries
 }
 
 /// The datasets that anybody judged.

@@ -25,6 +25,13 @@ def main():
     export.add_argument("--int8-only", action="store_true", help="leave the fp32 network out")
     parity = kinds.add_parser("parity", help="hold exported networks against torch's vectors")
     parity.add_argument("model", help="an exported model's folder, with parity.json")
+    generate = kinds.add_parser("generate", help="write queries for datasets by a T5-like model, for `training-data queries --written`")
+    generate.add_argument("data", help="a folder with the passages of all datasets, as `training-data queries` wrote it")
+    generate.add_argument("--model", required=True, help="the folder of a sequence-to-sequence model of Hugging Face's, with its tokenizer")
+    generate.add_argument("--output", required=True, help="the file: a dataset's id, a tab and a query on each line")
+    generate.add_argument("--queries", type=int, default=3, help="queries of a dataset")
+    generate.add_argument("--prefix", default="", help="what the model wants before a text")
+    generate.add_argument("--seed", type=int, default=12345)
     arguments = parser.parse_args()
     if arguments.kind == "train":
         from . import plan
@@ -36,6 +43,9 @@ def main():
         from . import export as exporter
         files = ["model_int8.onnx"] if arguments.int8_only else ["model.onnx", "model_int8.onnx"]
         exporter.export(arguments.model, arguments.output, arguments.parity, files)
+    elif arguments.kind == "generate":
+        from .generate import generate as written
+        written(arguments.data, arguments.model, arguments.output, arguments.queries, arguments.prefix, arguments.seed)
     else:
         from .export import parity as held
         held(arguments.model)
