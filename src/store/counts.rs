@@ -134,7 +134,7 @@ impl Counts {
         let mut bytes = graph_file::checksum(&body).into_bytes();
         bytes.push(b'\n');
         bytes.extend(body);
-        graph_file::write_whole(&path, &bytes)
+        graph_file::write_unsettled(&path, &bytes)
     }
 
     /// The counts kept of a version; `None` where there are none, or they are damaged.

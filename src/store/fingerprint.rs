@@ -61,7 +61,7 @@ fn path(home: &Path, version: &str) -> PathBuf {
 }
 
 fn write(home: &Path, version: &str, line: &str) -> Result<(), StoreError> {
-    graph_file::write_whole(&path(home, version), line.as_bytes())
+    graph_file::write_unsettled(&path(home, version), line.as_bytes())
 }
 
 /// What is kept of a version; nothing where that is damaged.

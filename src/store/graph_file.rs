@@ -1,6 +1,7 @@
 //! Graph files: a [`TripleGraph`] in its compact form, LZ4-compressed, named by the SHA-256 of that form.
 //!
-//! The name is the checksum: a file that does not hash to its name is not used.
+//! The name is the checksum: a file that does not hash to its name is not used. So files may be written without waiting for
+//! the disk; before a commit names them they are [settled](settle), many at once.
 
 use super::{StoreError, counts, fingerprint};
 use crate::rdf::TripleGraph;
@@ -19,7 +20,10 @@ pub(super) fn path(home: &Path, version: &str) -> PathBuf {
     home.join("graphs").join(format!("{version}.{SUFFIX}"))
 }
 
-/// Writes a graph, if it is not there yet, and returns its version.
+/// Files from which on the disk is waited for once, whatever else is written to it, and not for each.
+const MANY: usize = 64;
+
+/// Writes a graph, if it is not there yet, and returns its version. It is not [settled](settle).
 pub(super) fn write(home: &Path, graph: &TripleGraph) -> Result<String, StoreError> {
     let compact = graph.to_compact();
     let version = version(&compact);
@@ -44,7 +48,7 @@ fn write_compact(path: &Path, compact: &[u8]) -> Result<(), StoreError> {
     let mut encoder = FrameEncoder::new(Vec::with_capacity(compact.len() / 2));
     encoder.write_all(compact).map_err(StoreError::io(path))?;
     let bytes = encoder.finish().map_err(|error| StoreError::io(path)(error.into()))?;
-    write_whole(path, &bytes)
+    write_unsettled(path, &bytes)
 }
 
 /// Reads a graph; the reason where the file cannot be used.
@@ -73,11 +77,49 @@ pub(super) fn checksum(bytes: &[u8]) -> String {
 
 /// Writes a file whole or not at all: beside it first, then renamed over it.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    write_beside(path, bytes, true)
+}
+
+/// The same without waiting for the disk. After a power cut the file may be there without its bytes: for what is checked
+/// when it is read, and can be made again or is settled before it is named.
+pub(super) fn write_unsettled(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    write_beside(path, bytes, false)
+}
+
+fn write_beside(path: &Path, bytes: &[u8], is_settled: bool) -> Result<(), StoreError> {
     let beside = path.with_extension("new");
     let mut file = File::create(&beside).map_err(StoreError::io(&beside))?;
     file.write_all(bytes).map_err(StoreError::io(&beside))?;
-    file.sync_all().map_err(StoreError::io(&beside))?;
+    if is_settled {
+        file.sync_all().map_err(StoreError::io(&beside))?;
+    }
     fs::rename(&beside, path).map_err(StoreError::io(path))
+}
+
+/// Waits until the files of some versions are on the disk.
+pub(super) fn settle(home: &Path, versions: &[&str]) -> Result<(), StoreError> {
+    if versions.len() >= MANY && settle_all(home)? {
+        return Ok(());
+    }
+    for version in versions {
+        let path = path(home, version);
+        File::open(&path).and_then(|file| file.sync_all()).map_err(StoreError::io(&path))?;
+    }
+    Ok(())
+}
+
+/// Waits for all that was written to the file system of the home, where the system can be asked to.
+#[cfg(target_os = "linux")]
+fn settle_all(home: &Path) -> Result<bool, StoreError> {
+    let folder = home.join("graphs");
+    let opened = File::open(&folder).map_err(StoreError::io(&folder))?;
+    rustix::fs::syncfs(&opened).map_err(|error| StoreError::io(&folder)(error.into()))?;
+    Ok(true)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn settle_all(_home: &Path) -> Result<bool, StoreError> {
+    Ok(false)
 }
 
 /// Removes the files of versions not in `named`.
@@ -93,4 +135,37 @@ pub(super) fn remove_unnamed(home: &Path, named: &HashSet<String>) -> Result<(),
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rdf::TripleGraphBuilder;
+    use oxrdf::{Literal, NamedNodeRef, TripleRef};
+
+    fn graph(number: usize) -> TripleGraph {
+        let (node, text) = (NamedNodeRef::new_unchecked("ex:s"), Literal::from(number.to_string()));
+        let mut builder = TripleGraphBuilder::new();
+        builder.insert(TripleRef::new(node, node, &text));
+        builder.finish()
+    }
+
+    #[test]
+    fn few_files_and_many_are_settled() {
+        let home = tempfile::tempdir().expect("a folder");
+        fs::create_dir(home.path().join("graphs")).expect("a folder");
+        let versions: Vec<String> =
+            (0..MANY + 5).map(|number| write(home.path(), &graph(number)).expect("written")).collect();
+        let named: Vec<&str> = versions.iter().map(String::as_str).collect();
+        for some in [&named[..0], &named[..3], &named[..]] {
+            settle(home.path(), some).expect("settled");
+        }
+        assert!(settle(home.path(), &["missing"]).is_err());
+        // What a power cut leaves of a file that was not settled.
+        let file = path(home.path(), named[7]);
+        fs::write(&file, "").expect("emptied");
+        assert!(read(&file, named[7]).is_err());
+        assert_eq!(write(home.path(), &graph(7)).expect("written anew"), versions[7]);
+        assert_eq!(read(&file, named[7]).expect("read").len(), 1);
+    }
 }

@@ -308,6 +308,11 @@ impl<'r> Run<'r> {
             }
             descriptions.push((id.clone(), description));
         }
+        // The store keeps numbers by their value; as they were written they are in these files alone.
+        graph_file::settle(
+            &store.home,
+            &new_content.iter().map(|&place| batch[place].version.as_str()).collect::<Vec<_>>(),
+        )?;
         self.write_content(&batch, &new_content)?;
         if !descriptions.is_empty() {
             store.describe(&descriptions, &self.loader.options.stamp)?;

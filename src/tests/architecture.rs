@@ -86,7 +86,7 @@ const ROOMS_OF_DEPENDENCIES: &[(&[&str], &[&str])] = &[
     (&["pulldown_cmark"], &["catalog"]),
     (&["aho_corasick"], &["tagger"]),
     (&["petgraph"], &["graph"]),
-    (&["oxigraph", "lz4_flex"], &["store"]),
+    (&["oxigraph", "lz4_flex", "rustix"], &["store"]),
     // The store evaluates; a service of the engine reads the pattern it is asked with; a survey fills in what it asks.
     (&["spargebra"], &["store", "engine", "survey"]),
     (&["toml"], &["store", "reproduce"]),
