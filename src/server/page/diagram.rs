@@ -1,27 +1,28 @@
-//! The shape of a dataset as SVG: classes around a ring, arrows for the properties that lead from one to another.
+//! The shape of a dataset as SVG: classes in two [columns](super::columns), arrows for the properties that lead from one to another.
 //!
-//! Names of classes stand outside the ring, each in a row of its own, so that none lies on another; between them are
-//! arrows alone, the thicker the more triples. The classes are ordered so that neighbours are linked. A name of a property
-//! stands on its arrow where there is room, else it is told by the arrow's tooltip and by the table beside the picture.
+//! Names of classes stand outside the columns, each in a row of its own, so that none lies on another; between them are
+//! arrows alone, the thicker the more triples. A name of a property stands on its arrow where there is room, of several that
+//! lead to one class by the same properties on one of them; else it is told by the arrow's tooltip and by the table
+//! beside the picture.
 
+use super::columns::{Columns, Place};
 use crate::engine::{Schema, SchemaNode};
 use crate::rdf::{grouped, prefixed};
 use crate::snippet::{cut, escaped};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// Pixels of a class's two lines.
 const ROW: f64 = 40.0;
-/// Pixels of the ring, across and at least down.
-const RING: f64 = 460.0;
-const LEAST: f64 = 300.0;
-/// Pixels for names beside it, and characters of one.
+/// Pixels from one column to the other.
+const BETWEEN: f64 = 460.0;
+/// Pixels for names beside them, and characters of one.
 const NAMES: f64 = 210.0;
-const NAME: usize = 26;
+const NAME: usize = 24;
 /// Characters of a property's name, pixels of one character, and of a line.
 const PROPERTY: usize = 22;
-/// Arrows that may have a name in the picture, the heaviest: more would hide what they name.
-const NAMED: usize = 14;
+/// Names of properties in the picture, those of the heaviest arrows: more would hide what they name.
+const NAMED: usize = 16;
 const CHARACTER: f64 = 6.0;
 const LINE: f64 = 13.0;
 /// Pixels of the radii of circles.
@@ -57,6 +58,11 @@ impl Arrow {
         self.properties.iter().map(|(_, triples)| triples).sum()
     }
 
+    /// Whether both lead to one class by properties of the same name.
+    fn is_named_like(&self, other: &Self) -> bool {
+        self.to == other.to && self.name() == other.name()
+    }
+
     fn name(&self) -> String {
         let first = self.properties.first().map(|(property, _)| cut(&prefixed(property), PROPERTY)).unwrap_or_default();
         match self.properties.len() {
@@ -83,30 +89,26 @@ struct Diagram<'s> {
     schema: &'s Schema,
     arrows: Vec<Arrow>,
     points: Vec<Point>,
-    centre: Point,
+    is_right: Vec<bool>,
     height: f64,
 }
 
 impl<'s> Diagram<'s> {
     fn of(schema: &'s Schema) -> Self {
         let arrows = arrows(schema);
-        let order = order(schema.nodes.len(), &arrows);
-        let right = order.len().div_ceil(2);
-        let ring = (right as f64 * ROW).max(LEAST);
-        let centre = Point { x: NAMES + RING / 2.0, y: ROW / 2.0 + ring / 2.0 };
-        let mut points = vec![centre; order.len()];
-        for (place, &node) in order.iter().enumerate() {
-            let (side, row, rows) = match place.checked_sub(right) {
-                None => (1.0, place, right),
-                Some(behind) => (-1.0, order.len() - right - 1 - behind, order.len() - right),
-            };
-            points[node] = on_ring(centre, ring, side, (row as f64 + 0.5) / rows as f64);
-        }
-        Self { schema, arrows, points, centre, height: ring + ROW }
+        let links: Vec<_> = arrows.iter().map(|arrow| (arrow.from, arrow.to)).collect();
+        let columns = Columns::of(schema.nodes.len(), &links);
+        let places = columns.places();
+        let point =
+            |place: &Place| Point { x: NAMES + if place.is_right { BETWEEN } else { 0.0 }, y: place.down * ROW };
+        let (points, is_right) = places.iter().map(|place| (point(place), place.is_right)).unzip();
+        // A loop of the only row needs room.
+        let height = columns.rows().max(2) as f64 * ROW;
+        Self { schema, arrows, points, is_right, height }
     }
 
     fn svg(&self, title: &str) -> String {
-        let width = RING + 2.0 * NAMES;
+        let width = BETWEEN + 2.0 * NAMES;
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"drawing schema\" role=\"img\" viewBox=\"0 0 {width:.0} {:.0}\" \
              width=\"{width:.0}\" height=\"{:.0}\" font-family=\"system-ui, sans-serif\" font-size=\"12\"><title>{}</title>\
@@ -121,7 +123,8 @@ impl<'s> Diagram<'s> {
         let most = self.arrows.iter().map(Arrow::triples).max().unwrap_or(1);
         let mut taken: Vec<Area> = (0..self.points.len()).flat_map(|node| self.areas(node)).collect();
         let mut names = String::new();
-        for (place, arrow) in self.arrows.iter().enumerate() {
+        let mut named = BTreeSet::new();
+        for arrow in &self.arrows {
             let curve = self.curve(arrow);
             let _ = write!(
                 svg,
@@ -130,8 +133,10 @@ impl<'s> Diagram<'s> {
                 THINNEST + (THICKEST - THINNEST) * share(arrow.triples(), most),
                 escaped(&self.told(arrow)),
             );
-            if place < NAMED {
-                write_name(&mut names, arrow, &curve, &mut taken);
+            if named.len() < NAMED && named.insert((arrow.to, arrow.name())) {
+                let is_shared =
+                    self.arrows.iter().any(|other| !std::ptr::eq(arrow, other) && arrow.is_named_like(other));
+                write_name(&mut names, arrow, is_shared, &curve, &mut taken);
             }
         }
         svg.push_str(&names);
@@ -162,14 +167,14 @@ impl<'s> Diagram<'s> {
     }
 
     fn is_right(&self, node: usize) -> bool {
-        self.points[node].x >= self.centre.x
+        self.is_right[node]
     }
 
     /// What a class covers: its circle, and its name up to the edge of the picture.
     fn areas(&self, node: usize) -> [Area; 2] {
         let (Point { x, y }, radius) = (self.points[node], self.radius(node));
         let name = if self.is_right(node) {
-            [x, y - 15.0, RING + 2.0 * NAMES, y + 15.0]
+            [x, y - 15.0, BETWEEN + 2.0 * NAMES, y + 15.0]
         } else {
             [0.0, y - 15.0, x, y + 15.0]
         };
@@ -194,29 +199,31 @@ impl<'s> Diagram<'s> {
         );
     }
 
-    /// The curve of an arrow: bent towards the middle, those of both directions apart; to itself a loop inwards.
+    /// The curve of an arrow: level at its ends, those of both directions apart; within a column a bow inwards, to itself a loop.
     fn curve(&self, arrow: &Arrow) -> [Point; 4] {
-        let (from, to, middle) = (self.points[arrow.from], self.points[arrow.to], self.centre);
+        let (from, to) = (self.points[arrow.from], self.points[arrow.to]);
+        let inwards = |node: usize| if self.is_right(node) { -1.0 } else { 1.0 };
+        let beside = |node: usize, pixels: f64, down: f64| {
+            let Point { x, y } = self.points[node];
+            Point { x: x + inwards(node) * pixels, y: y + down }
+        };
         if arrow.from == arrow.to {
-            let (radius, side) = (self.radius(arrow.from), if self.is_right(arrow.from) { -1.0 } else { 1.0 });
-            let at = |across: f64, down: f64| Point { x: from.x + side * across, y: from.y + down };
-            return [at(radius * 0.7, -radius * 0.7), at(64.0, -26.0), at(64.0, 26.0), at(radius * 0.8, radius * 0.8)];
+            let radius = self.radius(arrow.from);
+            return [(0.7, -0.7), (64.0 / radius, -26.0 / radius), (64.0 / radius, 26.0 / radius), (0.8, 0.8)]
+                .map(|(across, down)| beside(arrow.from, radius * across, radius * down));
         }
-        let half = Point { x: (from.x + to.x) / 2.0, y: (from.y + to.y) / 2.0 };
-        let (dx, dy) = (to.x - from.x, to.y - from.y);
-        let length = dx.hypot(dy).max(1.0);
-        let apart = 16.0;
-        let bend = Point {
-            x: half.x + (middle.x - half.x) * 0.45 - dy / length * apart,
-            y: half.y + (middle.y - half.y) * 0.45 + dx / length * apart,
-        };
-        let end = towards(to, bend, self.radius(arrow.to) + 2.0);
-        let start = towards(from, bend, self.radius(arrow.from));
-        let third = |point: Point| Point {
-            x: point.x + (bend.x - point.x) * 2.0 / 3.0,
-            y: point.y + (bend.y - point.y) * 2.0 / 3.0,
-        };
-        [start, third(start), third(end), end]
+        let is_within = self.is_right(arrow.from) == self.is_right(arrow.to);
+        let reach = if is_within { (30.0 + 0.4 * (from.y - to.y).abs()).min(0.4 * BETWEEN) } else { 0.45 * BETWEEN };
+        // There and back side by side.
+        let apart = if self.is_right(arrow.from) { 3.0 } else { -3.0 };
+        let [leaves, arrives] =
+            if is_within { [3.0, -3.0].map(|part| part * (to.y - from.y).signum()) } else { [apart; 2] };
+        [
+            beside(arrow.from, self.radius(arrow.from), leaves),
+            beside(arrow.from, reach, leaves),
+            beside(arrow.to, reach, arrives),
+            beside(arrow.to, self.radius(arrow.to) + 2.0, arrives),
+        ]
     }
 }
 
@@ -232,37 +239,6 @@ fn arrows(schema: &Schema) -> Vec<Arrow> {
     arrows
 }
 
-/// The order of classes around the ring: beginning with the first, each time the one that is linked to those placed last.
-fn order(nodes: usize, arrows: &[Arrow]) -> Vec<usize> {
-    let mut order: Vec<usize> = Vec::with_capacity(nodes);
-    while order.len() < nodes {
-        let near = |node: usize| {
-            let linked = |other: usize| {
-                arrows
-                    .iter()
-                    .any(|arrow| (arrow.from, arrow.to) == (node, other) || (arrow.to, arrow.from) == (node, other))
-            };
-            order.iter().rev().position(|&placed| linked(placed)).unwrap_or(usize::MAX)
-        };
-        let next = (0..nodes).filter(|node| !order.contains(node)).min_by_key(|&node| (near(node), node));
-        order.extend(next);
-    }
-    order
-}
-
-/// A place on the ring, a part of its height down.
-fn on_ring(centre: Point, height: f64, side: f64, down: f64) -> Point {
-    let up = 1.0 - 2.0 * down;
-    Point { x: centre.x + side * RING / 2.0 * (1.0 - 0.75 * up * up).sqrt(), y: centre.y - up * height / 2.0 }
-}
-
-/// The point so many pixels from one on the way to another.
-fn towards(from: Point, to: Point, pixels: f64) -> Point {
-    let (dx, dy) = (to.x - from.x, to.y - from.y);
-    let length = dx.hypot(dy).max(1.0);
-    Point { x: from.x + dx / length * pixels, y: from.y + dy / length * pixels }
-}
-
 fn path([start, first, second, end]: &[Point; 4]) -> String {
     format!(
         "M{:.1} {:.1}C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}",
@@ -276,15 +252,18 @@ fn at(curve: &[Point; 4], t: f64) -> Point {
     Point { x: sum(|point| point.x), y: sum(|point| point.y) }
 }
 
-/// Writes the name of an arrow's property where nothing else stands; nowhere where there is no such place.
-fn write_name(out: &mut String, arrow: &Arrow, curve: &[Point; 4], taken: &mut Vec<Area>) {
+/// Writes the name of an arrow's property where nothing else stands, that of several near where they lead; nowhere where there
+/// is no such place.
+fn write_name(out: &mut String, arrow: &Arrow, is_shared: bool, curve: &[Point; 4], taken: &mut Vec<Area>) {
     let name = arrow.name();
     let half = name.chars().count() as f64 * CHARACTER / 2.0 + 2.0;
     let area = |t: f64| {
         let Point { x, y } = at(curve, t);
         [x - half, y - LINE / 2.0, x + half, y + LINE / 2.0]
     };
-    let places = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74].map(area);
+    let alone = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74];
+    let near_end = [0.8, 0.76, 0.72, 0.68, 0.64, 0.6, 0.84];
+    let places = if is_shared { near_end } else { alone }.map(area);
     let Some(area) = places.into_iter().find(|area| !taken.iter().any(|other| meet(area, other))) else { return };
     // Room around it, so that names can be told apart.
     taken.push([area[0] - 8.0, area[1] - 5.0, area[2] + 8.0, area[3] + 5.0]);
@@ -339,10 +318,10 @@ mod tests {
                 assert!(names[..place].iter().all(|other| !meet(one, other)), "{nodes}: {place}");
             }
             for (place, node) in schema.nodes.iter().enumerate() {
-                // Bold letters are up to 7.2 pixels wide on average.
-                let name = LARGEST + 6.0 + cut(&class_name(node), NAME).chars().count() as f64 * 7.2;
+                // Bold letters are up to 7.8 pixels wide on average.
+                let name = LARGEST + 6.0 + cut(&class_name(node), NAME).chars().count() as f64 * 7.8;
                 let room = if diagram.is_right(place) {
-                    RING + 2.0 * NAMES - diagram.points[place].x
+                    BETWEEN + 2.0 * NAMES - diagram.points[place].x
                 } else {
                     diagram.points[place].x
                 };
@@ -361,8 +340,10 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_on_the_ring_are_linked() {
-        let arrows = arrows(&schema(5, &[(0, 3, 1), (3, 1, 1), (1, 4, 1)]));
-        assert_eq!(order(5, &arrows), [0, 3, 1, 4, 2]);
+    fn what_several_arrows_are_called_is_written_once() {
+        let mut drawn = schema(4, &[(0, 3, 5), (1, 3, 5), (2, 3, 5)]);
+        drawn.edges.iter_mut().for_each(|edge| edge.property = "http://e.org/same".to_owned());
+        let svg = draw(&drawn, "t").expect("a drawing");
+        assert_eq!((svg.matches("class=\"property\"").count(), svg.matches("class=\"link\"").count()), (1, 3));
     }
 }

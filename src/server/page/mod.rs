@@ -2,6 +2,7 @@
 
 mod api;
 mod chart;
+mod columns;
 mod dataset;
 mod diagram;
 mod entity;

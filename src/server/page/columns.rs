@@ -1,0 +1,221 @@
+//! Where the classes of a diagram stand: in two columns, links leading from the left to the right, crossing as little as may be.
+//!
+//! A layered drawing after K. Sugiyama, S. Tagawa and M. Toda, *Methods for visual understanding of hierarchical system
+//! structures*, IEEE Transactions on Systems, Man, and Cybernetics 11(2), 1981, of two layers: names are long and stand outside,
+//! where a third column would have none. Everything is decided by counts and places: the same schema is drawn alike every time.
+
+/// What a link costs whose ends stand in one column, and one that leads to the left; a column longer by one class costs 1.
+const BESIDE: usize = 3;
+const BACK: usize = 1;
+/// Times the columns are ordered by each other, and swaps of neighbours are tried.
+const SWEEPS: usize = 8;
+const SWAPS: usize = 40;
+
+/// A link by its ends.
+pub(super) type Link = (usize, usize);
+
+/// The classes of each column from above, and below them, by turns in both, those that no link leads to another from or to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Columns {
+    left: Vec<usize>,
+    right: Vec<usize>,
+    unlinked: Vec<usize>,
+}
+
+/// Where a class stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Place {
+    pub(super) is_right: bool,
+    /// Rows above its middle; what a column has fewer of stands further apart.
+    pub(super) down: f64,
+}
+
+impl Columns {
+    /// Of so many classes, numbered from the largest.
+    pub(super) fn of(classes: usize, links: &[Link]) -> Self {
+        let links: Vec<Link> = links.iter().copied().filter(|(from, to)| from != to).collect();
+        let is_linked = |class: &usize| links.iter().any(|(from, to)| from == class || to == class);
+        let (linked, unlinked): (Vec<usize>, Vec<usize>) = (0..classes).partition(is_linked);
+        let is_right = sides(&linked, classes, &links);
+        let (right, left) = linked.into_iter().partition(|&class| is_right[class]);
+        let mut columns = Self { left, right, unlinked };
+        columns.order(&links);
+        columns
+    }
+
+    /// Of each class.
+    pub(super) fn places(&self) -> Vec<Place> {
+        let mut places =
+            vec![Place { is_right: false, down: 0.0 }; self.left.len() + self.right.len() + self.unlinked.len()];
+        let above = self.linked_rows();
+        for (column, is_right) in [(&self.left, false), (&self.right, true)] {
+            for (row, &class) in column.iter().enumerate() {
+                let down = (row as f64 + 0.5) / column.len() as f64 * above as f64;
+                places[class] = Place { is_right, down };
+            }
+        }
+        for (number, &class) in self.unlinked.iter().enumerate() {
+            let down = (above + number / 2) as f64 + 0.5;
+            places[class] = Place { is_right: number % 2 == 1, down };
+        }
+        places
+    }
+
+    pub(super) fn rows(&self) -> usize {
+        self.linked_rows() + self.unlinked.len().div_ceil(2)
+    }
+
+    fn linked_rows(&self) -> usize {
+        self.left.len().max(self.right.len())
+    }
+
+    fn column(&mut self, is_right: bool) -> &mut Vec<usize> {
+        if is_right { &mut self.right } else { &mut self.left }
+    }
+
+    fn order(&mut self, links: &[Link]) {
+        let mut best = (self.cost(links), self.clone());
+        for sweep in 0..SWEEPS {
+            let places = self.places();
+            let middle = |class| middle(class, links, &places);
+            self.column(sweep % 2 == 0).sort_by(|&one, &other| middle(one).total_cmp(&middle(other)));
+            let cost = self.cost(links);
+            if cost < best.0 {
+                best = (cost, self.clone());
+            }
+        }
+        *self = best.1;
+        for _ in 0..SWAPS {
+            if !self.swap(links) {
+                break;
+            }
+        }
+    }
+
+    /// Swaps neighbours where that is better; whether it was anywhere.
+    fn swap(&mut self, links: &[Link]) -> bool {
+        let mut has_swapped = false;
+        for is_right in [false, true] {
+            for row in 1..self.column(is_right).len() {
+                let before = self.cost(links);
+                self.column(is_right).swap(row - 1, row);
+                if self.cost(links) < before {
+                    has_swapped = true;
+                } else {
+                    self.column(is_right).swap(row - 1, row);
+                }
+            }
+        }
+        has_swapped
+    }
+
+    /// Crossings of links between the columns, and how far links lead up and down, as parts of the height.
+    fn cost(&self, links: &[Link]) -> f64 {
+        let places = self.places();
+        let ends = |&(from, to): &Link| [places[from], places[to]];
+        let across: Vec<(f64, f64)> = links
+            .iter()
+            .map(ends)
+            .filter(|[from, to]| from.is_right != to.is_right)
+            .map(|[from, to]| if to.is_right { (from.down, to.down) } else { (to.down, from.down) })
+            .collect();
+        let crosses = |one: &(f64, f64), other: &(f64, f64)| (one.0 - other.0) * (one.1 - other.1) < 0.0;
+        let crossings: usize = across
+            .iter()
+            .enumerate()
+            .map(|(place, one)| across[..place].iter().filter(|other| crosses(one, other)).count())
+            .sum();
+        let lengths: f64 = links.iter().map(ends).map(|[from, to]| (from.down - to.down).abs()).sum();
+        crossings as f64 + lengths / self.linked_rows().max(1) as f64
+    }
+}
+
+/// How far down the classes stand that one is linked to, in the mean.
+fn middle(class: usize, links: &[Link], places: &[Place]) -> f64 {
+    let linked = links.iter().filter_map(|&(from, to)| match class {
+        _ if class == from => Some(places[to].down),
+        _ if class == to => Some(places[from].down),
+        _ => None,
+    });
+    let (sum, count) = linked.fold((0.0, 0.0), |(sum, count), down| (sum + down, count + 1.0));
+    sum / f64::max(count, 1.0)
+}
+
+/// Which classes stand to the right: those that more links lead to than from, then one or two moved while that is better.
+fn sides(linked: &[usize], classes: usize, links: &[Link]) -> Vec<bool> {
+    let count = |is: &dyn Fn(&Link) -> bool| links.iter().filter(|link| is(link)).count();
+    let mut sides: Vec<bool> =
+        (0..classes).map(|class| count(&|link| link.1 == class) > count(&|link| link.0 == class)).collect();
+    let pairs = |(place, &one): (usize, &usize)| linked[..=place].iter().map(move |&other| (one, other));
+    let moves: Vec<(usize, usize)> = linked.iter().enumerate().flat_map(pairs).collect();
+    let cost = |sides: &[bool]| misplaced(linked, sides, links);
+    // Every move lowers a whole number, so that this ends.
+    while let Some(better) = moves.iter().map(|&pair| moved(&sides, pair)).find(|moved| cost(moved) < cost(&sides)) {
+        sides = better;
+    }
+    sides
+}
+
+/// Of twice the same class that one is moved.
+fn moved(sides: &[bool], (one, other): (usize, usize)) -> Vec<bool> {
+    let mut moved = sides.to_vec();
+    moved[one] = !sides[one];
+    moved[other] = !sides[other];
+    moved
+}
+
+fn misplaced(linked: &[usize], is_right: &[bool], links: &[Link]) -> usize {
+    let cost = |&(from, to): &Link| match (is_right[from], is_right[to]) {
+        (false, true) => 0,
+        (true, false) => BACK,
+        _ => BESIDE,
+    };
+    let right = linked.iter().filter(|&&class| is_right[class]).count();
+    links.iter().map(cost).sum::<usize>() + right.abs_diff(linked.len() - right)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_lead_from_the_left_to_the_right() {
+        // Words (0, 1, 2) and their features (3, 4), as in grammars.
+        let words = Columns::of(5, &[(0, 3), (1, 3), (1, 4), (2, 4)]);
+        assert_eq!((words.left, words.right), (vec![0, 1, 2], vec![3, 4]));
+        let chain = Columns::of(4, &[(0, 1), (1, 2), (2, 3)]).places();
+        assert_eq!([0, 1, 2, 3].map(|class| chain[class].is_right), [false, true, false, true], "one leads back");
+    }
+
+    #[test]
+    fn what_can_be_drawn_without_crossings_is() {
+        let links = [(0, 7), (1, 6), (2, 5), (3, 4)];
+        let places = Columns::of(8, &links).places();
+        assert!(links.iter().all(|&(from, to)| places[from].down == places[to].down), "{places:?}");
+    }
+
+    #[test]
+    fn every_class_stands_somewhere_alone() {
+        for classes in 0..=30_usize {
+            let links: Vec<Link> =
+                (0..classes * 2).map(|n| ((n * 7 + 3) % classes, (n * 5 + 1) % classes / 2)).collect();
+            let columns = Columns::of(classes, &links);
+            let (places, rows) = (columns.places(), columns.rows());
+            assert_eq!(places.len(), classes);
+            for (class, one) in places.iter().enumerate() {
+                assert!(one.down >= 0.5 && one.down <= rows as f64 - 0.5, "{columns:?}");
+                let is_near = |other: &&Place| one.is_right == other.is_right && (one.down - other.down).abs() < 0.99;
+                assert_eq!(places[..class].iter().find(is_near), None, "{columns:?}");
+            }
+            assert_eq!(columns, Columns::of(classes, &links), "the same every time");
+        }
+    }
+
+    #[test]
+    fn classes_of_no_link_stand_below_the_others() {
+        let columns = Columns::of(5, &[(0, 0), (1, 2)]);
+        assert_eq!((columns.unlinked.as_slice(), columns.rows()), (&[0, 3, 4][..], 3));
+        let places = columns.places();
+        assert_eq!([1, 2, 0, 3, 4].map(|class| places[class].down), [0.5, 0.5, 1.5, 1.5, 2.5]);
+    }
+}
