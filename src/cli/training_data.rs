@@ -7,11 +7,12 @@ use crate::engine::Searcher;
 use crate::eval::{Qrels, ResearchTopic, Topics};
 use crate::reproduce::{FoldSource, Input, Provenance};
 use crate::training::abstracts::abstracts;
+use crate::training::crops::crops;
 use crate::training::judged::judged;
 use crate::training::mentions::mentions;
 use crate::training::queries::{QueryOptions, queries};
 use crate::training::titles::titles;
-use crate::training::{PaperOptions, TrainingData, check_free};
+use crate::training::{PaperOptions, TrainingData, TrainingError, check_free};
 use anyhow::{Context, ensure};
 use clap::Subcommand;
 use serde_json::{Value, json};
@@ -37,6 +38,8 @@ enum Kind {
     Mentions(Mentions),
     /// Titles of the same papers, and their abstracts.
     Abstracts(Papers),
+    /// Pieces of abstracts of the same papers, and other pieces of the same abstracts.
+    Crops(Papers),
 }
 
 #[derive(clap::Args, Debug)]
@@ -142,7 +145,8 @@ impl Kind {
         | Self::Queries(Queries { output, .. })
         | Self::Judged(Judged { output, .. })
         | Self::Mentions(Mentions { papers: Papers { output, .. }, .. })
-        | Self::Abstracts(Papers { output, .. })) = self;
+        | Self::Abstracts(Papers { output, .. })
+        | Self::Crops(Papers { output, .. })) = self;
         &output.output
     }
 
@@ -176,7 +180,8 @@ fn make(kind: &Kind, searcher: Option<Searcher>) -> anyhow::Result<Made> {
         (Kind::Queries(arguments), Some(searcher)) => of_content(searcher, arguments),
         (Kind::Judged(arguments), Some(searcher)) => of_judgements(searcher, arguments),
         (Kind::Mentions(arguments), Some(searcher)) => of_mentions(searcher, arguments),
-        (Kind::Abstracts(arguments), Some(searcher)) => of_abstracts(&searcher, arguments),
+        (Kind::Abstracts(arguments), Some(searcher)) => of_papers("abstracts", abstracts, &searcher, arguments),
+        (Kind::Crops(arguments), Some(searcher)) => of_papers("crops", crops, &searcher, arguments),
         (_, None) => anyhow::bail!("this kind is made of a home"),
     }
 }
@@ -257,10 +262,13 @@ fn lines(path: &Path) -> anyhow::Result<Vec<String>> {
     Ok(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect())
 }
 
-fn of_abstracts(searcher: &Searcher, papers: &Papers) -> anyhow::Result<Made> {
+/// How examples are made of papers alone.
+type OfPapers = fn(&Searcher, &PaperOptions<'_>) -> Result<TrainingData, TrainingError>;
+
+fn of_papers(kind: &'static str, made: OfPapers, searcher: &Searcher, papers: &Papers) -> anyhow::Result<Made> {
     let topics = papers.topics()?;
-    let data = abstracts(searcher, &PaperOptions { papers: &papers.papers, topics: &topics })?;
-    Ok(Made { data, kind: "abstracts", inputs: papers.inputs(), parameters: json!({}) })
+    let data = made(searcher, &PaperOptions { papers: &papers.papers, topics: &topics })?;
+    Ok(Made { data, kind, inputs: papers.inputs(), parameters: json!({}) })
 }
 
 impl Papers {

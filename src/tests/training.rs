@@ -4,7 +4,7 @@ use super::support::{run, testdata};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// A home of a catalogue.
@@ -238,34 +238,61 @@ fn papers_are_given_what_others_asked() {
     assert!(none.code == Some(2) && none.err.contains("nowhere.txt"), "{none:?}");
 }
 
-#[test]
-fn abstracts_of_the_papers_that_mentions_are_made_of() {
-    let home = home("testdata/research/collection.jsonl");
-    let place = tempfile::tempdir().expect("a folder");
-    let papers = place.path().join("papers.jsonl");
-    // Real abstracts are longer than those of the other tests.
+/// Papers whose abstracts are as long as real ones, without what they were made of.
+fn longer_papers(place: &Path) -> PathBuf {
+    let papers = place.join("papers.jsonl");
     let longer = format!(" {}\", \"year\"", ["Boats are described by what is seen of them."; 5].join(" "));
     let told = fs::read_to_string(testdata("research/papers.jsonl")).expect("read");
     fs::write(&papers, told.replace("\", \"year\"", &longer)).expect("written");
-    let papers = ["--papers", papers.to_str().expect("a path")];
-    let topics = ["--topics", "testdata/research/topics.jsonl", "--qrels", "testdata/research/topics.qrels"];
-    let arguments = [&papers[..], &topics].concat();
-    let (mentions, made) =
-        (Made::of(home.path(), "mentions", &arguments), Made::of(home.path(), "abstracts", &arguments));
+    papers
+}
+
+/// A paper trains or validates as a whole: what one that validates says is not learned by heart beside.
+fn splits_are_those_of(mentions: &Made, made: &Made) {
     assert_eq!(made.about["excluded"], mentions.about["excluded"]);
     assert!(!made.examples.is_empty(), "{}", made.about);
-    assert_eq!(made.passages.len(), made.examples.len());
-    // A paper trains or validates as a whole: the abstract of one that validates is not learned by heart beside.
     let split_of: BTreeMap<&str, &Value> = mentions
         .examples
         .iter()
         .map(|one| (one["id"].as_str().and_then(|id| id.split('-').nth(1)).expect("a paper"), &one["split"]))
         .collect();
-    for example in &made.examples {
-        let [id, paper] = [&example["positives"][0], &example["id"]].map(|id| id.as_str().expect("an id"));
-        assert_eq!((example["style"].as_str(), made.passages[id]["text"].as_str()), (Some("title"), Some("abstract")));
-        let line = paper.trim_start_matches("title-paper-");
-        assert!(split_of.get(line).is_none_or(|split| **split == example["split"]), "{example}");
+    let paired = |example: &&Value| split_of.get(line_of(example)).map(|split| (**split).clone());
+    let (own, theirs): (Vec<_>, Vec<_>) =
+        made.examples.iter().filter_map(|one| Some((one["split"].clone(), paired(&one)?))).unzip();
+    assert!(!own.is_empty());
+    assert_eq!(own, theirs);
+}
+
+/// The line of the paper that an example was made of.
+fn line_of(example: &Value) -> &str {
+    let id = example["id"].as_str().expect("an id");
+    id.split("paper-").nth(1).and_then(|rest| rest.split('-').next()).expect("a paper")
+}
+
+#[test]
+fn abstracts_and_their_pieces_of_the_papers_that_mentions_are_made_of() {
+    let home = home("testdata/research/collection.jsonl");
+    let place = tempfile::tempdir().expect("a folder");
+    let papers = longer_papers(place.path());
+    let papers = ["--papers", papers.to_str().expect("a path")];
+    let topics = ["--topics", "testdata/research/topics.jsonl", "--qrels", "testdata/research/topics.qrels"];
+    let arguments = [&papers[..], &topics].concat();
+    let made = |kind| Made::of(home.path(), kind, &arguments);
+    let (mentions, abstracts, crops) = (made("mentions"), made("abstracts"), made("crops"));
+    splits_are_those_of(&mentions, &abstracts);
+    splits_are_those_of(&mentions, &crops);
+    assert_eq!(abstracts.passages.len(), abstracts.examples.len());
+    for example in &abstracts.examples {
+        let passage = &abstracts.passages[example["positives"][0].as_str().expect("an id")];
+        assert_eq!((example["style"].as_str(), passage["text"].as_str()), (Some("title"), Some("abstract")));
+    }
+    for example in &crops.examples {
+        let own = example["id"].as_str().expect("an id").replace("crop-", "") + "#crop";
+        assert_eq!((&example["style"], &crops.passages[&own]["parts"][0]), (&"crop".into(), &example["query"]));
+        let all: Vec<&String> =
+            crops.passages.keys().filter(|id| id.starts_with(&format!("paper-{}-", line_of(example)))).collect();
+        let others: Vec<&String> = all.into_iter().filter(|id| **id != own).collect();
+        assert_eq!(ids(&example["positives"]).iter().collect::<Vec<_>>(), others, "all but the piece itself answer it");
     }
 }
 

@@ -23,7 +23,7 @@ pub fn abstracts(searcher: &Searcher, options: &PaperOptions<'_>) -> Result<Trai
         let [title, summary, _] = &paper.texts;
         let [title, summary] = [title, summary].map(|text| text.split_whitespace().count());
         let is_long_enough = title >= FEWEST_OF_TITLE && summary >= FEWEST_OF_ABSTRACT;
-        let Some(id) = id(&paper).filter(|_| is_long_enough) else {
+        let Some(id) = paper.id().filter(|_| is_long_enough) else {
             data.left_out.add("papers of too short a title or abstract");
             continue;
         };
@@ -31,11 +31,6 @@ pub fn abstracts(searcher: &Searcher, options: &PaperOptions<'_>) -> Result<Trai
         data.insert(passage(&paper, id));
     }
     Ok(data)
-}
-
-/// Papers have no id but their place in the file.
-fn id(paper: &Paper) -> Option<DatasetId> {
-    DatasetId::new(format!("paper-{}", paper.line)).ok()
 }
 
 fn example(paper: &Paper, id: &DatasetId) -> Example {

@@ -18,6 +18,8 @@ pub enum PassageKind {
     Masked,
     /// No dataset's: a paper's abstract.
     Abstract,
+    /// No dataset's: a piece of a paper's abstract.
+    Crop,
 }
 
 impl PassageKind {
@@ -29,6 +31,7 @@ impl PassageKind {
             Self::Data => "data",
             Self::Masked => "masked",
             Self::Abstract => "abstract",
+            Self::Crop => "crop",
         }
     }
 
@@ -76,6 +79,8 @@ pub enum Style {
     Keyphrases,
     /// What somebody asked that a paper fits.
     Asked,
+    /// A piece of a paper's abstract.
+    Crop,
 }
 
 impl Style {
@@ -91,6 +96,7 @@ impl Style {
             Self::Summary => "summary",
             Self::Keyphrases => "keyphrases",
             Self::Asked => "asked",
+            Self::Crop => "crop",
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Training data: queries with the passages that answer them and passages that do not, for those who train encoders.
 //!
-//! Five kinds, after the two papers whose retrievers they train. Q. Chen et al., *Dense Re-Ranking with Weak Supervision for
+//! Six kinds, most after the two papers whose retrievers they train. Q. Chen et al., *Dense Re-Ranking with Weak Supervision for
 //! RDF Dataset Search* (DR2), ISWC 2023: [titles] whose words are masked in what they are to find (distant supervision),
 //! [queries] generated from the content of datasets (self-training), and [judged] topics (fine-tuning). V. Viswanathan et
 //! al., *DataFinder*, ACL 2023: papers that name the datasets they use
-//! ([mentions]), and beside them what papers are about ([abstracts]). A folder of them is what
+//! ([mentions]), and beside them what papers are about ([abstracts], [crops]). A folder of them is what
 //! [`TrainingData::write`] says; the passages are exactly those that the [engine](crate::engine::passages) has encoded, so
 //! that what is trained on is what is ranked. Everything is drawn by hashes of what it is drawn for: the same input gives
 //! the same bytes, and one more dataset or paper moves no other.
@@ -12,6 +12,7 @@
 pub mod abstracts;
 mod asked;
 mod collection;
+pub mod crops;
 mod examples;
 mod folder;
 pub mod judged;

@@ -6,7 +6,7 @@ use super::overlap::Known;
 use super::sentences::{standing_alone, telling};
 use super::tokens::{normalized, tokens};
 use super::{TrainingData, TrainingError};
-use crate::catalog::Metadata;
+use crate::catalog::{DatasetId, Metadata};
 use crate::eval::ResearchTopic;
 use crate::tagger::{Lexicon, Statistics, Tagger, TaggerOptions};
 use rustc_hash::FxHashSet;
@@ -50,6 +50,13 @@ pub(super) struct Paper {
     pub(super) texts: [String; 3],
     /// What its abstract says is done.
     pub(super) sentence: String,
+}
+
+impl Paper {
+    /// Papers have no id but their place in the file.
+    pub(super) fn id(&self) -> Option<DatasetId> {
+        DatasetId::new(format!("paper-{}", self.line)).ok()
+    }
 }
 
 /// The papers that may be trained on, without the names in them.
