@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn abstracts_are_cut_between_sentences_and_nothing_is_lost() {
         let two = format!("{BOATS} {WE}");
-        assert_eq!(pieces(&two), [two.clone()], "of two sentences there is one piece");
+        assert_eq!(pieces(&two), [two.as_str()], "of two sentences there is one piece");
         assert_eq!(pieces(&format!("{two} {BOATS}")), [format!("{two} {BOATS}")], "one left over goes with the last");
         assert_eq!(pieces(&format!("{two} {two}")), [two.clone(), two.clone()]);
         assert_eq!(pieces(&format!("{two} {two} {WE}")), [two.clone(), format!("{two} {WE}")]);

@@ -26,10 +26,10 @@ KEPT = ["config.json", "tokenizer.json", "tokenizer_config.json", "special_token
 class Settings:
     """What a stage is told. Lengths in pieces; `negatives`: hard ones drawn for each query; `random`: passages drawn from all for
     each batch, with which popularity is learned; `mix`: shares of the trained weights that are tried against the start's, the best
-    by validation is kept; `hold_out`: one example in so many chooses instead of training, for data too few to have such of their
-    own; `again`: how many times an epoch examples of a style are seen, once if it is not named; `beside`: other folders of data, each
-    with its name and settings of its own; every `beside_every` steps a batch of the next of them adds to the loss, so that what
-    they tell is learned, too, or not forgotten."""
+    by validation is kept; `share`: the share that is tried beside these, kept where there are none; `hold_out`: one example in so
+    many chooses instead of training, for data too few to have such of their own; `again`: how many times an epoch examples of a
+    style are seen, once if it is not named; `beside`: other folders of data, each with its name and settings of its own; every
+    `beside_every` steps a batch of the next of them adds to the loss, so that what they tell is learned, too, or not forgotten."""
     heads: list = dataclasses.field(default_factory=lambda: ["text", "piece"])
     styles: list | None = None
     epochs: int = 1
@@ -49,6 +49,7 @@ class Settings:
     patience: int = 4
     examples: int | None = None
     mix: list = dataclasses.field(default_factory=list)
+    share: float = 1.0
     hold_out: int = 0
     again: dict = dataclasses.field(default_factory=dict)
     beside: list = dataclasses.field(default_factory=list)
@@ -271,20 +272,26 @@ class Stage:
 
     def finish(self):
         best = self.folder / "best"
-        share = self.mixed(best) if self.settings.mix else 1.0
+        share = self.mixed(best) if self.settings.mix or self.settings.share != 1 else 1.0
         done = {"steps": self.step, "seconds": round(self.spent, 1), "best": round(self.best, 4), "share": share,
                 "device": self.device, "threads": torch.get_num_threads(), "train": len(self.train), "valid": len(self.valid),
                 "settings": dataclasses.asdict(self.settings)}
         (self.folder / "curve.svg").write_text(curve(self.folder / "log.jsonl"))
         (self.folder / "done.json").write_text(json.dumps(done, indent=1) + "\n")
         (self.folder / "state.pt").unlink(missing_ok=True)
+        shutil.rmtree(self.folder / "unmixed", ignore_errors=True)
         return best
 
     def mixed(self, best):
         """Weights between those of the start and the trained ones (M. Wortsman et al., *Robust fine-tuning of zero-shot
         models*, CVPR 2022): few examples teach much that holds for these examples alone."""
+        # Stopped while it mixes, a run does not mix what is mixed.
+        unmixed = self.folder / "unmixed"
+        if not unmixed.exists():
+            shutil.copytree(best, staged := self.folder / "unmixed.new", dirs_exist_ok=True)
+            os.replace(staged, unmixed)
         start = self.begun().state_dict()
-        self.model.load_state_dict(Ranker.open(best).state_dict())
+        self.model.load_state_dict(Ranker.open(unmixed).state_dict())
         trained = {name: value.clone() for name, value in self.model.state_dict().items()}
 
         def between(share):
@@ -292,7 +299,7 @@ class Stage:
                     for name, value in trained.items()}
 
         tried = []
-        for share in sorted({*self.settings.mix, 1.0}):
+        for share in sorted({*self.settings.mix, self.settings.share}):
             self.model.load_state_dict(between(share))
             found = self.measured()
             tried.append((sum(found.values()) / len(found), share))
