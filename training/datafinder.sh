@@ -10,7 +10,7 @@ python=$(bash training/environment.sh)
 made() { [ -d "$output/data/$2" ] || "$program" --home "$1" training-data "${@:2}" --output "$output/data/$2"; }
 papers=(--papers "$data/datafinder/mentions.jsonl" --topics "$data/datafinder/dev.jsonl" --qrels "$data/datafinder/dev.qrels")
 made "$home" mentions --queries "$data/datafinder/train_keyphrases.txt" "${papers[@]}"
-made "$home" abstracts "${papers[@]}"
+made "$home" crops "${papers[@]}"
 made "$lod" titles --catalog "$data/eu-portal/datasets.jsonl" --with-home
 made "$lod" queries
 export PYTHONPATH=training HF_HUB_OFFLINE=1

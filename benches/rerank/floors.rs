@@ -45,7 +45,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     for (grade, scores) in &judged {
         tell(&format!("datasets judged {grade}"), scores);
     }
-    floors(&real, &other, &judged);
+    floors(&real, &other, &judged, own(model)?);
     for (query, hits) in OFF_TOPIC.lines().zip(&other) {
         let [text, piece] = best(hits);
         println!("  {text:.3} {piece:.3}  {query}");
@@ -134,8 +134,17 @@ struct Rates {
     kept: f64,
 }
 
-/// For so many off-topic queries with a hit found at most, the floors that lose least.
-fn floors(real: &[Vec<Scores>], other: &[Vec<Scores>], judged: &BTreeMap<i32, Vec<Scores>>) {
+/// The floors that a model's folder tells.
+fn own(model: &std::path::Path) -> Result<Option<Scores>, Failure> {
+    let path = model.join("lodeseek.json");
+    let told: serde_json::Value =
+        if path.exists() { serde_json::from_slice(&std::fs::read(path)?)? } else { return Ok(None) };
+    let floor = |head: &str| told["floor"][head].as_f64();
+    Ok(floor("text").zip(floor("piece")).map(|(text, piece)| [text, piece]))
+}
+
+/// For so many off-topic queries with a hit found at most, the floors that lose least; and the model's own.
+fn floors(real: &[Vec<Scores>], other: &[Vec<Scores>], judged: &BTreeMap<i32, Vec<Scores>>, own: Option<Scores>) {
     let of = |wanted: fn(i32) -> bool| -> Vec<Scores> {
         judged.iter().filter(|(grade, _)| wanted(**grade)).flat_map(|(_, scores)| scores.clone()).collect()
     };
@@ -161,6 +170,10 @@ fn floors(real: &[Vec<Scores>], other: &[Vec<Scores>], judged: &BTreeMap<i32, Ve
             continue;
         };
         tell_rates(least);
+    }
+    if let Some(own) = own {
+        println!("  of the folder, both, and each by itself:");
+        [own, [own[0], f64::INFINITY], [f64::INFINITY, own[1]]].map(rates).iter().for_each(tell_rates);
     }
 }
 
