@@ -12,6 +12,9 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 ///
 /// faer's Lanczos method with restarts, which reads the matrix by its products with vectors alone. It runs until every
 /// component is exact to the tolerance: the seed, of the vector it begins with, changes signs and the last digits.
+///
+/// faer 0.24.4 has a fault: after a restart two of its vectors may no longer be at right angles, and the loop that makes a
+/// new one be so to both then never ends. Seen once, with 100 components of 1,176 abstracts; six fewer were decomposed.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TruncatedSvd {
     /// The columns of the result.

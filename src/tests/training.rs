@@ -243,7 +243,9 @@ fn longer_papers(place: &Path) -> PathBuf {
     let papers = place.join("papers.jsonl");
     let longer = format!(" {}\", \"year\"", ["Boats are described by what is seen of them."; 5].join(" "));
     let told = fs::read_to_string(testdata("research/papers.jsonl")).expect("read");
-    fs::write(&papers, told.replace("\", \"year\"", &longer)).expect("written");
+    // A title that chooses instead of training.
+    let valid = r#"{"title": "Fishing boats on a lake", "abstract": "We find boats in photographs by night.", "year": 2018, "positives": ["Harbour Cam"]}"#;
+    fs::write(&papers, format!("{}\n{valid}\n", told.trim_end()).replace("\", \"year\"", &longer)).expect("written");
     papers
 }
 
@@ -259,7 +261,7 @@ fn splits_are_those_of(mentions: &Made, made: &Made) {
     let paired = |example: &&Value| split_of.get(line_of(example)).map(|split| (**split).clone());
     let (own, theirs): (Vec<_>, Vec<_>) =
         made.examples.iter().filter_map(|one| Some((one["split"].clone(), paired(&one)?))).unzip();
-    assert!(!own.is_empty());
+    assert!(["train", "valid"].iter().all(|split| own.contains(&Value::from(*split))), "{own:?}");
     assert_eq!(own, theirs);
 }
 

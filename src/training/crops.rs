@@ -26,7 +26,7 @@ pub fn crops(searcher: &Searcher, options: &PaperOptions<'_>) -> Result<Training
     for paper in papers(options, &collection, &mut data)? {
         let pieces = pieces(&paper.texts[1]);
         if pieces.len() < 2 {
-            data.left_out.add("papers of an abstract that makes less than two pieces");
+            data.left_out.add("papers of an abstract that makes fewer than two pieces");
             continue;
         }
         let ids = (0..pieces.len()).filter_map(|place| DatasetId::new(format!("{}-{place}", paper.id()?)).ok());

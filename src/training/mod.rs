@@ -4,7 +4,8 @@
 //! RDF Dataset Search* (DR2), ISWC 2023: [titles] whose words are masked in what they are to find (distant supervision),
 //! [queries] generated from the content of datasets (self-training), and [judged] topics (fine-tuning). V. Viswanathan et
 //! al., *DataFinder*, ACL 2023: papers that name the datasets they use
-//! ([mentions]), and beside them what papers are about ([abstracts], [crops]). A folder of them is what
+//! ([mentions]), and beside them what papers are about ([crops], by which the shipped encoder is trained,
+//! and [abstracts]). A folder of them is what
 //! [`TrainingData::write`] says; the passages are exactly those that the [engine](crate::engine::passages) has encoded, so
 //! that what is trained on is what is ranked. Everything is drawn by hashes of what it is drawn for: the same input gives
 //! the same bytes, and one more dataset or paper moves no other.

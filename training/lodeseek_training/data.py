@@ -114,6 +114,7 @@ class Texts:
         self.ids = list(folder.passages)
         self.places = {passage: place for place, passage in enumerate(self.ids)}
         self.rows = [cutter.passage(folder.passages[passage]) for passage in self.ids]
+        self.parts = [[part.casefold() for part in folder.passages[passage].parts] for passage in self.ids]
         # A passage without a year is never too late.
         self.years = torch.tensor([folder.passages[passage].year or 0 for passage in self.ids])
 
@@ -153,6 +154,10 @@ def batch(examples, texts, settings, generator, shares):
         for other, theirs in enumerate(targets):
             if queries[row] == queries[other]:
                 ignored[row, theirs] = True
+        # A piece of an abstract, beside which another piece of it is asked for, is no wrong answer to itself.
+        for column, place in enumerate(passages):
+            if texts.parts[place] == [queries[row]]:
+                ignored[row, column] = True
         ignored[row, target] = False
     often = len(examples) * shares[passages] + settings.random / len(texts.ids) if settings.random else None
     return Batch(examples, passages, targets, ignored, often)

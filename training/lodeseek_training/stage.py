@@ -154,8 +154,10 @@ class Stage:
         """Trains, from where it was stopped; returns the folder of the best model."""
         self.same_settings()
         if (self.folder / "done.json").exists():
-            return self.folder / "best"
+            return self.cleared()
         settings = self.settings
+        if not 0 < settings.share <= 1 or not all(0 < share <= 1 for share in settings.mix):
+            raise SystemExit(f"{self.folder}: shares of trained weights are above 0 and at most 1")
         learning = [weight for weight in self.model.parameters() if weight.requires_grad]
         optimizer = torch.optim.AdamW(learning, lr=settings.rate, weight_decay=settings.decay, fused=True)
         self.resume(optimizer)
@@ -278,9 +280,13 @@ class Stage:
                 "settings": dataclasses.asdict(self.settings)}
         (self.folder / "curve.svg").write_text(curve(self.folder / "log.jsonl"))
         (self.folder / "done.json").write_text(json.dumps(done, indent=1) + "\n")
+        return self.cleared()
+
+    def cleared(self):
+        """The best model's folder, without what only a run that goes on needs."""
         (self.folder / "state.pt").unlink(missing_ok=True)
         shutil.rmtree(self.folder / "unmixed", ignore_errors=True)
-        return best
+        return self.folder / "best"
 
     def mixed(self, best):
         """Weights between those of the start and the trained ones (M. Wortsman et al., *Robust fine-tuning of zero-shot

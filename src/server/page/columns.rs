@@ -14,7 +14,7 @@ const SWAPS: usize = 40;
 /// A link by its ends.
 pub(super) type Link = (usize, usize);
 
-/// The classes of each column from above, and below them, by turns in both, those that no link leads to another from or to.
+/// The classes of each column from above, and those without links to others, which stand below, left and right by turns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Columns {
     left: Vec<usize>,

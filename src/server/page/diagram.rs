@@ -58,9 +58,10 @@ impl Arrow {
         self.properties.iter().map(|(_, triples)| triples).sum()
     }
 
-    /// Whether both lead to one class by properties of the same name.
+    /// Whether both lead to one class by the same properties.
     fn is_named_like(&self, other: &Self) -> bool {
-        self.to == other.to && self.name() == other.name()
+        let names = |arrow: &Self| arrow.properties.iter().map(|(name, _)| name.clone()).collect::<BTreeSet<_>>();
+        self.to == other.to && names(self) == names(other)
     }
 
     fn name(&self) -> String {
@@ -102,8 +103,7 @@ impl<'s> Diagram<'s> {
         let point =
             |place: &Place| Point { x: NAMES + if place.is_right { BETWEEN } else { 0.0 }, y: place.down * ROW };
         let (points, is_right) = places.iter().map(|place| (point(place), place.is_right)).unzip();
-        // A loop of the only row needs room.
-        let height = columns.rows().max(2) as f64 * ROW;
+        let height = columns.rows() as f64 * ROW;
         Self { schema, arrows, points, is_right, height }
     }
 
@@ -123,7 +123,7 @@ impl<'s> Diagram<'s> {
         let most = self.arrows.iter().map(Arrow::triples).max().unwrap_or(1);
         let mut taken: Vec<Area> = (0..self.points.len()).flat_map(|node| self.areas(node)).collect();
         let mut names = String::new();
-        let mut named = BTreeSet::new();
+        let mut named = Vec::new();
         for arrow in &self.arrows {
             let curve = self.curve(arrow);
             let _ = write!(
@@ -133,10 +133,10 @@ impl<'s> Diagram<'s> {
                 THINNEST + (THICKEST - THINNEST) * share(arrow.triples(), most),
                 escaped(&self.told(arrow)),
             );
-            if named.len() < NAMED && named.insert((arrow.to, arrow.name())) {
-                let is_shared =
-                    self.arrows.iter().any(|other| !std::ptr::eq(arrow, other) && arrow.is_named_like(other));
-                write_name(&mut names, arrow, is_shared, &curve, &mut taken);
+            let is_named = named.iter().any(|other: &&Arrow| arrow.is_named_like(other));
+            if named.len() < NAMED && !is_named {
+                let is_shared = self.arrows.iter().filter(|other| arrow.is_named_like(other)).count() > 1;
+                named.extend(write_name(&mut names, arrow, is_shared, &curve, &mut taken).then_some(arrow));
             }
         }
         svg.push_str(&names);
@@ -213,8 +213,10 @@ impl<'s> Diagram<'s> {
                 .map(|(across, down)| beside(arrow.from, radius * across, radius * down));
         }
         let is_within = self.is_right(arrow.from) == self.is_right(arrow.to);
-        let reach = if is_within { (30.0 + 0.4 * (from.y - to.y).abs()).min(0.4 * BETWEEN) } else { 0.45 * BETWEEN };
         // There and back side by side.
+        let further = if to.y < from.y { 14.0 } else { 0.0 };
+        let reach =
+            if is_within { (30.0 + 0.4 * (from.y - to.y).abs()).min(0.4 * BETWEEN) + further } else { 0.45 * BETWEEN };
         let apart = if self.is_right(arrow.from) { 3.0 } else { -3.0 };
         let [leaves, arrives] =
             if is_within { [3.0, -3.0].map(|part| part * (to.y - from.y).signum()) } else { [apart; 2] };
@@ -252,9 +254,9 @@ fn at(curve: &[Point; 4], t: f64) -> Point {
     Point { x: sum(|point| point.x), y: sum(|point| point.y) }
 }
 
-/// Writes the name of an arrow's property where nothing else stands, that of several near where they lead; nowhere where there
-/// is no such place.
-fn write_name(out: &mut String, arrow: &Arrow, is_shared: bool, curve: &[Point; 4], taken: &mut Vec<Area>) {
+/// Writes the name of an arrow's property where nothing else stands, that of several near where they lead; whether there
+/// was such a place.
+fn write_name(out: &mut String, arrow: &Arrow, is_shared: bool, curve: &[Point; 4], taken: &mut Vec<Area>) -> bool {
     let name = arrow.name();
     let half = name.chars().count() as f64 * CHARACTER / 2.0 + 2.0;
     let area = |t: f64| {
@@ -264,7 +266,7 @@ fn write_name(out: &mut String, arrow: &Arrow, is_shared: bool, curve: &[Point; 
     let alone = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74];
     let near_end = [0.8, 0.76, 0.72, 0.68, 0.64, 0.6, 0.84];
     let places = if is_shared { near_end } else { alone }.map(area);
-    let Some(area) = places.into_iter().find(|area| !taken.iter().any(|other| meet(area, other))) else { return };
+    let Some(area) = places.into_iter().find(|area| !taken.iter().any(|other| meet(area, other))) else { return false };
     // Room around it, so that names can be told apart.
     taken.push([area[0] - 8.0, area[1] - 5.0, area[2] + 8.0, area[3] + 5.0]);
     let (x, y) = ((area[0] + area[2]) / 2.0, area[3] - 3.0);
@@ -274,6 +276,7 @@ fn write_name(out: &mut String, arrow: &Arrow, is_shared: bool, curve: &[Point; 
          paint-order=\"stroke\">{}</text>",
         escaped(&name)
     );
+    true
 }
 
 /// The place of a count between 0 and the most, by its logarithm.
@@ -337,6 +340,21 @@ mod tests {
         assert!(!svg.contains("<0>") && !svg.contains("a&b"));
         assert_eq!(svg.matches("class=\"link\"").count(), 3);
         assert_eq!(draw(&Schema::default(), ""), None);
+    }
+
+    #[test]
+    fn there_and_back_are_two_curves() {
+        // Three classes, each linked to each: two stand in one column.
+        let ends: Vec<_> = (0..3).flat_map(|n| [(n, (n + 1) % 3, 1), ((n + 1) % 3, n, 1)]).collect();
+        let drawn = schema(3, &ends);
+        let diagram = Diagram::of(&drawn);
+        let curves: Vec<[Point; 4]> = diagram.arrows.iter().map(|arrow| diagram.curve(arrow)).collect();
+        for (place, one) in curves.iter().enumerate() {
+            let back = |other: &[Point; 4]| {
+                one.iter().zip(other.iter().rev()).all(|(a, b)| (a.x - b.x).hypot(a.y - b.y) < 4.0)
+            };
+            assert!(!curves[..place].iter().any(back), "{place}");
+        }
     }
 
     #[test]
