@@ -12,6 +12,7 @@ use lodeseek::catalog::DatasetId;
 use lodeseek::engine::{Searcher, vectors_folder};
 use lodeseek::eval::{Qrels, Topics};
 use lodeseek::index::vectors::{Vectors, VectorsSnapshot, model_folder};
+use lodeseek::rerank::encoder::stated_floor;
 use lodeseek::rerank::{Combination, Query};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -45,7 +46,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     for (grade, scores) in &judged {
         tell(&format!("datasets judged {grade}"), scores);
     }
-    floors(&real, &other, &judged, own(model)?);
+    let [text, piece] = GRANULARITIES.map(|granularity| stated_floor(model, granularity));
+    floors(&real, &other, &judged, text?.zip(piece?).map(<[f64; 2]>::from));
     for (query, hits) in OFF_TOPIC.lines().zip(&other) {
         let [text, piece] = best(hits);
         println!("  {text:.3} {piece:.3}  {query}");
@@ -132,15 +134,6 @@ struct Rates {
     lost: f64,
     /// Datasets judged irrelevant, above them.
     kept: f64,
-}
-
-/// The floors that a model's folder tells.
-fn own(model: &std::path::Path) -> Result<Option<Scores>, Failure> {
-    let path = model.join("lodeseek.json");
-    let told: serde_json::Value =
-        if path.exists() { serde_json::from_slice(&std::fs::read(path)?)? } else { return Ok(None) };
-    let floor = |head: &str| told["floor"][head].as_f64();
-    Ok(floor("text").zip(floor("piece")).map(|(text, piece)| [text, piece]))
 }
 
 /// For so many off-topic queries with a hit found at most, the floors that lose least; and the model's own.

@@ -2,14 +2,14 @@
 
 use super::model::ModelArguments;
 use crate::engine::{RerankOptions, Reranker, WeightedFusion};
-use crate::rerank::encoder::{Device, EncoderOptions, library_in, open, open_both};
+use crate::rerank::encoder::{Device, EncoderOptions, library_in, open, open_both, stated_floor};
 use crate::rerank::{Combination, Encoder, Granularity, Method, Normalization};
 use crate::sparse::ModelKind;
 use anyhow::{Context, ensure};
 use serde_json::{Value, json};
+use std::env;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::{env, fs, io};
 
 /// Models, and how they are run.
 #[derive(clap::Args, Debug, Clone)]
@@ -102,7 +102,7 @@ impl EncoderArguments {
 
     /// The floors that the models' folders state; none where one states none.
     fn floors(&self) -> anyhow::Result<Vec<f64>> {
-        let asked = [(&self.dpr, "text"), (&self.colbert, "piece")];
+        let asked = [(&self.dpr, Granularity::Text), (&self.colbert, Granularity::Piece)];
         let mut floors = Vec::new();
         for (folder, rows) in asked.into_iter().filter_map(|(folder, rows)| Some((folder.as_deref()?, rows))) {
             let Some(floor) = stated_floor(folder, rows)? else { return Ok(Vec::new()) };
@@ -120,17 +120,6 @@ impl EncoderArguments {
 fn check_folder(folder: &Path) -> anyhow::Result<()> {
     ensure!(folder.is_dir(), "there is no model at {}: it is a folder with model.onnx", folder.display());
     Ok(())
-}
-
-/// The floor in a model's `lodeseek.json`: `{"floor": {"text": 0.3, "piece": 0.5}}`.
-fn stated_floor(folder: &Path, rows: &str) -> anyhow::Result<Option<f64>> {
-    let path = folder.join("lodeseek.json");
-    let text = match fs::read_to_string(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        text => text.with_context(|| path.display().to_string())?,
-    };
-    let stated: Value = serde_json::from_str(&text).with_context(|| path.display().to_string())?;
-    Ok(stated["floor"][rows].as_f64())
 }
 
 /// The folder that `make setup` puts libraries and models into.

@@ -3,7 +3,7 @@
 //! Like [abstracts](super::abstracts), to be trained on beside the [mentions](super::mentions), so that papers stay near papers
 //! that are about the same. After R. González-Márquez, P. Berens and D. Kobak, *Cropping outperforms dropout as an augmentation
 //! strategy for self-supervised training of text embeddings*, TMLR 2026 (arXiv:2508.03453). There two crops are drawn, which may
-//! overlap; here an abstract is cut once into pieces of two sentences, so that no pair shares any, and training draws one of
+//! overlap; here an abstract is cut once into pieces of two sentences or more, so that no pair shares any, and training draws one of
 //! the others. Papers, names and what is left out are those of the mentions.
 
 use super::collection::Collection;

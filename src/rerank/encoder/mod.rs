@@ -26,7 +26,7 @@ mod runtime;
 mod vectors;
 
 pub use error::ModelError;
-pub use options::{Device, EncoderOptions, ParseDeviceError, library_in};
+pub use options::{Device, EncoderOptions, ParseDeviceError, library_in, stated_floor};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

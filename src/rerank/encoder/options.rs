@@ -1,9 +1,11 @@
 //! How a model is opened: library, device, threads, and what is asked of it beside what its folder says.
 
-use super::Granularity;
-use std::fmt;
+use super::{Granularity, ModelError};
+use serde::Deserialize;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::{fmt, fs, io};
 
 /// What a model runs on. Written `auto`, `cpu`, `cuda`, `cuda:1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -92,6 +94,28 @@ fn is_library(path: &Path) -> bool {
         || name == "onnxruntime.dll"
 }
 
+/// What a model's `lodeseek.json` says: `{"floor": {"text": 0.3, "piece": 0.5}}`.
+#[derive(Deserialize)]
+struct Stated {
+    #[serde(default)]
+    floor: HashMap<Granularity, f64>,
+}
+
+/// The score below which a dataset is the closest there is, not found, as a model's folder states it in `lodeseek.json`: by
+/// vectors of texts, or by those of pieces for a piece of the query. `None` where it states none.
+pub fn stated_floor(folder: &Path, granularity: Granularity) -> Result<Option<f64>, ModelError> {
+    let path = folder.join("lodeseek.json");
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(ModelError::File { path, cause: error.into() }),
+    };
+    match serde_json::from_str::<Stated>(&text) {
+        Ok(stated) => Ok(stated.floor.get(&granularity).copied()),
+        Err(error) => Err(ModelError::File { path, cause: error.into() }),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,5 +143,19 @@ mod tests {
         }
         let expected = cache.path().join("onnxruntime-1.31.1/libonnxruntime.so.1.31.1");
         assert_eq!(library_in(cache.path()), Some(expected));
+    }
+
+    #[test]
+    fn floors_are_what_a_folder_states() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let floors = || [Granularity::Text, Granularity::Piece].map(|rows| stated_floor(folder.path(), rows));
+        let write = |text: &str| fs::write(folder.path().join("lodeseek.json"), text).expect("written");
+        assert!(matches!(floors(), [Ok(None), Ok(None)]));
+        write(r#"{"floor": {"piece": 0.5}}"#);
+        assert!(matches!(floors(), [Ok(None), Ok(Some(floor))] if floor == 0.5));
+        write(r#"{"floor": {"piece": "high"}}"#);
+        assert!(
+            floors().into_iter().all(|floor| floor.is_err_and(|error| error.to_string().contains("lodeseek.json")))
+        );
     }
 }

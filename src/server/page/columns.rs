@@ -85,28 +85,30 @@ impl Columns {
             }
         }
         *self = best.1;
+        let mut cost = best.0;
         for _ in 0..SWAPS {
-            if !self.swap(links) {
+            let swapped = self.swap(links, cost);
+            if swapped == cost {
                 break;
             }
+            cost = swapped;
         }
     }
 
-    /// Swaps neighbours where that is better; whether it was anywhere.
-    fn swap(&mut self, links: &[Link]) -> bool {
-        let mut has_swapped = false;
+    /// Swaps neighbours where that is better; the cost after it.
+    fn swap(&mut self, links: &[Link], mut cost: f64) -> f64 {
         for is_right in [false, true] {
             for row in 1..self.column(is_right).len() {
-                let before = self.cost(links);
                 self.column(is_right).swap(row - 1, row);
-                if self.cost(links) < before {
-                    has_swapped = true;
+                let swapped = self.cost(links);
+                if swapped < cost {
+                    cost = swapped;
                 } else {
                     self.column(is_right).swap(row - 1, row);
                 }
             }
         }
-        has_swapped
+        cost
     }
 
     /// Crossings of links between the columns, and how far links lead up and down, as parts of the height.
@@ -149,8 +151,10 @@ fn sides(linked: &[usize], classes: usize, links: &[Link]) -> Vec<bool> {
     let pairs = |(place, &one): (usize, &usize)| linked[..=place].iter().map(move |&other| (one, other));
     let moves: Vec<(usize, usize)> = linked.iter().enumerate().flat_map(pairs).collect();
     let cost = |sides: &[bool]| misplaced(linked, sides, links);
+    let mut least = cost(&sides);
     // Every move lowers a whole number, so that this ends.
-    while let Some(better) = moves.iter().map(|&pair| moved(&sides, pair)).find(|moved| cost(moved) < cost(&sides)) {
+    while let Some(better) = moves.iter().map(|&pair| moved(&sides, pair)).find(|moved| cost(moved) < least) {
+        least = cost(&better);
         sides = better;
     }
     sides
