@@ -46,18 +46,46 @@ impl TSne {
     ///
     /// Where there is not a first point with two numbers for each row.
     pub fn of<R: Rows>(&self, rows: &R, start: &DenseRows) -> Result<DenseRows, NoThread> {
-        assert!(start.len() == rows.len() && start.width() == 2, "a point for each row");
-        let start = scaled(start);
+        let [map] = self.begun(rows, [start])?;
+        Ok(map)
+    }
+
+    /// Four maps, begun from the given points and from their mirror images, by the second number, the first, both.
+    ///
+    /// Which way a component points means nothing, so each is as good as the others; yet sums are rounded otherwise, and
+    /// points go other ways. What is to be said of a map should hold for the four.
+    ///
+    /// # Panics
+    ///
+    /// As [`of`](Self::of).
+    pub fn mirrored<R: Rows>(&self, rows: &R, start: &DenseRows) -> Result<[DenseRows; 4], NoThread> {
+        let by =
+            |x: f32, y: f32| DenseRows::new(2, start.iter().flat_map(|point| [x * point[0], y * point[1]]).collect());
+        self.begun(rows, [start, &by(1.0, -1.0), &by(-1.0, 1.0), &by(-1.0, -1.0)])
+    }
+
+    /// A map from each start, side by side.
+    fn begun<R: Rows, const N: usize>(&self, rows: &R, starts: [&DenseRows; N]) -> Result<[DenseRows; N], NoThread> {
+        assert!(starts.iter().all(|start| start.len() == rows.len() && start.width() == 2), "a point for each row");
+        let starts = starts.map(scaled);
         if rows.len() < 4 {
-            return Ok(start);
+            return Ok(starts);
         }
         let most = (rows.len() - 1) as f32 / 3.0;
         let perplexity = self.perplexity.min(most);
         let neighbors = each(rows.len(), |place| neighbors(rows, place, (3.0 * perplexity) as usize));
         // The crate sums in the order in which threads happen to finish, and points that start a last digit apart end far
-        // from one another: one thread alone.
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
-        Ok(DenseRows::new(2, pool.install(|| self.moved(perplexity, &start, &neighbors))))
+        // from one another: one thread a map.
+        let pools: Vec<_> =
+            starts.iter().map(|_| rayon::ThreadPoolBuilder::new().num_threads(1).build()).collect::<Result<_, _>>()?;
+        let mut maps = starts;
+        std::thread::scope(|scope| {
+            for (pool, map) in pools.iter().zip(&mut maps) {
+                let neighbors = &neighbors;
+                scope.spawn(move || *map = DenseRows::new(2, pool.install(|| self.moved(perplexity, map, neighbors))));
+            }
+        });
+        Ok(maps)
     }
 
     fn moved(&self, perplexity: f32, start: &DenseRows, neighbors: &[Vec<bhtsne::Neighbor<f32>>]) -> Vec<f32> {
@@ -137,6 +165,25 @@ mod tests {
             assert_eq!(majority(near.iter().map(|near| near.row / 40)), Some(place / 40), "{place}");
         }
         assert_eq!(options.of(&rows, &principal(&rows)).expect("a map"), map, "nothing is drawn by lot");
+    }
+
+    #[test]
+    fn maps_begun_from_mirror_images_keep_what_is_near() {
+        let rows = clouds();
+        let start = principal(&rows);
+        let maps = TSne { steps: 250, ..TSne::default() }.mirrored(&rows, &start).expect("maps");
+        let first = TSne { steps: 250, ..TSne::default() }.of(&rows, &start).expect("a map");
+        assert_eq!(maps[0], first);
+        // Where a map begins it mostly stays: mirrored by the second number, by the first, by both.
+        let along = |map: &DenseRows, column: usize| -> f32 {
+            map.iter().zip(first.iter()).map(|(here, there)| here[column] * there[column]).sum()
+        };
+        let sides: Vec<[bool; 2]> = maps.iter().map(|map| [along(map, 0) > 0.0, along(map, 1) > 0.0]).collect();
+        assert_eq!(sides, [[true, true], [true, false], [false, true], [false, false]]);
+        for map in &maps {
+            let near = map.nearest_among(map.row(50), 5, |other| other != 50);
+            assert_eq!(majority(near.iter().map(|near| near.row / 40)), Some(1));
+        }
     }
 
     #[test]

@@ -79,11 +79,11 @@ fn encoded(
 
 impl Representation {
     /// All papers in the plane, those without a label as well: begun from the first two singular vectors of TF-IDF, else
-    /// from the first two principal components.
-    pub(super) fn plane(&self) -> Result<DenseRows, NoThread> {
+    /// from the first two principal components, and from their mirror images.
+    pub(super) fn planes(&self) -> Result<[DenseRows; 4], NoThread> {
         match self {
-            Self::Sparse { rows, start } => TSne::default().of(rows, start),
-            Self::Dense(rows) => TSne::default().of(rows, &principal(rows)),
+            Self::Sparse { rows, start } => TSne::default().mirrored(rows, start),
+            Self::Dense(rows) => TSne::default().mirrored(rows, &principal(rows)),
         }
     }
 }

@@ -1,0 +1,197 @@
+//! A sparse matrix as a small bidiagonal one between two growing orthonormal bases.
+
+use crate::neighbors::rows::{Rows, SparseRow, SparseRows};
+use faer::{Col, ColRef, Mat, MatRef};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::RngCore;
+
+/// Numbers up to this, relative to the matrix's norm, are what rounding left of 0.
+const ROUNDING: f64 = 1e-13;
+
+/// Rows as a matrix of no fewer rows than columns: turned, where they are fewer than their columns.
+pub(super) struct Matrix<'r> {
+    rows: &'r SparseRows,
+    turned: bool,
+    /// Frobenius norm.
+    norm: f64,
+}
+
+impl<'r> Matrix<'r> {
+    pub(super) fn new(rows: &'r SparseRows) -> Self {
+        let squares = (0..rows.len()).flat_map(|row| rows.row(row).values).map(|value| value * value);
+        Self { rows, turned: rows.len() < rows.width(), norm: squares.sum::<f64>().sqrt() }
+    }
+
+    pub(super) fn long(&self) -> usize {
+        self.rows.len().max(self.rows.width())
+    }
+
+    pub(super) fn short(&self) -> usize {
+        self.rows.len().min(self.rows.width())
+    }
+
+    /// A · x
+    fn times(&self, other: ColRef<'_, f64>) -> Col<f64> {
+        if self.turned { self.by_columns(other) } else { self.by_rows(other) }
+    }
+
+    /// Aᵀ · x
+    fn transpose_times(&self, other: ColRef<'_, f64>) -> Col<f64> {
+        if self.turned { self.by_rows(other) } else { self.by_columns(other) }
+    }
+
+    fn by_rows(&self, other: ColRef<'_, f64>) -> Col<f64> {
+        Col::from_fn(self.rows.len(), |row| dot(self.rows.row(row), other))
+    }
+
+    fn by_columns(&self, other: ColRef<'_, f64>) -> Col<f64> {
+        Col::from_fn(self.rows.width(), |column| dot(self.rows.column(column), other))
+    }
+}
+
+fn dot(sparse: SparseRow<'_>, other: ColRef<'_, f64>) -> f64 {
+    sparse.iter().map(|(place, value)| value * other[place as usize]).sum()
+}
+
+/// Singular values, largest first, with their vectors: a column each, `long` those with a number for each row of the
+/// [`Matrix`], `short` those with one for each column.
+pub(super) struct Triplets {
+    pub(super) values: Vec<f64>,
+    pub(super) long: Mat<f64>,
+    pub(super) short: Mat<f64>,
+}
+
+impl Triplets {
+    pub(super) fn none(matrix: &Matrix<'_>) -> Self {
+        Self { values: Vec::new(), long: Mat::zeros(matrix.long(), 0), short: Mat::zeros(matrix.short(), 0) }
+    }
+
+    /// These and others.
+    pub(super) fn with(&self, other: &Self) -> Self {
+        let (values, here) = ([&self.values[..], &other.values].concat(), self.values.len());
+        let mut order: Vec<usize> = (0..values.len()).collect();
+        order.sort_by(|one, two| values[*two].total_cmp(&values[*one]));
+        let gathered = |mine: &Mat<f64>, others: &Mat<f64>| {
+            Mat::from_fn(mine.nrows(), order.len(), |row, place| match order[place].checked_sub(here) {
+                None => mine[(row, order[place])],
+                Some(place) => others[(row, place)],
+            })
+        };
+        let (long, short) = (gathered(&self.long, &other.long), gathered(&self.short, &other.short));
+        Self { values: order.iter().map(|place| values[*place]).collect(), long, short }
+    }
+}
+
+/// What an iteration has after some steps: A · V = U · B and Aᵀ · U = V · Bᵀ + β v eᵀ, where B has `diagonal` and, beside
+/// it, all but the last of `beside`, the columns of U and V are orthonormal, β is the last of `beside` and v the vector of
+/// V that the next step begins with. All is orthogonal to the vectors of `known` triplets.
+pub(super) struct Basis<'m> {
+    matrix: &'m Matrix<'m>,
+    known: usize,
+    /// The known vectors, then U and V: the columns that are made; those behind them are room.
+    long: Mat<f64>,
+    short: Mat<f64>,
+    diagonal: Vec<f64>,
+    beside: Vec<f64>,
+}
+
+impl<'m> Basis<'m> {
+    /// No steps yet. Fewer triplets are known than the matrix has.
+    pub(super) fn new(matrix: &'m Matrix<'m>, known: &Triplets, generator: &mut ChaCha8Rng) -> Self {
+        let (long, short) = (known.long.clone(), known.short.clone());
+        let known = known.values.len();
+        let mut basis = Self { matrix, known, long, short, diagonal: Vec::new(), beside: Vec::new() };
+        let first = random(basis.short.as_ref(), known, generator);
+        push(&mut basis.short, known, &first);
+        basis
+    }
+
+    /// The steps taken.
+    pub(super) fn len(&self) -> usize {
+        self.diagonal.len()
+    }
+
+    /// One more: at most as many as the matrix has columns besides those of the known triplets.
+    pub(super) fn step(&mut self, generator: &mut ChaCha8Rng) {
+        let (matrix, place) = (self.matrix, self.known + self.len());
+        let least = ROUNDING * matrix.norm;
+        // What of A · v and Aᵀ · u is along the vectors before is what orthogonalising takes away.
+        let mut left = matrix.times(self.short.col(place));
+        orthogonalize(self.long.subcols(0, place), &mut left);
+        self.diagonal.push(normalize(&mut left, least));
+        if self.diagonal.last() == Some(&0.0) {
+            left = random(self.long.as_ref(), place, generator);
+        }
+        push(&mut self.long, place, &left);
+        let mut right = matrix.transpose_times(left.as_ref());
+        orthogonalize(self.short.subcols(0, place + 1), &mut right);
+        self.beside.push(normalize(&mut right, least));
+        if place + 1 == matrix.short() {
+            return; // nothing is orthogonal to all
+        }
+        if self.beside.last() == Some(&0.0) {
+            right = random(self.short.as_ref(), place + 1, generator);
+        }
+        push(&mut self.short, place + 1, &right);
+    }
+
+    /// The largest triplets of what the steps have reached, and how far each is from being one of the matrix:
+    /// ‖Aᵀ · u − σ v‖, while A · v = σ u.
+    pub(super) fn triplets(&self, asked: usize) -> Option<(Triplets, Vec<f64>)> {
+        let steps = self.len();
+        let mut small = Mat::zeros(steps, steps);
+        for place in 0..steps {
+            small[(place, place)] = self.diagonal[place];
+            if place + 1 < steps {
+                small[(place, place + 1)] = self.beside[place];
+            }
+        }
+        let svd = small.thin_svd().ok()?;
+        let values = svd.S().column_vector().iter().take(asked).copied().collect();
+        let (left, right) = (svd.U().subcols(0, asked), svd.V().subcols(0, asked));
+        let long = self.long.subcols(self.known, steps) * left;
+        let short = self.short.subcols(self.known, steps) * right;
+        let last = self.beside[steps - 1];
+        let errors = (0..asked).map(|place| (last * left[(steps - 1, place)]).abs()).collect();
+        Some((Triplets { values, long, short }, errors))
+    }
+}
+
+/// Takes away what of a vector is along the columns of a basis.
+fn orthogonalize(basis: MatRef<'_, f64>, vector: &mut Col<f64>) {
+    for _ in 0..2 {
+        let along = basis.transpose() * &*vector;
+        *vector -= basis * along;
+    }
+}
+
+/// Makes a vector one of length 1, unless it is no longer than `least`; its length, then 0.
+fn normalize(vector: &mut Col<f64>, least: f64) -> f64 {
+    let length = vector.norm_l2();
+    if length <= least {
+        return 0.0;
+    }
+    *vector /= faer::Scale(length);
+    length
+}
+
+/// A vector of length 1 orthogonal to the first columns of a matrix, fewer than its rows.
+fn random(basis: MatRef<'_, f64>, columns: usize, generator: &mut ChaCha8Rng) -> Col<f64> {
+    loop {
+        let number = |_| f64::from(generator.next_u32()) / f64::from(1_u32 << 31) - 1.0;
+        let mut vector = Col::from_fn(basis.nrows(), number);
+        let least = ROUNDING * vector.norm_l2();
+        orthogonalize(basis.subcols(0, columns), &mut vector);
+        if normalize(&mut vector, least) != 0.0 {
+            return vector;
+        }
+    }
+}
+
+/// Writes a column, and makes room where there is none.
+fn push(basis: &mut Mat<f64>, place: usize, column: &Col<f64>) {
+    if basis.ncols() <= place {
+        basis.resize_with(basis.nrows(), (2 * place).max(32), |_, _| 0.0);
+    }
+    basis.col_mut(place).copy_from(column);
+}
