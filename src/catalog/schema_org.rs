@@ -3,7 +3,7 @@
 //! <https://schema.org/Dataset>, <http://mlcommons.org/croissant/1.0>
 
 use super::sheet::{Kind, Sheet, Spot};
-use crate::rdf::vocab::{dcat, dcterms, foaf, rdf, schema};
+use crate::rdf::vocab::{dcat, dcterms, foaf, rdf, schema, spdx};
 use crate::rdf::{TermId, TermRef, TripleGraph};
 use oxrdf::{NamedNode, Term};
 use rustc_hash::FxHashMap;
@@ -106,10 +106,15 @@ pub(super) fn to_dcat(graph: &TripleGraph) -> TripleGraph {
         match (local(predicate), kind) {
             (Some(name), Some(class)) => statement(&mut sheet, &subject, class, name, object),
             (Some(name), None) => sheet.add(&subject, &format!("{}{name}", schema::NAMESPACE), object),
-            (None, Some(dcat::DISTRIBUTION_CLASS)) if predicate.text() == format!("{CROISSANT}contentUrl") => {
-                sheet.add(&subject, dcat::DOWNLOAD_URL, object);
-            }
-            (None, _) => sheet.add(&subject, predicate.text(), object),
+            (None, class) => match (predicate.text().strip_prefix(CROISSANT), class, &object) {
+                (Some("contentUrl"), Some(dcat::DISTRIBUTION_CLASS), _) => {
+                    sheet.add(&subject, dcat::DOWNLOAD_URL, object);
+                }
+                (Some("md5"), Some(dcat::DISTRIBUTION_CLASS), Term::Literal(number)) => {
+                    checksum(&mut sheet, &subject, number.value(), spdx::MD5);
+                }
+                _ => sheet.add(&subject, predicate.text(), object),
+            },
         }
     }
     sheet.finish()
@@ -152,6 +157,12 @@ fn kinds(graph: &TripleGraph) -> FxHashMap<TermId, &'static str> {
     kinds
 }
 
+fn checksum(sheet: &mut Sheet, file: &Spot, number: &str, algorithm: &str) {
+    let part = sheet.part(file, spdx::CHECKSUM, spdx::CHECKSUM_CLASS);
+    sheet.typed(&part, spdx::CHECKSUM_VALUE, number.trim(), "hexBinary");
+    sheet.add(&part, spdx::ALGORITHM, NamedNode::new_unchecked(algorithm));
+}
+
 fn statement(sheet: &mut Sheet, subject: &Spot, class: &str, name: &str, object: Term) {
     let fields = match class {
         dcat::DATASET => OF_DATASET,
@@ -171,6 +182,7 @@ fn statement(sheet: &mut Sheet, subject: &Spot, class: &str, name: &str, object:
         }
         (_, None, "keywords", dcat::DATASET) => sheet.add(subject, dcat::KEYWORD, object),
         (_, Some(text), "temporalCoverage", dcat::DATASET) => sheet.interval(subject, &text),
+        (_, Some(text), "sha256", dcat::DISTRIBUTION_CLASS) => checksum(sheet, subject, &text, spdx::SHA256),
         (Some((_, property, kind)), Some(text), ..) => {
             sheet.value(subject, property, *kind, &Value::String(text));
         }

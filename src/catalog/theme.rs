@@ -1,8 +1,8 @@
-//! What datasets are about, by themes of lists that are not known here.
+//! What datasets are about, by themes of lists that are not known here, and the languages that they are in.
 
 use super::{Dataset, Node, Value};
-use crate::rdf::vocab::{dcat, owl, rdfs, skos};
-use crate::rdf::{local_name, words};
+use crate::rdf::vocab::{dcat, dcterms, owl, rdfs, skos};
+use crate::rdf::{known_language, local_name, words};
 
 /// The data themes of the Publications Office of the European Union, which most portals of Europe name by IRI alone:
 /// (what the IRI ends with, the name). <https://op.europa.eu/en/web/eu-vocabularies/dataset/-/resource?uri=http://publications.europa.eu/resource/dataset/data-theme>
@@ -26,19 +26,40 @@ impl Dataset {
     /// The names of its themes that are no task, modality or language: English ones where there are any, each once.
     #[must_use]
     pub fn theme_names(&self) -> Vec<String> {
-        let names = self.said(&Node::Dataset, dcat::THEME).filter_map(|theme| self.theme_name(theme));
+        self.names(dcat::THEME, str::to_owned, theme_of)
+    }
+
+    /// The languages that the catalogue says it is in, by English names where codes are known: catalogues write tags,
+    /// addresses of lists that end in codes, and names.
+    #[must_use]
+    pub fn language_names(&self) -> Vec<String> {
+        let of = |text: &str| {
+            let text = if text.contains("://") { local_name(text) } else { text };
+            known_language(text).unwrap_or(text).to_owned()
+        };
+        self.names(dcterms::LANGUAGE, of, of)
+    }
+
+    /// The names of what a property of it leads to, in order, each once.
+    fn names(&self, property: &str, of_text: impl Fn(&str) -> String, of_iri: impl Fn(&str) -> String) -> Vec<String> {
+        let names = self.said(&Node::Dataset, property).filter_map(|value| self.name(value, &of_text, &of_iri));
         let mut names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
         names.sort();
         names.dedup();
         names
     }
 
-    fn theme_name(&self, theme: &Value) -> Option<String> {
-        match theme {
-            Value::Literal(literal) => Some(literal.value().trim().to_owned()),
+    fn name(
+        &self,
+        value: &Value,
+        of_text: &impl Fn(&str) -> String,
+        of_iri: &impl Fn(&str) -> String,
+    ) -> Option<String> {
+        match value {
+            Value::Literal(literal) => Some(of_text(literal.value().trim())),
             Value::Node(Node::Iri(iri)) => Some(of_iri(iri)),
             Value::Node(Node::Dataset) => None,
-            Value::Node(part) => self.label(part).or_else(|| {
+            Value::Node(part) => self.label(part).map(|label| of_text(&label)).or_else(|| {
                 self.said(part, owl::SAME_AS).find_map(|same| match same {
                     Value::Node(Node::Iri(iri)) => Some(of_iri(iri)),
                     _ => None,
@@ -63,7 +84,7 @@ impl Dataset {
     }
 }
 
-fn of_iri(iri: &str) -> String {
+fn theme_of(iri: &str) -> String {
     let name = local_name(iri);
     let known = DATA_THEMES.iter().find(|(code, _)| iri.ends_with(&format!("/data-theme/{code}")));
     known.map_or_else(|| words(name), |(_, name)| (*name).to_owned())
@@ -96,5 +117,17 @@ mod tests {
             Statement::new(part("same"), owl::SAME_AS, iri("http://example.org/soil")),
         ]);
         assert_eq!(dataset.theme_names(), ["Environment", "Nature", "Roads", "soil", "urban Water"]);
+        let languages = [
+            Value::Literal(Literal::from("en-US")),
+            iri("http://publications.europa.eu/resource/authority/language/ENG"),
+            iri("http://lexvo.org/id/iso639-3/deu"),
+            iri("http://id.loc.gov/vocabulary/iso639-2/fre"),
+            part("named").into(),
+            Value::Literal(Literal::from("Serbo-Croatian")),
+            Value::Literal(Literal::from("http://id.loc.gov/vocabulary/iso639-1/es")),
+        ];
+        dataset.further = languages.map(|language| Statement::new(Node::Dataset, dcterms::LANGUAGE, language)).into();
+        dataset.further.push(Statement::new(part("named"), rdfs::LABEL, label("pl", "en")));
+        assert_eq!(dataset.language_names(), ["English", "French", "German", "Polish", "Serbo-Croatian", "Spanish"]);
     }
 }

@@ -82,12 +82,18 @@ impl Facet {
         matches!(self, Self::Class | Self::Vocabulary)
     }
 
-    /// A value as it is compared: what differs in the case of letters or in white space alone is one, but for IRIs.
+    /// A value as it is compared: what differs in the case of letters or in white space alone is one, but for IRIs, and so
+    /// are addresses of a licence that differ in `http` and `https`, `www.` or a slash at their end.
     pub(super) fn folded(self, value: &str) -> String {
         if self.has_iris() {
             return value.trim().to_owned();
         }
-        value.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+        let folded = value.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+        let address = folded.strip_prefix("https://").or_else(|| folded.strip_prefix("http://"));
+        match address.filter(|_| self == Self::License) {
+            Some(address) => address.strip_prefix("www.").unwrap_or(address).trim_end_matches('/').to_owned(),
+            None => folded,
+        }
     }
 }
 
@@ -221,6 +227,17 @@ mod tests {
         let filter =
             Filter::default().with(Facet::Class, "http://e.org/Place").with(Facet::Class, "http://e.org/place");
         assert_eq!(filter.values.len(), 2);
+    }
+
+    #[test]
+    fn a_licence_is_one_by_whatever_address() {
+        let filter = ["http://www.e.org/by/4.0/", "https://e.org/by/4.0", "HTTPS://e.org/by/4.0/"]
+            .into_iter()
+            .fold(Filter::default(), |filter, license| filter.with(Facet::License, license));
+        assert_eq!(filter.values.len(), 1);
+        assert!(filter.names(Facet::License, "http://e.org/by/4.0") && !filter.names(Facet::License, "e.org/by/3.0"));
+        let keywords = Filter::default().with(Facet::Keyword, "http://e.org").with(Facet::Keyword, "https://e.org");
+        assert_eq!(keywords.values.len(), 2);
     }
 
     #[test]

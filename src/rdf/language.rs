@@ -1,63 +1,64 @@
 //! Names of languages, for tags.
 
-/// ISO 639-1 codes of the languages that open data are most often in, with their English names.
-const NAMES: [(&str, &str); 56] = [
-    ("af", "Afrikaans"),
-    ("ar", "Arabic"),
-    ("bg", "Bulgarian"),
-    ("bn", "Bengali"),
-    ("bs", "Bosnian"),
-    ("ca", "Catalan"),
-    ("cs", "Czech"),
-    ("cy", "Welsh"),
-    ("da", "Danish"),
-    ("de", "German"),
-    ("el", "Greek"),
-    ("en", "English"),
-    ("eo", "Esperanto"),
-    ("es", "Spanish"),
-    ("et", "Estonian"),
-    ("eu", "Basque"),
-    ("fa", "Persian"),
-    ("fi", "Finnish"),
-    ("fr", "French"),
-    ("ga", "Irish"),
-    ("gl", "Galician"),
-    ("he", "Hebrew"),
-    ("hi", "Hindi"),
-    ("hr", "Croatian"),
-    ("hu", "Hungarian"),
-    ("hy", "Armenian"),
-    ("id", "Indonesian"),
-    ("is", "Icelandic"),
-    ("it", "Italian"),
-    ("ja", "Japanese"),
-    ("ka", "Georgian"),
-    ("ko", "Korean"),
-    ("la", "Latin"),
-    ("lt", "Lithuanian"),
-    ("lv", "Latvian"),
-    ("mk", "Macedonian"),
-    ("ms", "Malay"),
-    ("mt", "Maltese"),
-    ("nb", "Norwegian Bokmål"),
-    ("nl", "Dutch"),
-    ("nn", "Norwegian Nynorsk"),
-    ("no", "Norwegian"),
-    ("pl", "Polish"),
-    ("pt", "Portuguese"),
-    ("ro", "Romanian"),
-    ("ru", "Russian"),
-    ("sk", "Slovak"),
-    ("sl", "Slovenian"),
-    ("sq", "Albanian"),
-    ("sr", "Serbian"),
-    ("sv", "Swedish"),
-    ("th", "Thai"),
-    ("tr", "Turkish"),
-    ("uk", "Ukrainian"),
-    ("vi", "Vietnamese"),
-    ("zh", "Chinese"),
+/// The languages that open data are most often in: (ISO 639-1 code, ISO 639-2 codes, for terms and for books where they
+/// differ, English name).
+const NAMES: [(&str, &[&str], &str); 56] = [
+    ("af", &["afr"], "Afrikaans"),
+    ("ar", &["ara"], "Arabic"),
+    ("bg", &["bul"], "Bulgarian"),
+    ("bn", &["ben"], "Bengali"),
+    ("bs", &["bos"], "Bosnian"),
+    ("ca", &["cat"], "Catalan"),
+    ("cs", &["ces", "cze"], "Czech"),
+    ("cy", &["cym", "wel"], "Welsh"),
+    ("da", &["dan"], "Danish"),
+    ("de", &["deu", "ger"], "German"),
+    ("el", &["ell", "gre"], "Greek"),
+    ("en", &["eng"], "English"),
+    ("eo", &["epo"], "Esperanto"),
+    ("es", &["spa"], "Spanish"),
+    ("et", &["est"], "Estonian"),
+    ("eu", &["eus", "baq"], "Basque"),
+    ("fa", &["fas", "per"], "Persian"),
+    ("fi", &["fin"], "Finnish"),
+    ("fr", &["fra", "fre"], "French"),
+    ("ga", &["gle"], "Irish"),
+    ("gl", &["glg"], "Galician"),
+    ("he", &["heb"], "Hebrew"),
+    ("hi", &["hin"], "Hindi"),
+    ("hr", &["hrv"], "Croatian"),
+    ("hu", &["hun"], "Hungarian"),
+    ("hy", &["hye", "arm"], "Armenian"),
+    ("id", &["ind"], "Indonesian"),
+    ("is", &["isl", "ice"], "Icelandic"),
+    ("it", &["ita"], "Italian"),
+    ("ja", &["jpn"], "Japanese"),
+    ("ka", &["kat", "geo"], "Georgian"),
+    ("ko", &["kor"], "Korean"),
+    ("la", &["lat"], "Latin"),
+    ("lt", &["lit"], "Lithuanian"),
+    ("lv", &["lav"], "Latvian"),
+    ("mk", &["mkd", "mac"], "Macedonian"),
+    ("ms", &["msa", "may"], "Malay"),
+    ("mt", &["mlt"], "Maltese"),
+    ("nb", &["nob"], "Norwegian Bokmål"),
+    ("nl", &["nld", "dut"], "Dutch"),
+    ("nn", &["nno"], "Norwegian Nynorsk"),
+    ("no", &["nor"], "Norwegian"),
+    ("pl", &["pol"], "Polish"),
+    ("pt", &["por"], "Portuguese"),
+    ("ro", &["ron", "rum"], "Romanian"),
+    ("ru", &["rus"], "Russian"),
+    ("sk", &["slk", "slo"], "Slovak"),
+    ("sl", &["slv"], "Slovenian"),
+    ("sq", &["sqi", "alb"], "Albanian"),
+    ("sr", &["srp"], "Serbian"),
+    ("sv", &["swe"], "Swedish"),
+    ("th", &["tha"], "Thai"),
+    ("tr", &["tur"], "Turkish"),
+    ("uk", &["ukr"], "Ukrainian"),
+    ("vi", &["vie"], "Vietnamese"),
+    ("zh", &["zho", "chi"], "Chinese"),
 ];
 
 /// The English name of a tag's language; the primary subtag itself where it is not among those known.
@@ -65,10 +66,22 @@ const NAMES: [(&str, &str); 56] = [
 /// ```
 /// use lodeseek::rdf::language_name;
 /// assert_eq!(language_name("de-AT"), "German");
+/// assert_eq!(language_name("ENG"), "English");
 /// assert_eq!(language_name("tlh"), "tlh");
 /// ```
 #[must_use]
 pub fn language_name(tag: &str) -> &str {
-    let primary = tag.split('-').next().unwrap_or(tag);
-    NAMES.iter().find(|(code, _)| primary.eq_ignore_ascii_case(code)).map_or(primary, |(_, name)| name)
+    known_language(tag).unwrap_or_else(|| primary(tag))
+}
+
+/// The English name of a tag's language, where it is among those known.
+#[must_use]
+pub(crate) fn known_language(tag: &str) -> Option<&'static str> {
+    let is_it = |code: &&str| primary(tag).eq_ignore_ascii_case(code);
+    let known = NAMES.iter().find(|(code, longer, _)| is_it(code) || longer.iter().any(is_it));
+    known.map(|(.., name)| *name)
+}
+
+fn primary(tag: &str) -> &str {
+    tag.split(['-', '_']).next().unwrap_or(tag)
 }

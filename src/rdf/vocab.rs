@@ -157,6 +157,7 @@ vocabulary! {
     /// FOAF: <http://xmlns.com/foaf/spec/>.
     foaf = "http://xmlns.com/foaf/0.1/" {
         AGENT = "Agent",
+        PERSON = "Person",
         DOCUMENT = "Document",
         NAME = "name",
         TOPIC = "topic",
@@ -173,6 +174,7 @@ vocabulary! {
     vcard = "http://www.w3.org/2006/vcard/ns#" {
         FN = "fn",
         KIND = "Kind",
+        INDIVIDUAL = "Individual",
         HAS_EMAIL = "hasEmail",
         HAS_TELEPHONE = "hasTelephone",
         HAS_URL = "hasURL",
@@ -197,6 +199,8 @@ vocabulary! {
         ALGORITHM = "algorithm",
         CHECKSUM_VALUE = "checksumValue",
         CHECKSUM_ALGORITHM = "ChecksumAlgorithm",
+        MD5 = "checksumAlgorithm_md5",
+        SHA256 = "checksumAlgorithm_sha256",
     }
 }
 vocabulary! {
@@ -313,6 +317,7 @@ vocabulary! {
     schema = "https://schema.org/" {
         TARGET = "target",
         DATASET = "Dataset",
+        PERSON = "Person",
         PROPERTY_VALUE = "PropertyValue",
         ADDITIONAL_PROPERTY = "additionalProperty",
         NAME = "name",

@@ -4,10 +4,11 @@
 //! dataset shows without a change here.
 
 use crate::catalog::{Agent, Dataset, DatasetId, Format, Iris, Location, Scheme, dcat};
-use crate::rdf::vocab::{adms, dcat as terms, dcterms, foaf, lodeseek, rdfs, skos, spdx, vcard};
-use crate::rdf::{LiteralKind, RdfSyntax, TermId, TermRef, TripleGraph, language_name, local_name, words};
+use crate::rdf::vocab::{adms, dcat as terms, dcterms, foaf, lodeseek, rdf, rdfs, schema, skos, spdx, vcard};
+use crate::rdf::{LiteralKind, RdfSyntax, TermId, TermRef, TripleGraph, local_name, words};
 use crate::store::{Store, StoreError};
 use oxsdatatypes::{DateTime, TimezoneOffset};
+use std::collections::HashSet;
 use std::str::FromStr;
 
 const MEDIA_TYPES: &str = "www.iana.org/assignments/media-types/";
@@ -19,6 +20,8 @@ pub(super) struct Party {
     /// Its IRI, where it has one that is not a part of the description.
     pub(super) iri: Option<String>,
     pub(super) email: Option<String>,
+    /// Whether the catalogue says that it is a person.
+    pub(super) is_person: bool,
 }
 
 /// A file, or a service, in which a dataset can be had.
@@ -118,11 +121,11 @@ impl Described {
             |theme: &Node<'_>| !theme.values(skos::IN_SCHEME).any(|scheme| SCHEMES.contains(&scheme.as_str()));
         Some(Self {
             keywords: node.values(terms::KEYWORD).fold(Vec::new(), pushed),
-            creators: creators(&dataset, iri.as_str()),
+            creators: creators(graph, &dataset, iri.as_str()),
             publishers: node.parties(dcterms::PUBLISHER, iri.as_str()),
             contacts: node.parties(terms::CONTACT_POINT, iri.as_str()),
             themes: node.nodes(terms::THEME).filter(is_theme).filter_map(|theme| theme.party(iri.as_str())).collect(),
-            languages: node.languages(&dataset),
+            languages: languages(&dataset),
             access_rights: node.label(dcterms::ACCESS_RIGHTS),
             places: node.nodes(dcterms::SPATIAL).filter_map(|place| place.name()).collect(),
             identifiers: node.nodes(adms::IDENTIFIER).filter_map(|one| one.value(skos::NOTATION)).collect(),
@@ -175,17 +178,28 @@ impl Described {
 }
 
 /// Who made it. An IRI that was made here, for want of one, leads nowhere.
-fn creators(dataset: &Dataset, iri: &str) -> Vec<Party> {
+fn creators(graph: &TripleGraph, dataset: &Dataset, iri: &str) -> Vec<Party> {
     let own = format!("{iri}#");
+    let kind = graph.iri(rdf::TYPE);
+    let typed = graph.triples().iter().filter(|triple| Some(triple.predicate) == kind);
+    let persons = typed.map(|triple| Node { graph, id: triple.subject }).filter(|node| node.is_person());
+    let persons: HashSet<String> = persons.filter_map(Node::name).collect();
     let agents = dataset.metadata.creators.iter();
     let party = |agent: &Agent| Party {
         name: agent.name.clone(),
         iri: agent.iri.clone().filter(|iri| !iri.starts_with(&own)),
         email: None,
+        is_person: persons.contains(&agent.name),
     };
     agents.map(party).collect()
 }
 
+fn languages(dataset: &Dataset) -> Vec<String> {
+    let themes = dataset.metadata.themes_of(Scheme::Language).map(str::to_owned);
+    themes.chain(dataset.language_names()).fold(Vec::new(), pushed)
+}
+
+const PERSONS: [&str; 3] = [foaf::PERSON, schema::PERSON, vcard::INDIVIDUAL];
 const SCHEMES: [&str; 3] = [lodeseek::TASK, lodeseek::MODALITY, lodeseek::LANGUAGE];
 
 impl File {
@@ -321,17 +335,16 @@ impl<'g> Node<'g> {
             _ => None,
         };
         let email = self.value(vcard::HAS_EMAIL).map(|email| email.trim_start_matches("mailto:").to_owned());
-        Some(Party { name: self.name()?, iri, email })
+        Some(Party { name: self.name()?, iri, email, is_person: self.is_person() })
+    }
+
+    fn is_person(self) -> bool {
+        self.values(rdf::TYPE)
+            .any(|class| PERSONS.contains(&class.replacen("http://schema", "https://schema", 1).as_str()))
     }
 
     fn parties(self, property: &str, dataset: &str) -> Vec<Party> {
         self.nodes(property).filter_map(|node| node.party(dataset)).collect()
-    }
-
-    fn languages(self, dataset: &Dataset) -> Vec<String> {
-        let themes = dataset.metadata.themes_of(Scheme::Language).map(str::to_owned);
-        let told = self.values(dcterms::LANGUAGE);
-        themes.chain(told.map(|tag| language_name(local_name(&tag)).to_owned())).fold(Vec::new(), pushed)
     }
 
     fn checksums(self) -> Vec<Checksum> {

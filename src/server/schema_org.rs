@@ -1,7 +1,7 @@
 //! A dataset by schema.org, as search engines for datasets read it from its page.
 //! <https://schema.org/Dataset>, <https://developers.google.com/search/docs/appearance/structured-data/dataset>
 
-use super::described::{Described, File, Party};
+use super::described::{Checksum, Described, File, Party};
 use crate::catalog::{Scheme, Work};
 use crate::engine::Card;
 use crate::rdf::{local_name, vocab, words};
@@ -75,11 +75,12 @@ fn creators(described: &Described) -> &[Party] {
     if described.creators.is_empty() { &described.publishers } else { &described.creators }
 }
 
-/// An agent of whom a name is known: an organisation for want of knowing better.
+/// An agent of whom a name is known: where nobody says that it is a person, an organisation.
 fn agent(party: &Party) -> Value {
+    let kind = if party.is_person { "Person" } else { "Organization" };
     match &party.iri {
-        Some(iri) => json!({ "@type": "Organization", "name": party.name, "url": iri }),
-        None => json!({ "@type": "Organization", "name": party.name }),
+        Some(iri) => json!({ "@type": kind, "name": party.name, "url": iri }),
+        None => json!({ "@type": kind, "name": party.name }),
     }
 }
 
@@ -116,6 +117,12 @@ fn download(described: &Described, file: &File, base: &str) -> Value {
     });
     if let Some(bytes) = file.bytes {
         value["contentSize"] = json!(bytes.to_string());
+    }
+    // schema.org has no term for others.
+    for checksum in &file.checksums {
+        if let Checksum::Sha256(number) = checksum {
+            value["sha256"] = json!(number);
+        }
     }
     value
 }

@@ -810,6 +810,24 @@ async fn croissant_tells_the_checksums_that_the_catalogue_tells() {
     let hashes: BTreeSet<&str> =
         package["resources"].as_array().expect("resources").iter().filter_map(|one| one["hash"].as_str()).collect();
     assert_eq!(hashes, BTreeSet::from(["", md5.as_str(), sha256.as_str()]));
+    // Croissant's own, and its agents: what is read is told again, also by schema.org, which has no term for MD5.
+    let croissant = folder.path().join("croissant.jsonld");
+    let agent = |kind: &str| json!({ "@type": kind, "name": format!("Lin {kind}") });
+    let own = json!({
+        "@context": {"@vocab": "http://schema.org/", "cr": "http://mlcommons.org/croissant/", "md5": "cr:md5"},
+        "@id": "http://e.org/set/leaves", "@type": "Dataset", "name": "Leaves", "publisher": agent("Organization"),
+        "creator": [agent("Organization"), agent("Person")],
+        "distribution": {"@type": "cr:FileObject", "name": "seven", "contentUrl": "http://e.org/seven.csv", "md5": md5, "sha256": sha256},
+    });
+    fs::write(&croissant, own.to_string()).expect("written");
+    let site = Site::of(&croissant, limits());
+    let document = site.get("/dataset/leaves/croissant").await.json();
+    assert_eq!(told(document.clone()), BTreeMap::from([(json!("seven").to_string(), (hex_sha256, hex_md5))]));
+    assert_eq!(document["creator"], json!([agent("Organization"), agent("Person")]));
+    let page = embedded(&site.accept("/dataset/leaves", "text/html").await.body);
+    let file = &page["distribution"][0];
+    assert_eq!((&file["sha256"], &file["md5"]), (&json!(sha256), &none));
+    assert_eq!((&page["creator"], &page["publisher"]), (&document["creator"], &agent("Organization")));
 }
 
 #[tokio::test]
