@@ -79,10 +79,12 @@ impl TSne {
         let pools: Vec<_> =
             starts.iter().map(|_| rayon::ThreadPoolBuilder::new().num_threads(1).build()).collect::<Result<_, _>>()?;
         let mut maps = starts;
-        std::thread::scope(|scope| {
+        let neighbors = &neighbors;
+        rayon::ThreadPoolBuilder::new().num_threads(N).build()?.scope(|scope| {
             for (pool, map) in pools.iter().zip(&mut maps) {
-                let neighbors = &neighbors;
-                scope.spawn(move || *map = DenseRows::new(2, pool.install(|| self.moved(perplexity, map, neighbors))));
+                let mut moved =
+                    move || *map = DenseRows::new(2, pool.install(|| self.moved(perplexity, map, neighbors)));
+                scope.spawn(move |_| moved());
             }
         });
         Ok(maps)

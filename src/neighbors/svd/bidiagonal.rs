@@ -17,9 +17,11 @@ pub(super) struct Matrix<'r> {
 }
 
 impl<'r> Matrix<'r> {
-    pub(super) fn new(rows: &'r SparseRows) -> Self {
+    /// `None` where the norm is not finite.
+    pub(super) fn new(rows: &'r SparseRows) -> Option<Self> {
         let squares = (0..rows.len()).flat_map(|row| rows.row(row).values).map(|value| value * value);
-        Self { rows, turned: rows.len() < rows.width(), norm: squares.sum::<f64>().sqrt() }
+        let norm = squares.sum::<f64>().sqrt();
+        norm.is_finite().then(|| Self { rows, turned: rows.len() < rows.width(), norm })
     }
 
     pub(super) fn long(&self) -> usize {

@@ -3,7 +3,8 @@
 //! González-Márquez and Kobak, "Learning representations of learning representations" (2024): every submission to the
 //! conference, labelled by its keywords, and the share of labelled papers whose label their ten nearest neighbours vote
 //! for, over ten folds; by the vectors as they are, and by maps of them in the plane. One map's accuracy is as much luck as
-//! merit: begun from mirror images, maps of 1,458 papers differ by up to four points in a hundred. So four are drawn, and their mean is told.
+//! merit: begun from mirror images, maps of 1,458 papers differ by up to four points in a hundred. So four are drawn, and
+//! their mean is told.
 
 mod columns;
 mod papers;
