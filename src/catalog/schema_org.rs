@@ -110,7 +110,7 @@ pub(super) fn to_dcat(graph: &TripleGraph) -> TripleGraph {
                 (Some("contentUrl"), Some(dcat::DISTRIBUTION_CLASS), _) => {
                     sheet.add(&subject, dcat::DOWNLOAD_URL, object);
                 }
-                (Some("md5"), Some(dcat::DISTRIBUTION_CLASS), Term::Literal(number)) => {
+                (Some("md5"), Some(dcat::DISTRIBUTION_CLASS), Term::Literal(number)) if is_hex(number.value()) => {
                     checksum(&mut sheet, &subject, number.value(), spdx::MD5);
                 }
                 _ => sheet.add(&subject, predicate.text(), object),
@@ -157,6 +157,12 @@ fn kinds(graph: &TripleGraph) -> FxHashMap<TermId, &'static str> {
     kinds
 }
 
+/// Whether a text is bytes in hexadecimal: some write an address there, or what is missing.
+fn is_hex(text: &str) -> bool {
+    let text = text.trim();
+    !text.is_empty() && text.len().is_multiple_of(2) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 fn checksum(sheet: &mut Sheet, file: &Spot, number: &str, algorithm: &str) {
     let part = sheet.part(file, spdx::CHECKSUM, spdx::CHECKSUM_CLASS);
     sheet.typed(&part, spdx::CHECKSUM_VALUE, number.trim(), "hexBinary");
@@ -174,6 +180,13 @@ fn statement(sheet: &mut Sheet, subject: &Spot, class: &str, name: &str, object:
         Term::Literal(literal) if literal.language().is_none() => Some(literal.value().to_owned()),
         _ => None,
     };
+    // Croissant's context makes every text an English one, numbers too.
+    match &object {
+        Term::Literal(number) if (name, class) == ("sha256", dcat::DISTRIBUTION_CLASS) && is_hex(number.value()) => {
+            return checksum(sheet, subject, number.value(), spdx::SHA256);
+        }
+        _ => {}
+    }
     match (fields.iter().find(|(key, ..)| *key == name), text, name, class) {
         (_, Some(text), "keywords", dcat::DATASET) => {
             for keyword in text.split(',').map(str::trim).filter(|keyword| !keyword.is_empty()) {
@@ -182,7 +195,6 @@ fn statement(sheet: &mut Sheet, subject: &Spot, class: &str, name: &str, object:
         }
         (_, None, "keywords", dcat::DATASET) => sheet.add(subject, dcat::KEYWORD, object),
         (_, Some(text), "temporalCoverage", dcat::DATASET) => sheet.interval(subject, &text),
-        (_, Some(text), "sha256", dcat::DISTRIBUTION_CLASS) => checksum(sheet, subject, &text, spdx::SHA256),
         (Some((_, property, kind)), Some(text), ..) => {
             sheet.value(subject, property, *kind, &Value::String(text));
         }

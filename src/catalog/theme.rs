@@ -1,8 +1,8 @@
 //! What datasets are about, by themes of lists that are not known here, and the languages that they are in.
 
 use super::{Dataset, Node, Value};
-use crate::rdf::vocab::{dcat, dcterms, owl, rdfs, skos};
-use crate::rdf::{known_language, local_name, words};
+use crate::rdf::vocab::{dcat, dcterms, owl, rdfs, schema, skos};
+use crate::rdf::{language_name, local_name, words};
 
 /// The data themes of the Publications Office of the European Union, which most portals of Europe name by IRI alone:
 /// (what the IRI ends with, the name). <https://op.europa.eu/en/web/eu-vocabularies/dataset/-/resource?uri=http://publications.europa.eu/resource/dataset/data-theme>
@@ -33,11 +33,12 @@ impl Dataset {
     /// addresses of lists that end in codes, and names.
     #[must_use]
     pub fn language_names(&self) -> Vec<String> {
-        let of = |text: &str| {
+        let of_text = |text: &str| {
             let text = if text.contains("://") { local_name(text) } else { text };
-            known_language(text).unwrap_or(text).to_owned()
+            let is_tag = text.split(['-', '_']).next().is_some_and(|primary| matches!(primary.len(), 2 | 3));
+            if is_tag { language_name(text) } else { text }.to_owned()
         };
-        self.names(dcterms::LANGUAGE, of, of)
+        self.names(dcterms::LANGUAGE, of_text, |iri| language_name(local_name(iri)).to_owned())
     }
 
     /// The names of what a property of it leads to, in order, each once.
@@ -70,7 +71,8 @@ impl Dataset {
 
     /// The label of a part for an English reader.
     fn label(&self, part: &Node) -> Option<String> {
-        let labels = [skos::PREF_LABEL, rdfs::LABEL].into_iter().flat_map(|property| self.said(part, property));
+        let labels =
+            [skos::PREF_LABEL, rdfs::LABEL, schema::NAME].into_iter().flat_map(|property| self.said(part, property));
         let literals = labels.filter_map(|value| match value {
             Value::Literal(literal) => Some(literal),
             Value::Node(_) => None,
@@ -123,11 +125,18 @@ mod tests {
             iri("http://lexvo.org/id/iso639-3/deu"),
             iri("http://id.loc.gov/vocabulary/iso639-2/fre"),
             part("named").into(),
+            part("schema").into(),
+            iri("urn:iso:639:-3:swe"),
+            Value::Literal(Literal::from("gsw-CH")),
             Value::Literal(Literal::from("Serbo-Croatian")),
             Value::Literal(Literal::from("http://id.loc.gov/vocabulary/iso639-1/es")),
         ];
         dataset.further = languages.map(|language| Statement::new(Node::Dataset, dcterms::LANGUAGE, language)).into();
         dataset.further.push(Statement::new(part("named"), rdfs::LABEL, label("pl", "en")));
-        assert_eq!(dataset.language_names(), ["English", "French", "German", "Polish", "Serbo-Croatian", "Spanish"]);
+        dataset.further.push(Statement::new(part("schema"), schema::NAME, Value::Literal(Literal::from("Danish"))));
+        assert_eq!(
+            dataset.language_names(),
+            ["Danish", "English", "French", "German", "Polish", "Serbo-Croatian", "Spanish", "Swedish", "gsw"]
+        );
     }
 }

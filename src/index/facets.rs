@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use tantivy::SegmentReader;
 use tantivy::columnar::StrColumn;
 
-/// The values of one facet. What differs in the case of letters alone is one value, but for IRIs.
+/// The values of one facet, of which one may be written in several ways ([`Facet::folded`]).
 pub(super) struct FacetTable {
     facet: Facet,
     /// As they are compared, ascending.

@@ -150,7 +150,7 @@ pub struct Facts {
 /// Which datasets may be found.
 ///
 /// Values of one facet are alternatives; all facets, and the year, have to pass. The case of letters does not count, but
-/// in IRIs, nor does how much white space there is.
+/// in IRIs, nor does how much white space there is, nor the scheme of a licence's address.
 ///
 /// ```
 /// use lodeseek::index::{Facet, Filter};

@@ -71,17 +71,7 @@ const NAMES: [(&str, &[&str], &str); 56] = [
 /// ```
 #[must_use]
 pub fn language_name(tag: &str) -> &str {
-    known_language(tag).unwrap_or_else(|| primary(tag))
-}
-
-/// The English name of a tag's language, where it is among those known.
-#[must_use]
-pub(crate) fn known_language(tag: &str) -> Option<&'static str> {
-    let is_it = |code: &&str| primary(tag).eq_ignore_ascii_case(code);
-    let known = NAMES.iter().find(|(code, longer, _)| is_it(code) || longer.iter().any(is_it));
-    known.map(|(.., name)| *name)
-}
-
-fn primary(tag: &str) -> &str {
-    tag.split(['-', '_']).next().unwrap_or(tag)
+    let primary = tag.split(['-', '_']).next().unwrap_or(tag);
+    let is_it = |code: &&str| primary.eq_ignore_ascii_case(code);
+    NAMES.iter().find(|(code, longer, _)| is_it(code) || longer.iter().any(is_it)).map_or(primary, |(.., name)| name)
 }

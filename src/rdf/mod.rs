@@ -11,7 +11,6 @@ pub mod vocab;
 
 pub use canonical::{Uncanonical, canonical_fingerprint};
 pub use label::{LABEL_PROPERTIES, Labels, grouped, local_name, namespace, on_one_line, prefixed, words};
-pub(crate) use language::known_language;
 pub use language::language_name;
 pub use output::{RdfSyntax, WriteError};
 pub use pretty::{PrettyError, to_pretty_turtle};

@@ -4,7 +4,7 @@
 //! dataset shows without a change here.
 
 use crate::catalog::{Agent, Dataset, DatasetId, Format, Iris, Location, Scheme, dcat};
-use crate::rdf::vocab::{adms, dcat as terms, dcterms, foaf, lodeseek, rdf, rdfs, schema, skos, spdx, vcard};
+use crate::rdf::vocab::{adms, dc11, dcat as terms, dcterms, foaf, lodeseek, rdf, rdfs, schema, skos, spdx, vcard};
 use crate::rdf::{LiteralKind, RdfSyntax, TermId, TermRef, TripleGraph, local_name, words};
 use crate::store::{Store, StoreError};
 use oxsdatatypes::{DateTime, TimezoneOffset};
@@ -121,7 +121,7 @@ impl Described {
             |theme: &Node<'_>| !theme.values(skos::IN_SCHEME).any(|scheme| SCHEMES.contains(&scheme.as_str()));
         Some(Self {
             keywords: node.values(terms::KEYWORD).fold(Vec::new(), pushed),
-            creators: creators(graph, &dataset, iri.as_str()),
+            creators: creators(node, &dataset, iri.as_str()),
             publishers: node.parties(dcterms::PUBLISHER, iri.as_str()),
             contacts: node.parties(terms::CONTACT_POINT, iri.as_str()),
             themes: node.nodes(terms::THEME).filter(is_theme).filter_map(|theme| theme.party(iri.as_str())).collect(),
@@ -178,12 +178,11 @@ impl Described {
 }
 
 /// Who made it. An IRI that was made here, for want of one, leads nowhere.
-fn creators(graph: &TripleGraph, dataset: &Dataset, iri: &str) -> Vec<Party> {
+fn creators(node: Node<'_>, dataset: &Dataset, iri: &str) -> Vec<Party> {
     let own = format!("{iri}#");
-    let kind = graph.iri(rdf::TYPE);
-    let typed = graph.triples().iter().filter(|triple| Some(triple.predicate) == kind);
-    let persons = typed.map(|triple| Node { graph, id: triple.subject }).filter(|node| node.is_person());
-    let persons: HashSet<String> = persons.filter_map(Node::name).collect();
+    let nodes = [dcterms::CREATOR, dc11::CREATOR].into_iter().flat_map(|property| node.nodes(property));
+    let persons = nodes.filter(|node| node.is_person()).filter_map(Node::name);
+    let persons: HashSet<String> = persons.map(|name| name.trim().to_owned()).collect();
     let agents = dataset.metadata.creators.iter();
     let party = |agent: &Agent| Party {
         name: agent.name.clone(),

@@ -814,7 +814,7 @@ async fn croissant_tells_the_checksums_that_the_catalogue_tells() {
     let croissant = folder.path().join("croissant.jsonld");
     let agent = |kind: &str| json!({ "@type": kind, "name": format!("Lin {kind}") });
     let own = json!({
-        "@context": {"@vocab": "http://schema.org/", "cr": "http://mlcommons.org/croissant/", "md5": "cr:md5"},
+        "@context": {"@language": "en", "@vocab": "http://schema.org/", "cr": "http://mlcommons.org/croissant/", "md5": "cr:md5"},
         "@id": "http://e.org/set/leaves", "@type": "Dataset", "name": "Leaves", "publisher": agent("Organization"),
         "creator": [agent("Organization"), agent("Person")],
         "distribution": {"@type": "cr:FileObject", "name": "seven", "contentUrl": "http://e.org/seven.csv", "md5": md5, "sha256": sha256},
