@@ -8,6 +8,7 @@ use crate::engine::{
     Clause, Example, RerankOptions, Reranker, Searcher, SimilarDataset, SimilarDatasets, SimilarityPart,
 };
 use anyhow::Context;
+use serde::Serialize;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -46,12 +47,24 @@ pub(super) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     };
     let mut out = io::stdout().lock();
     if arguments.json {
-        serde_json::to_writer_pretty(&mut out, &found)?;
+        let told = Told { dataset: arguments.dataset.as_deref(), file: arguments.file.as_deref(), found: &found };
+        serde_json::to_writer_pretty(&mut out, &told)?;
         writeln!(out)?;
     } else {
         write_similar(&mut out, &found)?;
     }
     Ok(if found.similar.is_empty() { Done::Nothing } else { Done::Something })
+}
+
+/// The answer, and to what.
+#[derive(Serialize)]
+struct Told<'f> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dataset: Option<&'f str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'f str>,
+    #[serde(flatten)]
+    found: &'f SimilarDatasets,
 }
 
 fn write_similar(out: &mut impl Write, found: &SimilarDatasets) -> io::Result<()> {

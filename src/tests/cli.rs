@@ -137,6 +137,23 @@ fn an_explanation_shows_the_score_and_the_triples() {
 }
 
 #[test]
+fn similar_in_json_says_to_what() {
+    let home = Home::of(&testdata("catalog.ttl")).into_folder();
+    let told = |arguments: &[&str]| -> serde_json::Value {
+        let ran = run(home.path(), arguments);
+        assert!(matches!(ran.code, Some(0 | 1)), "{}", ran.err);
+        serde_json::from_str(&ran.out).expect("JSON")
+    };
+    let file = testdata("dumps/trees.nt.gz").display().to_string();
+    let of = |answer: &serde_json::Value| (answer["dataset"].clone(), answer["file"].clone(), answer["of"].clone());
+    let answer = told(&["similar", "street-trees", "--json"]);
+    assert_eq!(of(&answer), ("street-trees".into(), serde_json::Value::Null, 12.into()));
+    let answer = told(&["similar", "--file", &file, "--json"]);
+    assert_eq!(of(&answer), (serde_json::Value::Null, file.as_str().into(), 12.into()));
+    assert_eq!(answer["similar"][0]["id"], "street-trees");
+}
+
+#[test]
 fn show_in_words_rdf_and_json() {
     let home = home();
     let shown = run(home.path(), &["show", "soil-types"]);

@@ -1,9 +1,8 @@
 //! Quality through the HTTP face and the program: one dataset, all together, as RDF, and after addresses were asked.
 
 use super::http::Site;
-use super::support::testdata;
 #[cfg(feature = "rocksdb")]
-use super::support::{Home, program, run};
+use super::support::{Home, program, run, testdata};
 use axum::http::StatusCode;
 use lodeseek::quality::{Reach, Reached};
 use oxttl::TurtleParser;
