@@ -16,7 +16,14 @@ export PYTHONPATH=training HF_HUB_OFFLINE=1
 for best in "$output"/trained/*/best "$output"/trained/*/fold*/best; do
   model="$output/models${best#"$output/trained"}"
   model="${model%/best}"
-  [ -d "$model" ] || "$python" -m lodeseek_training export "$best" "$model"
+  # Means are made anew where their parts were.
+  [ "$model" -nt "$best" ] || "$python" -m lodeseek_training export "$best" "$model"
+done
+# The same networks without the projection of pieces to 128 numbers: ColBERT of all 384.
+for chain in "$output"/trained/*/; do
+  chain="$output/models/$(basename "$chain")"
+  case "$chain" in */projected) continue;; esac
+  rm -rf "$chain-384" && cp -rs "$chain" "$chain-384" && find "$chain-384" -type d -name pieces -prune -exec rm -r {} +
 done
 # The shipped model beside them.
 ln -sfn "$PWD/models/lodeseek-minilm" "$output/models/shipped"

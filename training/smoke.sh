@@ -19,6 +19,8 @@ export PYTHONPATH=training HF_HUB_OFFLINE=1
 run "$python" -m lodeseek_training train smoke --base "$base" --data "$work/data" --output "$work/trained" --fold 0
 run "$python" -m lodeseek_training export "$work/trained/st+ft/fold0/best" "$work/model" --parity
 run "$python" -m lodeseek_training parity "$work/model"
+run "$python" -m lodeseek_training export "$work/trained/mean/fold0/best" "$work/mean" --parity
+run "$python" -m lodeseek_training parity "$work/mean"
 # A language model that knows nothing writes queries that find nothing: the way is tried, not the words.
 "$python" - "$base" "$work/t5" <<'PYTHON'
 import sys, transformers

@@ -1,5 +1,6 @@
 """Plans: which stages follow which. A file in TOML: `[stages.NAME]` says a stage's data folder and settings, `[runs]` names
-chains of stages, each beginning where the one before ended. What two chains begin with alike is trained once.
+chains of stages, each beginning where the one before ended. What two chains begin with alike is trained once. `[means]` names models
+whose weights are the mean of the named chains', by fold where these have folds.
 
 A stage over judged examples is trained for each fold apart, as `NAME/fold0` and so on."""
 
@@ -7,6 +8,7 @@ import json
 import pathlib
 import tomllib
 
+from .mean import mean
 from .stage import Settings, Stage
 
 
@@ -14,6 +16,10 @@ def run(path, base, data, output, only=None, fold=None, say=print):
     """Trains the chains of a plan; returns by chain the model's folder, or with folds, a list of them."""
     plan = tomllib.loads(pathlib.Path(path).read_text())
     folds = plan.get("folds")
+    for name, chains in plan.get("means", {}).items():
+        unknown = [chain for chain in chains if chain not in plan["runs"]]
+        if unknown or not chains:
+            raise SystemExit(f"{path}: the mean {name} is of {', '.join(unknown) or 'nothing'}: [runs] names what it can be of")
     found = {}
     for name, chain in plan["runs"].items():
         if only and name not in only:
@@ -23,8 +29,30 @@ def run(path, base, data, output, only=None, fold=None, say=print):
             found[name] = [str(trained(plan, chain, base, data, output, one, folds, say)) for one in wanted]
         else:
             found[name] = str(trained(plan, chain, base, data, output, None, None, say))
+    for name, chains in plan.get("means", {}).items():
+        # Those that `only` left out are missing.
+        if all(chain in found for chain in chains):
+            models = [found[chain] for chain in chains]
+            if len({isinstance(model, list) for model in models}) > 1:
+                raise SystemExit(f"{path}: the mean {name} is of chains with folds and of others without")
+            found[name] = averaged(models, pathlib.Path(output) / name)
     (pathlib.Path(output) / "models.json").write_text(json.dumps(found, indent=1) + "\n")
     return found
+
+
+def averaged(models, folder):
+    """The means of models, or of each fold's, unless they are there already, of the same models as these are now."""
+    if isinstance(models[0], list):
+        places = [pathlib.Path(one).parent.name for one in models[0]]
+        return [averaged(list(fold), folder / place) for fold, place in zip(zip(*models, strict=True), places)]
+    best, path = folder / "best", folder / "done.json"
+    done = {"of": {model: json.loads((pathlib.Path(model).parent / "done.json").read_text()) for model in models}}
+    if not best.exists() or not path.exists() or json.loads(path.read_text()) != done:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        mean(models, best)
+        path.write_text(json.dumps(done, indent=1) + "\n")
+    return str(best)
 
 
 def judged(data, stage):

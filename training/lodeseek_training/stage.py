@@ -83,12 +83,17 @@ class Stage:
 
     def __init__(self, start, data, folder, settings, fold=None, folds=None, say=print):
         self.start, self.folder, self.settings, self.say = pathlib.Path(start), pathlib.Path(folder), settings, say
+        self.data, self.fold, self.folds = pathlib.Path(data), fold, folds
         self.folder.mkdir(parents=True, exist_ok=True)
+
+    def prepare(self):
+        """Reads the data and the model: most of a minute, which what is done already need not take."""
+        settings = self.settings
         torch.manual_seed(settings.seed)
-        self.cutter = Cutter(start, settings.query_length, settings.passage_length)
-        self.source = Folder(data)
+        self.cutter = Cutter(self.start, settings.query_length, settings.passage_length)
+        self.source = Folder(self.data)
         self.texts = Texts(self.source, self.cutter)
-        train, valid = self.source.split(fold, folds)
+        train, valid = self.source.split(self.fold, self.folds)
         if settings.styles:
             train, valid = ([one for one in part if one.style in settings.styles] for part in (train, valid))
         if settings.hold_out and not valid:
@@ -97,9 +102,9 @@ class Stage:
         self.train, self.valid = train[:settings.examples], valid[:settings.validated]
         self.train = [example for example in self.train for _ in range(settings.again.get(example.style, 1))]
         if not self.train or not self.valid:
-            raise SystemExit(f"{data}: {len(train)} examples to train with, {len(valid)} to choose by: both are needed")
-        self.beside = [Beside(pathlib.Path(data).parent, start, settings, own) for own in settings.beside]
-        self.judged = fold is not None and any(example.fold is not None for example in self.source.examples)
+            raise SystemExit(f"{self.data}: {len(train)} examples to train with, {len(valid)} to choose by: both are needed")
+        self.beside = [Beside(self.data.parent, self.start, settings, own) for own in settings.beside]
+        self.judged = self.fold is not None and any(example.fold is not None for example in self.source.examples)
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         self.model = self.begun()
         self.steps = settings.epochs * math.ceil(len(self.train) / settings.batch)
@@ -152,9 +157,11 @@ class Stage:
 
     def run(self):
         """Trains, from where it was stopped; returns the folder of the best model."""
-        self.same_settings()
+        told = self.same_settings()
         if (self.folder / "done.json").exists():
             return self.cleared()
+        self.prepare()
+        (self.folder / "settings.json").write_text(json.dumps(told, indent=1) + "\n")
         settings = self.settings
         if not 0 < settings.share <= 1 or not all(0 < share <= 1 for share in settings.mix):
             raise SystemExit(f"{self.folder}: shares of trained weights are above 0 and at most 1")
@@ -199,14 +206,14 @@ class Stage:
         return self.finish()
 
     def same_settings(self):
-        """What lies in the folder goes on, or is taken for done, only if it was begun in the same way."""
+        """What lies in the folder goes on, or is taken for done, only if it was begun in the same way; returns which."""
         path = self.folder / "settings.json"
         start = self.start.parent.name if self.start.name == "best" else self.start.name
         told = {"start": start, **dataclasses.asdict(self.settings)}
         # Settings that came later are what they are by default.
         if path.exists() and {**dataclasses.asdict(Settings()), **json.loads(path.read_text())} != told:
             raise SystemExit(f"{self.folder} was begun with other settings ({path.name}): remove it, or train into another folder")
-        path.write_text(json.dumps(told, indent=1) + "\n")
+        return told
 
     def judge(self, optimizer, loss):
         """Measures, keeps the model where it is the best so far, and leaves all that a resumed run needs."""
