@@ -12,10 +12,11 @@ use rand_chacha::rand_core::SeedableRng;
 ///
 /// Golub and Kahan's bidiagonalisation (*Calculating the singular values and pseudo-inverse of a matrix*, 1965), a Lanczos
 /// method: it reads the matrix by its products with vectors alone, and goes on, without restarts, until the tolerance is
-/// met; two vectors a step are held, in some hundreds of steps for a hundred components of texts. Every vector is made orthogonal to all before it, twice, which is enough (L. Giraud et al., *The
-/// loss of orthogonality in the Gram-Schmidt orthogonalization process*, 2005). One vector to begin with leads to one
-/// direction of each singular value: whether there are others is then looked for, from another vector, where the found
-/// ones do not reach, until what is left is no larger than the least that is kept.
+/// met. Two vectors a step are held, in some hundreds of steps for a hundred components of texts. Every vector is made
+/// orthogonal to all before it, twice, which is enough (L. Giraud et al., *The loss of orthogonality in the Gram-Schmidt
+/// orthogonalization process*, 2005). One vector to begin with leads to one direction of each singular value: whether there
+/// are others is then looked for, from another vector, where the found ones do not reach, until what is left is no larger
+/// than the least that is kept.
 ///
 /// A component's sign is scikit-learn's: the number farthest from 0 of its right vector is positive. So the seed, of the
 /// vectors to begin with, changes last digits only, unless singular values are equal (any turn of their components is as
