@@ -32,6 +32,7 @@ HOSTILE = "/dataset/hostile"
 VIEWS = {
     "start": "/",
     "results": "/?q=nitrogen+reduction+plan",
+    "list": "/?q=&page=0&keyword=Environment",
     "dataset": DATASET,
     "snippet": f"{DATASET}/snippet?query=nitrogen",
     "sparql": "/sparql?format=html&query=" + urllib.parse.quote((ROOT / "queries/datasets.rq").read_text()),

@@ -1,6 +1,7 @@
 //! Where the stages meet: [`Indexer`] takes datasets from the store to the index, [`Searcher`] takes a need in words to
 //! ranked, explained datasets, ranked again by a [`Reranker`] where an encoder has made vectors of them ([`encode`]).
 
+mod browse;
 mod card;
 mod content;
 mod dense;
@@ -22,6 +23,7 @@ mod terms;
 mod texts;
 mod update;
 
+pub use browse::{BrowseRequest, Listed, Listing};
 pub use card::{CARD_LANGUAGES, Card};
 pub use content::Content;
 pub use dense::{DenseMatch, PartKind, PartShare};

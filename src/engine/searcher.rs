@@ -355,6 +355,14 @@ impl Searcher {
         self.duplicates.read(&self.home)
     }
 
+    /// What is folded where datasets are shown so.
+    pub(super) fn folding_of(&self, shown: Shown) -> Result<Arc<duplicates::Folding>, EngineError> {
+        match shown {
+            Shown::All => Ok(Arc::default()),
+            Shown::Once => self.folding(),
+        }
+    }
+
     pub(super) fn lengths(&self) -> &KeptLengths {
         &self.lengths
     }
@@ -451,10 +459,7 @@ impl Searcher {
         let passing = snapshot.passing(&request.filter)?;
         let among = Among { snapshot: &snapshot, passing: passing.as_ref() };
         let mut counting = request.facets.map(|_| snapshot.counting(among.passing)).transpose()?;
-        let folding = match request.duplicates {
-            Shown::All => Arc::default(),
-            Shown::Once => self.duplicates.read(&self.home)?,
-        };
+        let folding = self.folding_of(request.duplicates)?;
         let depth = request.skip.saturating_add(request.depth).saturating_add(folding.surplus);
         let ranked = match &mut counting {
             Some(counting) => rank_selected(model, &query, &snapshot, depth, counting)?,
@@ -693,7 +698,10 @@ impl Searcher {
 }
 
 /// What is shown of the same dataset under other ids.
-fn others<'i>(ids: impl Iterator<Item = &'i DatasetId>, snapshot: &Snapshot) -> Result<Vec<Other>, EngineError> {
+pub(super) fn others<'i>(
+    ids: impl Iterator<Item = &'i DatasetId>,
+    snapshot: &Snapshot,
+) -> Result<Vec<Other>, EngineError> {
     let mut others = Vec::new();
     for id in ids.take(OTHERS) {
         if let Some(card) = snapshot.card(id)? {

@@ -88,15 +88,49 @@ impl Snapshot {
 
     /// The datasets that pass, where there are so many at most; `None` where there are more.
     pub fn few_passing(&self, passing: &Passing, most: usize) -> Result<Option<Vec<DatasetId>>, IndexError> {
-        let readers = self.searcher.segment_readers().iter().zip(0_u32..);
-        let living = readers.flat_map(|(reader, segment)| {
-            reader.doc_ids_alive().map(move |document| DocumentAddress { segment, document })
-        });
-        let few: Vec<DocumentAddress> = living.filter(|address| passing.holds(*address)).take(most + 1).collect();
+        let few: Vec<DocumentAddress> =
+            self.living().filter(|address| passing.holds(*address)).take(most + 1).collect();
         if few.len() > most {
             return Ok(None);
         }
         few.into_iter().map(|address| self.id(address)).collect::<Result<_, _>>().map(Some)
+    }
+
+    /// The documents that pass, by year, the newest first and those of unknown year last, equals by id: `depth` of them, and
+    /// how many there are. Every living document is shown to `each`.
+    pub fn newest(
+        &self,
+        passing: Option<&Passing>,
+        depth: usize,
+        mut each: impl FnMut(DocumentAddress),
+    ) -> (Vec<DocumentAddress>, usize) {
+        let (mut found, mut total) = (Vec::new(), 0);
+        for address in self.living() {
+            each(address);
+            let passes = passing.is_none_or(|passing| passing.holds(address));
+            total += usize::from(passes);
+            if passes && depth > 0 {
+                let columns = &self.segments[address.segment as usize];
+                found.push((
+                    Reverse(columns.year(address.document)),
+                    columns.order[address.document as usize],
+                    address,
+                ));
+            }
+        }
+        if depth < found.len() {
+            found.select_nth_unstable(depth);
+            found.truncate(depth);
+        }
+        found.sort_unstable();
+        (found.into_iter().map(|(.., address)| address).collect(), total)
+    }
+
+    fn living(&self) -> impl Iterator<Item = DocumentAddress> + '_ {
+        let readers = self.searcher.segment_readers().iter().zip(0_u32..);
+        readers.flat_map(|(reader, segment)| {
+            reader.doc_ids_alive().map(move |document| DocumentAddress { segment, document })
+        })
     }
 
     /// Marks the documents that fail a part.

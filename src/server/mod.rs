@@ -2,7 +2,7 @@
 //!
 //! | route | answer |
 //! |---|---|
-//! | `GET /` | search page; `?q=`, `?page=` and `?model=`, and the filters of the search |
+//! | `GET /` | search page; `?q=`, `?page=` and `?model=`, and the filters of the search; without `q` a list of what passes them |
 //! | `GET /api/search?q=&k=&skip=&model=&explain=&snippet=&facets=` | JSON |
 //! | … `&duplicates=all` | datasets that are one are shown each by itself, not as one |
 //! | … `&before=&task=&modality=&theme=&class=&keyword=&publisher=&creator=` | filters; all but the year any number of times |

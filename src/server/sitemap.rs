@@ -65,7 +65,7 @@ pub(super) async fn robots(State(state): State<AppState>) -> Response {
     let base = state.store.iris().base();
     let text = format!(
         "User-agent: *\nDisallow: /api/\nDisallow: /sparql\nDisallow: /search\nDisallow: /rdf-graph-store\n\
-         Disallow: /feeds/\nDisallow: /*?q=\nDisallow: /dataset/*/snippet\nDisallow: /dataset/*/entity\nSitemap: {base}sitemap.xml\n"
+         Disallow: /feeds/\nDisallow: /?\nDisallow: /*?q=\nDisallow: /dataset/*/snippet\nDisallow: /dataset/*/entity\nSitemap: {base}sitemap.xml\n"
     );
     ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response()
 }

@@ -5,7 +5,7 @@ use super::http::Site;
 use super::support::run;
 use super::support::{Home, limits};
 use axum::http::StatusCode;
-use lodeseek::engine::{SearchRequest, Shown};
+use lodeseek::engine::{BrowseRequest, Listing, SearchRequest, Shown};
 use serde_json::{Value, json};
 use std::fs;
 use tempfile::TempDir;
@@ -110,6 +110,12 @@ async fn why_they_are_one_is_told() {
     let page = site.get("/?q=elm").await.body;
     assert!(page.contains("Also from: <a href=\"/dataset/elm-a\">Parks</a>"), "{page}");
     assert!(!site.get("/?q=elm&duplicates=all").await.body.contains("Also from"));
+    // A list of nine, though twelve are counted: one page, and no next.
+    let listed = site.get("/?page=0").await.body;
+    assert!(listed.matches("<article>").count() == 9 && listed.contains("Also from") && listed.contains("12 datasets"));
+    assert!(!listed.contains("rel=\"next\"") && listed.contains("counted each"), "{listed}");
+    let each = site.get("/?page=0&duplicates=all").await.body;
+    assert!(each.matches("<article>").count() == 10 && each.contains("rel=\"next\"") && !each.contains("Also from"));
 }
 
 #[tokio::test]
@@ -144,6 +150,33 @@ async fn what_is_related_has_a_resource_of_its_own() {
     assert!(page.contains(told), "{page}");
     assert_eq!(search(&site, "").await["counts"], "every dataset, those that are the same each");
     assert!(search(&site, "&duplicates=all").await["counts"].is_null());
+}
+
+#[test]
+fn a_list_shows_each_once_whatever_the_pages() {
+    let (_folder, home) = home();
+    let searcher = home.searcher();
+    let page = |skip: usize, depth: usize| {
+        let request = BrowseRequest { skip, depth, duplicates: Shown::Once, ..BrowseRequest::default() };
+        searcher.browse(&request).expect("listed")
+    };
+    let whole = page(0, 100);
+    let ids = |listing: &Listing| listing.datasets.iter().map(|one| one.card.metadata.id.clone()).collect::<Vec<_>>();
+    assert_eq!((whole.of, whole.total, whole.datasets.len(), whole.more), (12, 12, 9, false));
+    for depth in 1..=10 {
+        let (mut all, mut skip) = (Vec::new(), 0);
+        loop {
+            let part = page(skip, depth);
+            assert!(part.datasets.iter().enumerate().all(|(place, one)| one.rank == skip + place + 1));
+            all.extend(ids(&part));
+            if !part.more {
+                break;
+            }
+            assert_eq!(part.datasets.len(), depth);
+            skip += depth;
+        }
+        assert_eq!(all, ids(&whole), "pages of {depth}");
+    }
 }
 
 /// What is measured does not change: a request of the library, and a run, know nothing of duplicates.

@@ -3,13 +3,14 @@
 use super::support::{Home, testdata};
 use lodeseek::catalog::DatasetId;
 use lodeseek::document::{Field, FieldedDocument};
-use lodeseek::engine::SearchRequest;
+use lodeseek::engine::{BrowseRequest, SearchRequest};
 use lodeseek::index::{
     Analysis, AnalyzedQuery, Facet, FacetCounts, Facts, Filter, Index, IndexDocument, IndexWriter, Numbers, Snapshot,
 };
 use lodeseek::ranking::Ranking;
 use lodeseek::sparse::{Fsdm, LengthMode, ModelKind, SparseModel, rank, rank_selected};
 use proptest::prelude::*;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -154,6 +155,7 @@ proptest! {
         gone in proptest::collection::vec(0usize..25, 0..4),
         kind in 0usize..4,
         depth in 1usize..30,
+        listed_depth in 0usize..30,
     ) {
         let mut documents: Documents = all.into_iter().enumerate().map(|(n, one)| (format!("d{n}"), one)).collect();
         let gone: Vec<String> = gone.iter().map(|n| format!("d{n}")).collect();
@@ -184,6 +186,21 @@ proptest! {
             let chosen = one.values.iter().filter(|value| value.chosen).map(|value| folded(one.facet, &value.value));
             prop_assert_eq!(chosen.collect::<BTreeSet<_>>(), filter.of(one.facet).map(|value| folded(one.facet, value)).collect());
         }
+        // Without words: all that pass, by year and then id.
+        let mut listed: Vec<(Reverse<Option<i32>>, &str)> = documents
+            .iter()
+            .filter(|(_, document)| document.passes(&filter))
+            .map(|(name, document)| (Reverse(document.year), name.as_str()))
+            .collect();
+        listed.sort_unstable();
+        let mut counting = snapshot.counting(passing).expect("counting");
+        let (newest, total) = snapshot.newest(passing, listed_depth, |address| counting.add(address));
+        prop_assert_eq!(total, listed.len());
+        let ids: Vec<DatasetId> = newest.into_iter().map(|address| snapshot.id(address).expect("an id")).collect();
+        let expected: Vec<&str> = listed.iter().take(listed_depth).map(|(_, name)| *name).collect();
+        prop_assert_eq!(ids.iter().map(DatasetId::as_str).collect::<Vec<_>>(), expected);
+        let living: Vec<&Document> = documents.values().collect();
+        prop_assert_eq!(as_counts(&counting.finish(&filter, usize::MAX)), counted(&living, &filter));
         for (name, document) in &documents {
             let numbers = snapshot.numbers(&DatasetId::new(name.as_str()).expect("an id")).expect("read");
             prop_assert_eq!(numbers, Some(document.facts().numbers));
@@ -248,6 +265,36 @@ fn numbers_are_those_of_the_catalogue() {
     assert_eq!(numbers("Harbour_Scenes"), Some(harbour));
     assert_eq!(numbers("Gull_Sounds"), Some(Numbers { year: None, uses: Some(0), variants: 0 }));
     assert_eq!(numbers("none"), None);
+}
+
+#[test]
+fn lists_without_words_are_whole_page_by_page() {
+    let home = Home::of(&testdata("catalog.ttl"));
+    let searcher = home.searcher();
+    let request = BrowseRequest { depth: 5, facets: 100, ..BrowseRequest::default() };
+    let mut years = Vec::new();
+    let mut ids = BTreeSet::new();
+    for skip in [0, 5, 10, 15] {
+        let page = searcher.browse(&BrowseRequest { skip, ..request.clone() }).expect("listed");
+        assert_eq!((page.total, page.datasets.len()), (12, (12_usize.saturating_sub(skip)).min(5)));
+        assert!(page.datasets.iter().enumerate().all(|(place, one)| one.rank == skip + place + 1));
+        years.extend(page.datasets.iter().map(|one| one.card.metadata.first_year().unwrap_or(i32::MIN)));
+        ids.extend(page.datasets.into_iter().map(|one| one.card.metadata.id));
+    }
+    assert!(ids.len() == 12 && years.is_sorted_by(|one, other| one >= other), "{years:?}");
+    let counts = searcher.browse(&BrowseRequest { depth: 0, ..request.clone() }).expect("counted");
+    assert!(counts.datasets.is_empty() && counts.total == 12 && counts.facets.facets.len() > 5);
+    for one in counts.facets.facets.iter().flat_map(|facet| facet.values.iter().map(|value| (facet.facet, value))) {
+        let filter = Filter::default().with(one.0, one.1.value.as_str());
+        let found = searcher.browse(&BrowseRequest { filter, depth: 100, ..request.clone() }).expect("listed");
+        assert_eq!(
+            (found.total as u64, found.datasets.len() as u64),
+            (one.1.count, one.1.count),
+            "{} {}",
+            one.0,
+            one.1.value
+        );
+    }
 }
 
 /// What a dataset has of a facet, told from its description and its triples without the index.

@@ -209,6 +209,42 @@ async fn the_page_answers_with_and_without_a_query() {
     assert_eq!(site.get("/nowhere").await.status, 404);
 }
 
+/// Without words the page leads to lists: of all, and of what has a value of a facet.
+#[tokio::test]
+async fn the_page_lists_without_a_query() {
+    let site = Site::testdata();
+    let welcome = site.get("/").await.body;
+    assert!(welcome.contains("Or look around") && welcome.contains("href=\"/?q=&#38;page=0\""), "{welcome}");
+    assert!(welcome.contains("href=\"/?q=&#38;page=0&#38;keyword=Environment\""), "{welcome}");
+    let titles = |page: &str| page.matches("<article>").count();
+    let all = site.get("/?q=&page=0").await;
+    assert!(
+        all.status == 200 && all.body.contains("12 datasets, by year, the newest first") && titles(&all.body) == 10
+    );
+    assert!(!all.body.contains("How to rank") && !all.body.contains("these words"), "{}", all.body);
+    assert!(all.body.contains("rel=\"next\"") && titles(&site.get("/?q=&page=1").await.body) == 2);
+    let environment = site.get("/?keyword=environment").await.body;
+    assert!(environment.contains("of 12 datasets pass the filters") && environment.contains("keyword: environment"));
+    assert!(titles(&environment) > 1 && titles(&environment) < 10, "{}", titles(&environment));
+    let none = site.get("/?keyword=nobody+has+this").await.body;
+    assert!(none.contains("Nothing found with these filters") && none.contains("No dataset passes them"), "{none}");
+    let behind = site.get("/?page=9").await.body;
+    assert!(behind.contains("No more results") && behind.contains("The list ends before this page"), "{behind}");
+    assert_eq!(site.get("/?page=18446744073709551615").await.status, 200);
+    // What was chosen stays.
+    let chosen = "&#38;lang=de&#38;duplicates=all&#38;model=lmd&#38;before=2021";
+    let kept = site.get("/?lang=de&duplicates=all&model=lmd&before=2021").await.body;
+    assert!(kept.contains(&format!("page=0{chosen}&#38;keyword=")), "{kept}");
+    assert!(
+        kept.contains("/snippet?lang=de\"") && kept.contains("<title>Datasets, in or before 2021 – Lodeseek"),
+        "{kept}"
+    );
+    let begun = site.get("/?lang=de&model=lmd").await.body;
+    assert!(begun.contains("Or look around") && begun.contains("name=\"model\" value=\"lmd\""), "{begun}");
+    assert_eq!(site.get("/?page=0&snippet=nonsense").await.status, 400);
+    assert_eq!(site.get("/?before=soon").await.status, 400);
+}
+
 /// A page keeps what was chosen: in its links, in its forms, and where it shows it.
 #[tokio::test]
 async fn the_page_narrows_down() {

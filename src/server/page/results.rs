@@ -10,7 +10,11 @@ use super::{
     work_view,
 };
 use crate::catalog::{Metadata, Scheme};
-use crate::engine::{Facet, FieldMatch, Filter, Hit, SearchRequest, SearchResponse, Shown, SnippetKind, facet_label};
+use crate::engine::{
+    BrowseRequest, Card, Facet, FieldMatch, Filter, Hit, Listed, Listing, Other, SearchRequest, SearchResponse, Shown,
+    SnippetKind, facet_label,
+};
+use crate::snippet::LabelledTriple;
 use crate::sparse::ModelKind;
 use askama::Template;
 use axum::extract::rejection::QueryRejection;
@@ -20,6 +24,8 @@ use axum::response::Response;
 use serde::Deserialize;
 
 const PAGE: usize = 10;
+/// Facets shown where to begin.
+const BEGINNINGS: usize = 6;
 /// Triples of a snippet shown with a result.
 const SHOWN: usize = 6;
 /// Tasks, modalities and languages shown with a result.
@@ -29,8 +35,7 @@ const THEMES: usize = 8;
 pub(in crate::server) struct Parameters {
     #[serde(default)]
     q: String,
-    #[serde(default)]
-    page: usize,
+    page: Option<usize>,
     #[serde(default)]
     snippet: SnippetKind,
     lang: Option<String>,
@@ -38,6 +43,7 @@ pub(in crate::server) struct Parameters {
     model: Option<String>,
 }
 
+#[derive(Default)]
 struct HitView {
     rank: usize,
     href: String,
@@ -69,6 +75,9 @@ struct SearchPage {
     query: String,
     datasets: u64,
     searched: bool,
+    /// Of a list: which page it is, from 1, and whether a year is known of any.
+    number: usize,
+    years_known: bool,
     total: usize,
     /// Whether something was shown once that the numbers, of facets too, count more often.
     each_counted: bool,
@@ -136,13 +145,13 @@ async fn found(
     // A textarea may hold line breaks.
     let query = parameters.q.split_whitespace().collect::<Vec<_>>().join(" ");
     if query.is_empty() {
-        return state.work(|state| Ok(SearchPage { datasets: state.searcher.len()?, ..SearchPage::default() })).await;
+        return browsed(state, parameters, filter(pairs)?, headers).await;
     }
     check_query(&query)?;
     check_snippet(parameters.snippet)?;
     let request = SearchRequest {
         depth: PAGE,
-        skip: parameters.page.min(1000).saturating_mul(PAGE),
+        skip: parameters.page.unwrap_or_default().min(1000).saturating_mul(PAGE),
         snippet: parameters.snippet,
         languages: languages(headers, parameters.lang.as_deref())?,
         filter: filter(pairs)?,
@@ -160,6 +169,73 @@ async fn found(
             Ok(search_page(state, &request, lang.as_deref(), state.searcher.len()?, &response))
         })
         .await
+}
+
+/// Without words: what passes the filter, or where there is none either, and no page is named, where to begin.
+async fn browsed(
+    state: &AppState,
+    parameters: Parameters,
+    filter: Filter,
+    headers: &HeaderMap,
+) -> Result<SearchPage, ApiError> {
+    let lists = parameters.page.is_some() || !filter.is_empty();
+    let request = BrowseRequest {
+        filter,
+        skip: parameters.page.unwrap_or_default().saturating_mul(PAGE),
+        depth: if lists { PAGE } else { 0 },
+        facets: facets::MOST,
+        languages: languages(headers, parameters.lang.as_deref())?,
+        duplicates: shown(parameters.duplicates.as_deref())?,
+    };
+    check_snippet(parameters.snippet)?;
+    let model = model(parameters.model.as_deref())?;
+    state
+        .work(move |state| {
+            let mut listing = state.searcher.browse(&request)?;
+            if !lists {
+                // Mostly the publishers once more.
+                listing.facets.facets.retain(|one| one.facet != Facet::Creator);
+            }
+            let results = Results {
+                query: "",
+                filter: &request.filter,
+                page: request.skip / PAGE,
+                // Kept for the next query; without words the stored ones are shown.
+                snippet: parameters.snippet,
+                lang: parameters.lang.as_deref(),
+                duplicates: request.duplicates,
+                model,
+            };
+            let mut page = listed_page(state, &results, &listing);
+            page.searched = lists;
+            if !lists {
+                page.facets.truncate(BEGINNINGS);
+            }
+            Ok(page)
+        })
+        .await
+}
+
+fn listed_page(state: &AppState, results: &Results<'_>, listing: &Listing) -> SearchPage {
+    let (page, total) = (results.page, listing.total);
+    let link = |page: usize| Results { page, ..*results }.href();
+    SearchPage {
+        datasets: listing.of,
+        searched: true,
+        number: page + 1,
+        years_known: !listing.facets.years.known.is_empty(),
+        total,
+        each_counted: listing.datasets.iter().any(|one| !one.duplicates.is_empty()),
+        hits: listing.datasets.iter().map(|one| listed_view(state, one, results.lang)).collect(),
+        chips: facets::chips(results),
+        facets: facets::facets(&listing.facets, total, results),
+        years: facets::years(&listing.facets.years, results),
+        kept: results.kept(results.filter),
+        unfiltered: results.filtered(&Filter::default()),
+        previous: (page > 0).then(|| link(page - 1)),
+        next: listing.more.then(|| link(page + 1)),
+        ..SearchPage::default()
+    }
 }
 
 /// A page of results, as its address says it.
@@ -237,6 +313,8 @@ fn search_page(
         searched: true,
         total: response.total,
         each_counted: response.hits.iter().any(|hit| !hit.duplicates.is_empty()),
+        number: page + 1,
+        years_known: false,
         with_words: response.with_words,
         ranked_by: ranked_by(response),
         candidates: compared(response),
@@ -316,38 +394,65 @@ fn hit_view(
     request: &SearchRequest,
     lang: Option<&str>,
 ) -> HitView {
-    let metadata = &hit.card.metadata;
+    let (matching, others): (Vec<_>, Vec<_>) = hit.snippet.iter().partition(|triple| !triple.matched.is_empty());
+    let triples = matching.into_iter().chain(others).map(|triple| &triple.triple);
+    let pieces = |text: &str| pieces(text, |word| state.searcher.is_match(word, response));
+    let view = card_view(state, &hit.card, triples, &hit.duplicates, pieces);
+    let words: String = form_urlencoded::byte_serialize(request.query.as_bytes()).collect();
+    HitView {
+        rank: hit.rank,
+        snippet: format!("{}/snippet?query={words}", view.href),
+        picture: picture(&view.href, request, lang),
+        score: hit.score.map(|score| format!("{score:.2}")).unwrap_or_default(),
+        fields: hit.fields.clone(),
+        near: near(hit),
+        closest: hit.is_closest(),
+        ..view
+    }
+}
+
+fn listed_view(state: &AppState, one: &Listed, lang: Option<&str>) -> HitView {
+    let view = card_view(state, &one.card, one.snippet.iter(), &one.duplicates, |text| pieces(text, |_| false));
+    let lang_of =
+        |lang: &str| format!("?lang={}", form_urlencoded::byte_serialize(lang.as_bytes()).collect::<String>());
+    HitView {
+        rank: one.rank,
+        snippet: format!("{}/snippet{}", view.href, lang.map(lang_of).unwrap_or_default()),
+        picture: picture(&view.href, &SearchRequest::new(""), lang),
+        ..view
+    }
+}
+
+/// What is shown of a dataset whatever was asked for.
+fn card_view<'t>(
+    state: &AppState,
+    card: &Card,
+    triples: impl Iterator<Item = &'t LabelledTriple>,
+    others: &[Other],
+    pieces: impl Fn(&str) -> Vec<Piece>,
+) -> HitView {
+    let metadata = &card.metadata;
     let mut facts: Vec<String> = metadata.agents().take(1).map(|agent| agent.name.clone()).collect();
     facts.extend(metadata.first_year().map(|year| year.to_string()));
     // Some catalogues tell of datasets that are no RDF.
-    facts.extend((hit.card.profile.triples > 0).then(|| size(&hit.card)));
+    facts.extend((card.profile.triples > 0).then(|| size(card)));
     facts.extend(metadata.license.as_deref().map(|license| facet_label(Facet::License, license)));
     let mut themes = themes(metadata);
     let more_themes = themes.len().saturating_sub(THEMES);
     themes.truncate(THEMES);
-    let (matching, others): (Vec<_>, Vec<_>) = hit.snippet.iter().partition(|triple| !triple.matched.is_empty());
-    let shown = matching.into_iter().chain(others).take(SHOWN);
-    let pieces = |text: &str| pieces(text, |word| state.searcher.is_match(word, response));
-    let (own, iri) = (href(&metadata.id), state.store.iris().dataset(&metadata.id));
-    let words: String = form_urlencoded::byte_serialize(request.query.as_bytes()).collect();
+    let iri = state.store.iris().dataset(&metadata.id);
     HitView {
-        rank: hit.rank,
-        snippet: format!("{own}/snippet?query={words}"),
-        picture: picture(&own, request, lang),
         picture_shows: format!("Some triples of {} as a graph", metadata.title()),
-        href: own,
+        href: href(&metadata.id),
         title: pieces(metadata.title()),
         description: pieces(&shorten(metadata.description().unwrap_or_default(), 300)),
         facts,
         themes,
         more_themes,
         work: metadata.introduced_by.first().map(|work| work_view(work, iri.as_str())),
-        score: hit.score.map(|score| format!("{score:.2}")).unwrap_or_default(),
-        fields: hit.fields.clone(),
-        near: near(hit),
-        closest: hit.is_closest(),
-        others: hit.duplicates.iter().map(|other| (href(&other.id), from_whom(other))).collect(),
-        triples: shown.map(|triple| triple_view(&triple.triple, pieces)).collect(),
+        others: others.iter().map(|other| (href(&other.id), from_whom(other))).collect(),
+        triples: triples.take(SHOWN).map(|triple| triple_view(triple, &pieces)).collect(),
+        ..HitView::default()
     }
 }
 
