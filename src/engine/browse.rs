@@ -28,7 +28,7 @@ pub struct Listing {
     pub of: u64,
     /// How many pass.
     pub total: usize,
-    /// Whether more are behind those asked for.
+    /// Whether more are behind those asked for; where none is asked for, it is not looked at, and `false`.
     pub more: bool,
     /// What there is to choose among, counted as in a search.
     pub facets: FacetCounts,
