@@ -1,98 +1,128 @@
-# Targets people use: demo, test, release. The others measure; each says what it needs.
+# Targets for users: demo, test, release. Targets for developers: check, crate, interop, docs. The others measure.
 SHELL := /bin/bash
-ENV := . .ci/env.sh &&
+ENV := . tools/env.sh &&
 HOME_DIR ?= demo-home
-# What a release build records beside the runs it makes.
+# Commit recorded in run files by release builds.
 COMMIT = LODESEEK_COMMIT=$$(git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null)
 DATA ?= $(or $(LODESEEK_DATA),../shared/data)
+# Research commands: reproduce, tune, fuse, tag, training-data.
+LAB := --features lodeseek/lab
+PROGRAM := target/debug/lodeseek
+RELEASE := target/release/lodeseek
 
 .DEFAULT_GOAL := help
-.PHONY: help setup model build release web demo test lint clients federation portal pages trec scikit train-smoke crash bombs soak bench-load bench-search bench-snippet bench-statistics bench-update bench-rerank bench-encoder bench-federation clean
+.PHONY: help setup model build build-lab release release-lab web demo check test crate lint interop docs \
+        clients federation portal pages export trec scikit train-smoke crash bombs soak \
+        bench-load bench-search bench-snippet bench-statistics bench-update bench-rerank bench-encoder bench-federation clean
 
-help: ## this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
+help: ## print this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
 
-setup: ## install what the build needs, compile RocksDB once, fetch ONNX Runtime
-	@$(ENV) echo "setup: ready"
+setup: ## install missing prerequisites, compile RocksDB once (6 min), download ONNX Runtime and the crates
+	@$(ENV) cargo fetch --locked && echo "setup: ready"
 
-model: ## the base that models are trained from, all-MiniLM-L6-v2, as ONNX in fp32 and int8, into the cache folder
-	@python3 .ci/model.py
+demo: build ## load, index and search testdata/; in a terminal, serve it on http://localhost:7878/
+	@$(ENV) bash tools/demo.sh $(PROGRAM) $(HOME_DIR)
 
-build: ## the program, quickly built
+test: ## run every test: check, integration and doc tests, real clients
+	@bash tools/test.sh
+
+check: ## quick checks, offline and without sudo: formatting, clippy, unit tests, language, documentation
+	@bash tools/check.sh
+
+crate: ## run the tests of one library crate, e.g. CRATE=rdf
+	$(if $(CRATE),,$(error CRATE is missing: the name of a folder in crates/, e.g. make crate CRATE=rdf))
+	@$(ENV) cargo test -p lodeseek-$(CRATE) $$([ -n "$$LODESEEK_FEATURES" ] && grep -q '^rocksdb-pkg-config' crates/$(CRATE)/Cargo.toml && echo --features lodeseek-$(CRATE)/rocksdb-pkg-config)
+
+lint: ## check formatting and run clippy
+	@$(ENV) cargo fmt --all --check && cargo clippy --workspace --all-targets $$LODESEEK_FEATURES $(LAB) -- -D warnings
+
+interop: build-lab ## test the program with real clients and reference implementations (tests/interop/); installs them
+	@bash tools/interop.sh $(PROGRAM)
+
+docs: ## check the documentation and, if mdBook is installed, build the site
+	@python3 tools/docs_check.py
+	@if command -v mdbook >/dev/null; then mdbook build docs; else \
+	  echo "docs: mdBook is not installed, so the site was not built; run \`cargo install mdbook --locked\`"; fi
+
+build: ## build the program, debug profile
 	@$(ENV) cargo build $$LODESEEK_FEATURES
 
-release: ## the program, as fast as it gets
+build-lab: ## build the program with the research commands, debug profile
+	@$(ENV) cargo build $$LODESEEK_FEATURES $(LAB)
+
+release: ## build the program, release profile
 	@$(ENV) $(COMMIT) cargo build --release $$LODESEEK_FEATURES
 
-web: ## the SPARQL editor of the page /sparql, bundled from npm into the cache folder; `serve --editor` takes it
-	@python3 .ci/editor.py
+release-lab: ## build the program with the research commands, release profile
+	@$(ENV) $(COMMIT) cargo build --release $$LODESEEK_FEATURES $(LAB)
 
-demo: build ## load testdata/, index it, search it, and serve it where there is a terminal
-	@$(ENV) bash .ci/demo.sh target/debug/lodeseek $(HOME_DIR)
+model: ## write all-MiniLM-L6-v2, the base model for training, as ONNX (fp32, int8) into the cache folder
+	@python3 tools/model.py
 
-test: ## every test
-	@bash .ci/test.sh
+web: ## bundle the SPARQL editor from npm into the cache folder and print its path, for `serve --editor`
+	@python3 tools/editor.py
 
-lint: ## formatting and clippy
-	@$(ENV) cargo fmt --check && cargo clippy $$LODESEEK_FEATURES --all-targets -- -D warnings
+clients: build-lab ## test a server with SPARQLWrapper, rdflib and Chromium
+	@python3 tests/interop/clients.py $(PROGRAM)
 
-clients: build ## SPARQLWrapper, rdflib and Chromium against a running server
-	@python3 .ci/clients.py target/debug/lodeseek
+federation: build-lab ## test SERVICE in both directions with Comunica, rdflib, SPARQLWrapper, Jena, Virtuoso and Oxigraph
+	@python3 tests/interop/federation.py $(PROGRAM)
 
-federation: build ## Comunica, rdflib, SPARQLWrapper, Jena, Virtuoso and Oxigraph ask a running server, and are asked by it
-	@python3 .ci/federation.py target/debug/lodeseek
+portal: build-lab ## test a server with ckanapi, mlcroissant, pySHACL and Chromium
+	@python3 tests/interop/portal.py $(PROGRAM)
 
-portal: build ## ckanapi, mlcroissant and Chromium against a running server
-	@python3 .ci/portal.py target/debug/lodeseek
+pages: build-lab ## test the pages with Playwright, Chromium and axe-core; PICTURES=FOLDER writes screenshots instead
+	@python3 tests/interop/pages.py $(PROGRAM) $(if $(PICTURES),--pictures $(PICTURES))
 
-pages: build ## the pages in Chromium by Playwright, and axe-core's rules; PICTURES=FOLDER takes pictures instead
-	@python3 .ci/pages.py target/debug/lodeseek $(if $(PICTURES),--pictures $(PICTURES))
+export: build-lab ## test the ONNX export of training against numpy, without torch
+	@$(ENV) python3 tests/interop/export.py $(PROGRAM)
 
-trec: build ## every value of `evaluate` against pytrec_eval and ir_measures, on random runs and DATA/acordar
-	@python3 .ci/trec.py target/debug/lodeseek $(DATA)
+trec: build-lab ## compare every value of `evaluate` with pytrec_eval and ir_measures, on random runs and DATA/acordar
+	@python3 tests/interop/trec.py $(PROGRAM) $(DATA)
 
-scikit: build ## `reproduce iclr` against scikit-learn, paper by paper, on random papers and DATA/iclr
-	@python3 .ci/scikit.py target/debug/lodeseek $(DATA)
+scikit: build-lab ## compare `reproduce iclr` with scikit-learn paper by paper, on random papers and DATA/iclr
+	@python3 tests/interop/scikit.py $(PROGRAM) $(DATA)
 
-train-smoke: build ## training data, a small training run, ONNX, an index and a search by it; installs torch, some gigabytes
-	@$(ENV) bash training/smoke.sh target/debug/lodeseek
+train-smoke: build-lab ## create training data, train a small model, export it, index and search with it; installs torch (4.4 GB)
+	@$(ENV) bash training/smoke.sh $(PROGRAM)
 
-crash: release ## kill -9 in the middle of load and index, twenty times each, on DATA/lod
-	@python3 .ci/crash.py target/release/lodeseek $(DATA)/lod/datasets.json
+crash: release ## kill load and index 20 times each with SIGKILL and check that nothing committed is lost, on DATA/lod
+	@python3 tests/stress/crash.py $(RELEASE) $(DATA)/lod/datasets.json
 
-bombs: release ## hostile inputs: refused, how soon, with how much memory
-	@python3 .ci/bombs.py target/release/lodeseek
+bombs: release ## check that hostile inputs are rejected; print time and memory
+	@python3 tests/stress/bombs.py $(RELEASE)
 
-soak: release ## 64 clients for five minutes (or FOR seconds) on HOME_DIR: what they wait for; errors may be 429 and 503 alone
-	@python3 .ci/soak.py target/release/lodeseek $(HOME_DIR) $(FOR)
+soak: release ## run 64 clients for FOR seconds (default 300) on HOME_DIR; print latencies; only 429 and 503 are accepted as errors
+	@python3 tests/stress/soak.py $(RELEASE) $(HOME_DIR) $(FOR)
 
-bench-load: release ## the whole chain against Oxigraph's own bulk load of the same files, on DATA/lod
+bench-load: release ## compare load and index with Oxigraph's bulk load of the same files, on DATA/lod
 	@$(ENV) $(COMMIT) cargo bench $$LODESEEK_FEATURES --bench load -- $(DATA)/lod/datasets.json
 
-bench-search: ## search times beside tantivy's BM25; SIZES="476 31589 1000000" for all, KEEP=FOLDER to keep what is made up
+bench-search: ## compare search times with tantivy's BM25; SIZES="476 31589 1000000" for all, KEEP=FOLDER keeps generated data
 	@$(ENV) $(COMMIT) cargo bench $$LODESEEK_FEATURES --bench search -- $(DATA)/lod $(KEEP:%=--keep=%) $(SIZES)
 
-bench-snippet: release ## snippets beside the times of the published Java code, and generated graphs; TRIPLES="1000000 10000000" for both
+bench-snippet: release ## compare snippet times with those of the published Java code; TRIPLES="1000000 10000000" sets graph sizes
 	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench snippet -- $(DATA) $(or $(TRIPLES),1000000)
 
-bench-statistics: ## counts and listings read off statistics beside their evaluation, on HOME_DIR
+bench-statistics: ## compare counts and listings from statistics with their evaluation, on HOME_DIR
 	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench statistics -- $(HOME_DIR)
 
-bench-update: ## one dataset of SIZE made-up ones changes while all are searched; FOLDER keeps them
-	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench update -- $(or $(SIZE),31589) $(or $(FOLDER),$(error FOLDER is missing: where the datasets are made up))
+bench-update: ## change one of SIZE generated datasets while all are searched; FOLDER keeps them
+	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench update -- $(or $(SIZE),31589) $(or $(FOLDER),$(error FOLDER is missing: folder of the generated datasets))
 
-bench-rerank: ## ranking again, whole queries on HOME_DIR beside Python's ONNX Runtime, SIZE made-up datasets (benches/rerank/main.rs)
+bench-rerank: ## measure re-ranking on HOME_DIR and on SIZE generated datasets beside Python's ONNX Runtime (benches/rerank/main.rs)
 	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench rerank -- $(PARTS) --size=$(or $(SIZE),31589) \
-	  --model="$(or $(MODEL),$$(python3 .ci/model.py))" --home=$(HOME_DIR) --topics=$(or $(TOPICS),$(DATA)/lod/dev/queries.tsv) \
-	  --qrels=$(or $(QRELS),$(DATA)/lod/dev/qrels.txt) --peer=.ci/rerank_peer.py --pylate=$(PYLATE) --keep=$(KEEP) \
+	  --model="$(or $(MODEL),$$(python3 tools/model.py))" --home=$(HOME_DIR) --topics=$(or $(TOPICS),$(DATA)/lod/dev/queries.tsv) \
+	  --qrels=$(or $(QRELS),$(DATA)/lod/dev/qrels.txt) --peer=tools/rerank_peer.py --pylate=$(PYLATE) --keep=$(KEEP) \
 	  --encoded=$(ENCODED) --rounds=$(ROUNDS)
 
-bench-encoder: ## the base model's speed, and its likeness to REFERENCE (benches/encoder.rs says what that is)
-	$(if $(REFERENCE),,$(error REFERENCE is missing: the JSON file of texts and of their vectors by the model's own software, as benches/encoder.rs says; make bench-encoder REFERENCE=FILE))
-	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench encoder -- "$$(python3 .ci/model.py)" $(REFERENCE) model.onnx model_int8.onnx
+bench-encoder: ## measure the base model's speed and its similarity to REFERENCE (format: benches/encoder.rs)
+	$(if $(REFERENCE),,$(error REFERENCE is missing: a JSON file of texts and their reference vectors (format: benches/encoder.rs); make bench-encoder REFERENCE=FILE))
+	@$(ENV) cargo bench $$LODESEEK_FEATURES --bench encoder -- "$$(python3 tools/model.py)" $(REFERENCE) model.onnx model_int8.onnx
 
-bench-federation: release ## SERVICE by blocks of bindings beside plain forwarding, one request a binding and Comunica; ROUNDS=5, KEEP=FILE for every figure
-	@python3 .ci/bench_federation.py target/release/lodeseek --rounds $(or $(ROUNDS),5) $(KEEP:%=--keep=%)
+bench-federation: release ## compare bound joins by SERVICE with forwarding, one request a binding and Comunica; ROUNDS=5, KEEP=FILE
+	@python3 tools/bench_federation.py $(RELEASE) --rounds $(or $(ROUNDS),5) $(KEEP:%=--keep=%)
 
-clean: ## what the build made (the RocksDB in the cache stays)
+clean: ## remove target/ and HOME_DIR (the prebuilt RocksDB stays in the cache folder)
 	@cargo clean && rm -rf $(HOME_DIR)

@@ -5,7 +5,7 @@
 set -euo pipefail
 program=$(realpath "$1") home=$(realpath "$2") lod=$(realpath "$3") data=$(realpath "$4") output=$(realpath -m "$5")
 cd "$(dirname "$0")/.."
-base=$(python3 .ci/model.py)
+base=$(python3 tools/model.py)
 python=$(bash training/environment.sh)
 made() { [ -d "$output/data/$2" ] || "$program" --home "$1" training-data "${@:2}" --output "$output/data/$2"; }
 papers=(--papers "$data/datafinder/mentions.jsonl" --topics "$data/datafinder/dev.jsonl" --qrels "$data/datafinder/dev.qrels")

@@ -5,7 +5,7 @@
 set -euo pipefail
 program=$(realpath "$1") home=$(realpath "$2") data=$(realpath "$3") output=$(realpath -m "$4")
 cd "$(dirname "$0")/.."
-base=$(python3 .ci/model.py)
+base=$(python3 tools/model.py)
 python=$(bash training/environment.sh)
 made() { [ -d "$output/data/$1" ] || "$program" --home "$home" training-data "$@" --output "$output/data/$1"; }
 made titles --catalog "$data/eu-portal/datasets.jsonl" --with-home

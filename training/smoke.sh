@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 program=$(realpath "$1")
-base=$(python3 .ci/model.py)
+base=$(python3 tools/model.py)
 python=$(bash training/environment.sh)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

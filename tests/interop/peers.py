@@ -22,6 +22,7 @@ import urllib.parse
 import urllib.request
 import zipfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
 import editor
 
 CACHE = editor.CACHE

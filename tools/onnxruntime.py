@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Put ONNX Runtime's library, as PyPI's package onnxruntime ships it, into the cache.
+"""ONNX Runtime's shared library: downloads PyPI's package onnxruntime into the cache folder.
 
-Neural models are run by a shared library that is found when the program runs. The package is downloaded and unpacked, not
-installed: Python's own packages stay as they are. Nothing is done where the library is there already.
+usage: onnxruntime.py [--offline]
 
-Prints the library's path on stdout, everything else on stderr.
+The program loads this library when it runs. The package is unpacked, not installed: Python's own packages stay unchanged.
+With --offline nothing is downloaded: the script fails if the cache does not contain the library.
+Prints the library's path on stdout, messages on stderr.
 """
 
 import os
@@ -19,7 +20,7 @@ VERSION = "1.31.1"
 NAMES = ("libonnxruntime.so", "libonnxruntime.dylib", "libonnxruntime.1", "onnxruntime.dll")
 
 
-def say(text):
+def log(text):
     print(f"onnxruntime: {text}", file=sys.stderr, flush=True)
 
 
@@ -29,13 +30,13 @@ def library(folder):
 
 
 def fetch(folder):
-    say(f"fetching {VERSION} from PyPI")
+    log(f"downloading {VERSION} from PyPI")
     with tempfile.TemporaryDirectory(prefix="lodeseek-onnxruntime-") as name:
         work = pathlib.Path(name)
         command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "-d", str(work),
                    f"onnxruntime=={VERSION}"]
         if subprocess.run(command, stdout=sys.stderr).returncode != 0:
-            sys.exit("onnxruntime: it could not be fetched; pip install onnxruntime where it can, and set ORT_DYLIB_PATH")
+            sys.exit(f"onnxruntime: pip could not download {VERSION}; set ORT_DYLIB_PATH to the library of an installed onnxruntime")
         staged = folder.with_name(folder.name + ".new")
         shutil.rmtree(staged, ignore_errors=True)
         staged.mkdir(parents=True)
@@ -44,8 +45,8 @@ def fetch(folder):
                 if pathlib.PurePosixPath(entry).name.startswith(NAMES) or entry.endswith(("LICENSE", "ThirdPartyNotices.txt")):
                     (staged / pathlib.PurePosixPath(entry).name).write_bytes(wheel.read(entry))
         if library(staged) is None:
-            sys.exit("onnxruntime: the package holds no library for this system")
-        os.replace(staged, folder)  # whole or not at all
+            sys.exit("onnxruntime: the package contains no library for this system")
+        os.replace(staged, folder)  # atomic
 
 
 def main():
@@ -53,6 +54,8 @@ def main():
                          pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "lodeseek")
     folder = cache / f"onnxruntime-{VERSION}"
     if library(folder) is None:
+        if "--offline" in sys.argv[1:]:
+            sys.exit("onnxruntime: the cache contains no library; run `make setup`")
         fetch(folder)
     print(library(folder))
 

@@ -35,6 +35,7 @@ import tempfile
 import time
 import urllib.parse
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests/interop"))
 import clients
 import federation
 import peers

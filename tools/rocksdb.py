@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Compile the RocksDB that oxrocksdb-sys bundles, once, into a static library with a `rocksdb.pc`.
+"""Prebuilt RocksDB: compiles the sources bundled by oxrocksdb-sys once into a static library with a `rocksdb.pc`.
 
-Cargo compiles the bundled sources again for every profile and target folder, file by file: half an hour of C++ on
-two cores. Here the same sources with the same defines are compiled as a unity build (several files a compiler run,
-so that headers are read once), about six minutes, into a cache folder named after the crate's version, the compiler
-and the flags. `cargo build --features rocksdb-pkg-config` with PKG_CONFIG_PATH there then links it.
+usage: rocksdb.py [--offline]
 
-Prints the folder that holds `rocksdb.pc` on stdout, everything else on stderr.
+Cargo compiles the bundled sources again for every profile and target folder, file by file: half an hour of C++ on two cores.
+This script compiles the same sources with the same defines as a unity build: several files a compiler run, so each header is
+read once. That takes about six minutes. The cache folder is named after the crate's version, the compiler and the flags.
+`cargo build --features rocksdb-pkg-config` links the library if PKG_CONFIG_PATH is that folder.
+
+With --offline nothing is compiled: the script fails if the cache does not contain the library.
+Prints the folder of `rocksdb.pc` on stdout, messages on stderr.
 """
 
 import concurrent.futures
@@ -24,23 +27,27 @@ import time
 FILES_A_UNIT = 16
 
 
-def say(text):
+def log(text):
     print(f"rocksdb: {text}", file=sys.stderr, flush=True)
 
 
 def crate_folder():
-    """The sources of oxrocksdb-sys, as cargo unpacked them for this lock file."""
+    """Returns the folder and the version of oxrocksdb-sys, as unpacked by Cargo for this lock file."""
     root = pathlib.Path(__file__).resolve().parent.parent
     command = ["cargo", "metadata", "--format-version", "1", "--manifest-path", str(root / "Cargo.toml")]
-    metadata = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    done = subprocess.run(command, stdout=subprocess.PIPE)
+    if done.returncode != 0:
+        hint = "; if packages are missing, run `make setup` once with a network connection" if "--offline" in sys.argv[1:] else ""
+        sys.exit(f"rocksdb: cargo metadata failed{hint}")
+    metadata = json.loads(done.stdout)
     for package in metadata["packages"]:
         if package["name"] == "oxrocksdb-sys":
             return pathlib.Path(package["manifest_path"]).parent, package["version"]
-    sys.exit("rocksdb: oxrocksdb-sys is not among the dependencies")
+    sys.exit("rocksdb: Cargo.lock contains no package oxrocksdb-sys")
 
 
 def cpu_flags():
-    """Hardware CRC32C where this machine has it: the library stays on the machine that built it."""
+    """Returns the flags for hardware CRC32C, if the processor has it. The library is not portable to other machines."""
     try:
         flags = set(pathlib.Path("/proc/cpuinfo").read_text().split("flags", 1)[1].split("\n", 1)[0].split())
     except (OSError, IndexError):
@@ -54,7 +61,7 @@ def cpu_flags():
 
 
 def defines():
-    """The defines of oxrocksdb-sys's build script for a POSIX system."""
+    """Returns the defines of oxrocksdb-sys's build script for a POSIX system."""
     names = ["NDEBUG=1", "LZ4=1", "ROCKSDB_PLATFORM_POSIX", "ROCKSDB_LIB_IO_POSIX", "ROCKSDB_SUPPORT_THREAD_LOCAL",
              "HAVE_UINT128_EXTENSION=1", "OS_MACOSX" if sys.platform == "darwin" else "OS_LINUX"]
     return [f"-D{name}" for name in names]
@@ -72,7 +79,7 @@ def compile_one(compiler, flags, source, target, crate):
 
 
 def compile_unit(number, files, compiler, flags, crate, work):
-    """One unit; where its files clash (two static functions of one name), each file by itself."""
+    """Compiles a unit. If its files clash (two static functions of one name), compiles each file separately."""
     unit = work / f"unit{number}.cc"
     unit.write_text("".join(f'#include "{crate / name}"\n' for name in files))
     target = work / f"unit{number}.o"
@@ -94,7 +101,7 @@ def build(crate, version, folder, cxx, cc, flags):
         work = pathlib.Path(scratch)
         files = library_sources(crate)
         units = [files[i:i + FILES_A_UNIT] for i in range(0, len(files), FILES_A_UNIT)]
-        say(f"compiling {len(files)} files in {len(units)} units, once for this machine (about six minutes on two cores)")
+        log(f"compiling {len(files)} files in {len(units)} units, once for this machine (about six minutes on two cores)")
         objects, alone = [], 0
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
             jobs = [pool.submit(compile_unit, n, unit, cxx, flags, crate, work) for n, unit in enumerate(units)]
@@ -102,7 +109,7 @@ def build(crate, version, folder, cxx, cc, flags):
                 made, single = job.result()
                 objects += made
                 alone += single
-                say(f"{done}/{len(units)} units, {time.monotonic() - started:.0f} s")
+                log(f"{done}/{len(units)} units, {time.monotonic() - started:.0f} s")
         for name in ["lz4", "lz4frame", "lz4hc", "xxhash"]:
             target = work / f"c_{name}.o"
             done = compile_one(cc, ["-O2", "-fPIC", "-DXXH_NAMESPACE=LZ4_"], crate / f"lz4/lib/{name}.c", target, crate)
@@ -124,8 +131,8 @@ def build(crate, version, folder, cxx, cc, flags):
         staged.mkdir()
         for name in ["librocksdb.a", "rocksdb.pc", "include"]:
             shutil.move(str(work / name), str(staged / name))
-        os.replace(staged, folder)  # whole or not at all
-    say(f"built in {time.monotonic() - started:.0f} s ({alone} files by themselves)")
+        os.replace(staged, folder)  # atomic
+    log(f"built in {time.monotonic() - started:.0f} s ({alone} files compiled separately)")
 
 
 def main():
@@ -139,6 +146,8 @@ def main():
                          pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "lodeseek")
     folder = cache / f"rocksdb-{version}-{key}"
     if not (folder / "rocksdb.pc").exists():
+        if "--offline" in sys.argv[1:]:
+            sys.exit("rocksdb: the cache contains no prebuilt RocksDB for this compiler; run `make setup` (about six minutes)")
         folder.parent.mkdir(parents=True, exist_ok=True)
         build(crate, version, folder, cxx, cc, flags)
     print(folder)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The demo: what a newcomer sees first. With the shipped model where ONNX Runtime can be had; without it by words alone.
+# Demo: loads testdata/, indexes it, searches it and, in a terminal, serves it. Without ONNX Runtime, keyword search only.
+# usage: demo.sh PROGRAM HOME
 set -euo pipefail
 program=$1
 home=$2
@@ -10,13 +11,13 @@ meaning=()
 if [ -n "${ORT_DYLIB_PATH:-}" ]; then
   meaning=(--dpr models/lodeseek-minilm --colbert models/lodeseek-minilm)
 else
-  echo "demo: no ONNX Runtime: words alone are compared"
+  echo "demo: no ONNX Runtime: keyword search only"
 fi
 editor=()
-if folder=$(python3 .ci/editor.py); then
+if folder=$(python3 tools/editor.py); then
   editor=(--editor "$folder")
 else
-  echo "demo: NO SPARQL EDITOR: npm's packages cannot be had; the page /sparql has its plain form"
+  echo "demo: NO SPARQL EDITOR: npm packages could not be installed; the page /sparql shows a plain form"
 fi
 run load testdata/catalog.ttl
 run index "${meaning[@]}"
@@ -24,11 +25,11 @@ run search -k 2 nitrogen reduction plan
 run search -k 2 "${meaning[@]}" "Where can I find pictures of pedestrians crossing a street at night?"
 run search -k 1 --explain ginkgo biloba
 if [ ${#meaning[@]} -gt 0 ]; then
-  printf '\nNone of these words is in any dataset; vectors find what is near in meaning:\n'
+  printf '\nNo dataset contains any of these words; embeddings find datasets similar in meaning:\n'
   run search -k 1 "${meaning[@]}" "contamination of the atmosphere"
 fi
 printf '\nServe it:  %s --home %s serve %s    then open http://localhost:7878/\n' "$program" "$home" "${meaning[*]} ${editor[*]}"
 if [ -t 0 ] && [ -t 1 ]; then
-  printf 'Serving now; Ctrl-C ends it.\n'
+  printf 'Serving; press Ctrl-C to stop.\n'
   "$program" --home "$home" serve "${meaning[@]}" "${editor[@]}"
 fi

@@ -23,7 +23,7 @@ import tempfile
 CACHE = pathlib.Path(os.environ.get("LODESEEK_CACHE") or
                      pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "lodeseek")
 PACKAGES = ["pytrec_eval-terrier==0.5.11", "ir_measures==0.4.3"]
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOLERANCE = 1e-6
 # pytrec_eval's own: it sorts, and holds scores as float.
 TREC = ["nDCG", "nDCG@1", "nDCG@5", "nDCG@10", "nDCG@100", "AP", "AP@5", "AP@10", "AP(rel=2)", "AP(rel=2)@10", "P@5", "P@100",

@@ -3,7 +3,7 @@
 
 usage: federation.py PROGRAM
 
-Comunica, rdflib, SPARQLWrapper, Jena ARQ, Virtuoso and Oxigraph (.ci/peers.py, .ci/clients.py). What must come out is computed by
+Comunica, rdflib, SPARQLWrapper, Jena ARQ, Virtuoso and Oxigraph (peers.py, clients.py). What must come out is computed by
 rdflib from the files of testdata/. Who cannot be had is skipped, loudly. The last line counts passed, failed and skipped checks.
 """
 

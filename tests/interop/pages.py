@@ -17,8 +17,8 @@ import tempfile
 import urllib.parse
 
 import clients
-import editor
 import peers
+from peers import editor
 
 ROOT = clients.ROOT
 PLAYWRIGHT = ["playwright==1.55.0"]
@@ -84,7 +84,7 @@ class World:
     @staticmethod
     def editor():
         """The folder of the bundled editor."""
-        made = subprocess.run([sys.executable, str(ROOT / ".ci/editor.py")], stdout=subprocess.PIPE, text=True)
+        made = subprocess.run([sys.executable, str(ROOT / "tools/editor.py")], stdout=subprocess.PIPE, text=True)
         if made.returncode != 0:
             raise peers.Missing("the editor could not be bundled from npm")
         return made.stdout.strip()

