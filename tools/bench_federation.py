@@ -1,25 +1,23 @@
 #!/usr/bin/env python3
-"""Joins of 1, 100 and 10,000 local bindings with a remote endpoint: requests, bytes and time, ours beside others'.
+"""Benchmark of joins of 1, 100 and 10,000 local bindings with a remote endpoint: requests, bytes and time, compared with others.
 
 usage: bench_federation.py PROGRAM [--rounds N] [--keep FILE]
 
-The remote endpoint is `oxigraph serve` over 200,000 triples of one property, of which the largest join touches 10,000; before it
-stands a counter that also delays each answer. All ask it with the same query, as servers that run since before the first round:
+The remote endpoint is `oxigraph serve` over 200,000 triples of one property; the largest join touches 10,000. A counting proxy
+before it delays each response. The same query is run in five ways, by servers that start before the first round:
 
-  bind-join   this program: SERVICE asked for the bindings, in blocks
-  forwarding  `oxigraph serve`: the pattern of SERVICE forwarded as it is, joined there
-  each        a request for each binding, one after another over one connection, by a client that does nothing else
-  comunica    Comunica over the local data (its own choice: the pattern of SERVICE forwarded as well, or bindings in small blocks)
+  bind-join   this program: SERVICE with the bindings in VALUES batches
+  forwarding  `oxigraph serve`: the pattern of SERVICE is forwarded unchanged and joined locally
+  each        one request a binding, sequentially over one connection, by a minimal client
+  comunica    Comunica over the local data (by its own choice, the pattern is forwarded or bindings are sent in small batches)
   comunica-2  Comunica over both endpoints, without SERVICE
 
-In each round all come in turn, the first a different one each time, and every answer is compared with what the data was made
-with. Printed is the median with least and most; what takes more than SLOW seconds runs in the first round alone. The counter hands an answer on once it is
-whole.
+Each round runs all of them, in rotating order, and compares every result with the generated data. Prints median, minimum and
+maximum. A way slower than SLOW seconds runs in the first round only. The proxy forwards a response once it is complete.
 
-What the sizes of blocks are worth was measured with 10,000 bindings asked for by three threads: after a first block of 100 those of
-src/store/sparql/federation/feed.rs took 0.29 s, four times as large ones 0.26 s, 2,000 at once 0.34 s and 9,900 at once 0.33 s, each
-within the others' spread (0.19 to 0.44 s): no reason to ask for more at a time. Nor did it matter to oxigraph whether `VALUES` stands
-before a group, inside of it or behind it.
+Batch sizes were measured with 10,000 bindings requested by three threads, after a first batch of 100: the program's sizes took
+0.29 s, four times larger ones 0.26 s, 2,000 at once 0.34 s and 9,900 at once 0.33 s. The differences are within the spread (0.19 to
+0.44 s), so larger batches bring nothing. The place of `VALUES` before, inside or behind a group made no difference to oxigraph.
 """
 
 import argparse
@@ -49,7 +47,7 @@ HERE, THERE = "http://here.example/", "http://there.example/"
 
 
 def make(folder):
-    """The two files, and the value that each local entity has on the other side."""
+    """Writes the two files; returns the remote value of each local entity."""
     chance = random.Random(SEED)
     remote = {f"{THERE}entity/{number:06}": str(chance.randrange(10**9)) for number in range(REMOTE)}
     local = chance.sample(sorted(remote), LOCAL)

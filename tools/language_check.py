@@ -198,7 +198,8 @@ def python_texts(source):
         if token.type == tokenize.COMMENT and not token.string.startswith("#!"):
             texts.append(Text("comment", token.start[0], token.string.lstrip("# ")))
         elif token.type == tokenize.STRING and token.start not in taken:
-            texts += lines_of("string", token.start[0], token.string)
+            is_format = "f" in token.string.split("'")[0].split('"')[0].lower()
+            texts += lines_of("string", token.start[0], re.sub(r"\{[^{}]*\}", "{}", token.string) if is_format else token.string)
         elif token.type == getattr(tokenize, "FSTRING_MIDDLE", -1):
             texts += lines_of("string", token.start[0], token.string)
         else:

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The base model in Python's ONNX Runtime, on the candidates and texts that `make bench-rerank` hands over.
+"""Re-ranking by the base model in Python's ONNX Runtime, for comparison with `make bench-rerank`.
 
 usage: rerank_peer.py TASK
 
-TASK is written by benches/rerank/queries.rs. Texts are cut into the same pieces as lodeseek cuts them, scores are compared
-with lodeseek's, and times are those of one thread. What it needs of Python (numpy, onnxruntime, tokenizers) is installed into
-a folder of the cache from PyPI; where that fails, the comparison is skipped, loudly. PyLate is measured where TASK names a
-Python that has it: it pulls torch, too much for a script to install unasked.
+TASK, the file of candidates and texts, is written by benches/rerank/queries.rs. Texts are tokenized as in lodeseek, scores are
+compared with lodeseek's, and times are those of one thread. Required packages (numpy, onnxruntime, tokenizers) are installed from
+PyPI into the cache folder; if that fails, the comparison is skipped with a message. PyLate is measured only if TASK contains the
+path of a Python that has it, because it installs torch.
 """
 
 import json
@@ -24,17 +24,17 @@ for name in ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"]:
 CACHE = pathlib.Path(os.environ.get("LODESEEK_CACHE") or
                      pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "lodeseek")
 PACKAGES = ["numpy", "onnxruntime==1.31.1", "tokenizers"]
-# Texts of a batch, sorted by length: what sentence-transformers does.
+# Texts in a batch, sorted by length as in sentence-transformers.
 BATCH = 32
 COUNTS = {"stored": [10, 20], "on the fly": [10]}
 
 
-def say(text):
+def log(text):
     print(f"  Python: {text}", flush=True)
 
 
 def install():
-    """The folder with the packages, or None."""
+    """Returns the folder of the packages, or None if they cannot be installed."""
     folder = CACHE / "rerank-peer"
     if not folder.exists():
         command = [sys.executable, "-m", "pip", "install", "-q", "--target", str(folder) + ".new", *PACKAGES]
@@ -46,7 +46,7 @@ def install():
 
 
 class Model:
-    """Pieces, and a vector each; one thread."""
+    """Tokenizer and network, run by one thread."""
 
     def __init__(self, folder, variant, pieces_a_triple):
         import onnxruntime
@@ -62,7 +62,7 @@ class Model:
         self.session = onnxruntime.InferenceSession(str(folder / variant), options, providers=["CPUExecutionProvider"])
 
     def cut(self, parts, most=None):
-        """The pieces of a text in parts, a separator between them."""
+        """Returns the token ids of a text's parts, separated by [SEP]."""
         ids = []
         for encoding in self.tokenizer.encode_batch([part.strip() for part in parts if part.strip()], add_special_tokens=False):
             if encoding.ids:
@@ -70,7 +70,7 @@ class Model:
         return [self.start, *ids[:self.length - 2], self.stop] if ids else []
 
     def rows(self, cut):
-        """A matrix of pieces' vectors for each text; None for an empty one."""
+        """Returns a matrix of token vectors for each text, None for an empty one."""
         import numpy as np
         found = [None] * len(cut)
         places = sorted((place for place, ids in enumerate(cut) if ids), key=lambda place: len(cut[place]))
@@ -87,7 +87,7 @@ class Model:
         return found
 
     def texts(self, candidates):
-        """The metadata and the triples of each candidate."""
+        """Returns the token ids of metadata and triples of each candidate."""
         return [ids for one in candidates for ids in (self.cut(one["metadata"]), self.cut(one["triples"], self.pieces_a_triple))]
 
     def vectors(self, kind, cut):
@@ -95,7 +95,7 @@ class Model:
 
 
 def finish(kind, rows):
-    """What is compared: the mean of the pieces' vectors, or each; of length 1."""
+    """Returns the normalized mean of the token vectors (DPR) or each normalized token vector (ColBERT)."""
     return None if rows is None else unit(rows.mean(axis=0, keepdims=True) if kind == "DPR" else rows)
 
 
@@ -105,18 +105,18 @@ def unit(rows):
 
 
 def likeness(query, document):
-    """An inner product, or MaxSim: with one row each the two are the same."""
+    """Returns MaxSim, which is the inner product for single vectors."""
     return float((query @ document.T).max(axis=1).sum())
 
 
 def score(query, vectors):
-    """The better text of each candidate."""
+    """Returns the higher score of each candidate's two texts."""
     pairs = zip(vectors[::2], vectors[1::2])
     return [max(likeness(query, rows) for rows in pair if rows is not None) for pair in pairs]
 
 
 def stored(model, kind, queries, count, rounds, kept):
-    """From float32 vectors in memory: the query is encoded, the candidates are scored."""
+    """Measures encoding of the query and scoring of candidates from float32 vectors in memory."""
     spent, differences = [], []
     for number in range(rounds + 1):
         for query in queries:
@@ -137,8 +137,8 @@ def on_the_fly(model, kind, queries, count):
     spent = []
     for query in queries:
         clock, core = time.perf_counter(), time.thread_time()
-        asked = model.vectors(kind, [model.cut([query["text"]])])[0]
-        score(asked, model.vectors(kind, model.texts(query["candidates"][:count])))
+        encoded = model.vectors(kind, [model.cut([query["text"]])])[0]
+        score(encoded, model.vectors(kind, model.texts(query["candidates"][:count])))
         spent.append((time.perf_counter() - clock, time.thread_time() - core))
     return spent
 
@@ -152,20 +152,20 @@ def measure(task):
         kept = {id: vectors[2 * place:2 * place + 2] for place, id in enumerate(candidates)}
         for count in COUNTS["stored"]:
             spent, differences = stored(model, kind, task["queries"], count, task["rounds"], kept)
-            tell(task, kind, "stored", count, spent)
-        say(f"{kind}: scores differ from lodeseek's by {max(differences):.5f} at most, {statistics.mean(differences):.6f} on average"
+            report(task, kind, "stored", count, spent)
+        log(f"{kind}: scores differ from lodeseek's by {max(differences):.5f} at most, {statistics.mean(differences):.6f} on average"
             + (" (for a row of the query)" if kind == "ColBERT" else ""))
         for count in COUNTS["on the fly"]:
-            tell(task, kind, "on the fly", count, on_the_fly(model, kind, task["queries"][:task["on_the_fly"]], count))
+            report(task, kind, "on the fly", count, on_the_fly(model, kind, task["queries"][:task["on_the_fly"]], count))
 
 
-def tell(task, kind, way, count, spent):
-    """The median by the clock of what takes milliseconds; the mean on a core of what takes long. lodeseek tells the same."""
+def report(task, kind, way, count, spent):
+    """Prints the median wall time of short runs or the mean CPU time of long ones, as lodeseek does."""
     clock, core = statistics.median(one[0] for one in spent) * 1e3, statistics.mean(one[1] for one in spent) * 1e3
     theirs, how = (clock, "p50 by the clock") if way == "stored" else (core, "mean on its core")
-    ours = [told["ms"] for told in task["ours"] if (told["model"], told["way"], told["count"]) == (kind, way, count) and told["ms"]]
+    ours = [entry["ms"] for entry in task["ours"] if (entry["model"], entry["way"], entry["count"]) == (kind, way, count) and entry["ms"]]
     ratio = f"; lodeseek {ours[0]:.2f} ms: {theirs / ours[0]:.2f} times as long" if ours else ""
-    say(f"{way}, {kind}, {count} candidates: {how} {theirs:.2f} ms{ratio}")
+    log(f"{way}, {kind}, {count} candidates: {how} {theirs:.2f} ms{ratio}")
 
 
 PYLATE = """
@@ -180,11 +180,11 @@ for query in task["queries"][:task["on_the_fly"]]:
     texts = [" ".join(one[part]) for one in candidates for part in ("metadata", "triples")]
     for number in range(2):
         started = time.thread_time()
-        asked = model.encode([query["text"]], is_query=True, show_progress_bar=False)
+        query_vectors = model.encode([query["text"]], is_query=True, show_progress_bar=False)
         encoded = time.thread_time() - started
         documents = model.encode(texts, is_query=False, show_progress_bar=False)
         both = time.thread_time() - started
-        rank.rerank(documents_ids=[list(range(len(texts)))], queries_embeddings=asked, documents_embeddings=[documents])
+        rank.rerank(documents_ids=[list(range(len(texts)))], queries_embeddings=query_vectors, documents_embeddings=[documents])
         whole = time.thread_time() - started
     fly.append(whole * 1e3)
     kept.append((encoded + whole - both) * 1e3)
@@ -193,20 +193,20 @@ print(json.dumps({"fly": statistics.mean(fly), "kept": statistics.median(kept)})
 
 
 def pylate(task, path):
-    """PyLate's own ColBERT on the same network; it puts an untrained projection to 128 columns behind it: times alone count."""
+    """Measures PyLate's ColBERT on the same network. It adds an untrained projection to 128 columns, so only times are compared."""
     python = task.get("pylate")
     if not python:
-        say("SKIPPED: PyLate; --pylate names a Python that has it")
+        log("SKIPPED: PyLate; set --pylate to a Python that has it")
         return
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run([python, "-c", PYLATE, str(path)], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           env=environment | {"HF_HUB_OFFLINE": "1"})
     if done.returncode != 0:
-        say(f"SKIPPED: PyLate: {done.stderr.strip().splitlines()[-1:]}")
+        log(f"SKIPPED: PyLate: {done.stderr.strip().splitlines()[-1:]}")
         return
-    told = json.loads(done.stdout.splitlines()[-1])
-    say(f"PyLate (torch, fp32, projected to 128), 10 candidates: on the fly {told['fly']:.0f} ms, from vectors in memory "
-        f"{told['kept']:.1f} ms, on its core")
+    times = json.loads(done.stdout.splitlines()[-1])
+    log(f"PyLate (torch, fp32, projected to 128), 10 candidates: on the fly {times['fly']:.0f} ms, from vectors in memory "
+        f"{times['kept']:.1f} ms, on its core")
 
 
 def main():
@@ -214,7 +214,7 @@ def main():
     task = json.loads(path.read_text())
     folder = install()
     if folder is None:
-        say(f"SKIPPED: {', '.join(PACKAGES)} cannot be had from PyPI")
+        log(f"SKIPPED: {', '.join(PACKAGES)} could not be installed from PyPI")
         return
     sys.path.insert(0, str(folder))
     measure(task)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Real clients against a running server: SPARQLWrapper, rdflib, and Chromium where it is installed.
+"""Tests of a running server with SPARQLWrapper, rdflib and, if installed, Chromium.
 
 usage: clients.py PROGRAM
 
-What is missing is installed into a folder of the cache from PyPI; what cannot be had is skipped, loudly. The last line
-counts passed, failed and skipped checks.
+Missing Python packages are installed from PyPI into the cache folder. Checks whose client cannot be installed are skipped with a
+message. The last line counts passed, failed and skipped checks.
 """
 
 import json
@@ -16,7 +16,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -28,7 +27,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def install():
-    """The folder with the Python clients, or None."""
+    """Returns the folder of the Python clients, or None if they cannot be installed."""
     folder = CACHE / ("clients-" + re.sub(r"[^A-Za-z0-9.]+", "-", "-".join(PACKAGES)))
     if not folder.exists():
         command = [sys.executable, "-m", "pip", "install", "-q", "--target", str(folder) + ".new", *PACKAGES]
@@ -110,7 +109,7 @@ def check_linked_data(server):
 
 
 def check_chromium(server):
-    """The first result as a browser shows it, with no script but the page's own file; a picture is kept for a look."""
+    """Checks the first result in a browser, with no inline script; saves a screenshot as target/page.png."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser")
     if not browser:
         raise LookupError("chromium is not installed")
@@ -130,7 +129,7 @@ def check_chromium(server):
 
 
 def check_editor(server):
-    """The page for queries with the bundled editor in the place of its form, under the policy of the page."""
+    """Checks that the bundled editor replaces the query form under the page's content security policy."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser")
     if not browser or not server.options:
         raise LookupError("chromium is not installed" if server.options else "the editor could not be bundled from npm")
@@ -167,7 +166,7 @@ def main():
                 except LookupError as reason:
                     skipped += 1
                     print(f"client {name} ... SKIPPED: {reason}")
-                except Exception as error:  # a failed check must not hide the others
+                except Exception as error:  # the remaining checks must run
                     failed += 1
                     print(f"client {name} ... FAILED: {type(error).__name__}: {error}")
     if server.status != 0:

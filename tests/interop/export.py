@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What training exports, without torch: a small network of random weights against numpy's own reckoning, then opened by Lodeseek.
+"""Test of the ONNX export of training, without torch: a small random network is compared with numpy, then opened by Lodeseek.
 
 usage: export.py PROGRAM
 
-Where numpy, onnx, onnxruntime and safetensors cannot be had from PyPI it is skipped, loudly.
+Skipped with a message if numpy, onnx, onnxruntime and safetensors cannot be installed from PyPI.
 """
 
 import json
@@ -25,7 +25,7 @@ HIDDEN, WIDE, HEADS, LAYERS, PLACES, VOCABULARY, ROWS = 32, 64, 4, 2, 48, 223, 1
 
 
 def weights(numpy):
-    """A checkpoint as transformers names its tensors."""
+    """Returns a random checkpoint with the tensor names of transformers."""
     random = numpy.random.default_rng(7)
     shapes = {"embeddings.word_embeddings.weight": (VOCABULARY, HIDDEN), "embeddings.position_embeddings.weight": (PLACES, HIDDEN),
               "embeddings.token_type_embeddings.weight": (2, HIDDEN)}
@@ -43,7 +43,7 @@ def weights(numpy):
 
 
 def forward(numpy, tensors, ids):
-    """BERT of one text, as Devlin et al. (NAACL 2019) describe it."""
+    """Computes BERT (Devlin et al., NAACL 2019) for one text."""
     def linear(rows, name):
         return rows @ tensors[f"{name}.weight"].T + tensors[f"{name}.bias"]
 
@@ -108,7 +108,7 @@ def compare(numpy, folder, tensors):
             ours = session.run(["last_hidden_state"], {"input_ids": row, "attention_mask": numpy.ones_like(row),
                                                        "token_type_ids": numpy.zeros_like(row)})[0].ravel()
             cosines.append(float(ours @ theirs / numpy.linalg.norm(ours) / numpy.linalg.norm(theirs)))
-        print(f"export: {file}: cosine to numpy's reckoning at least {min(cosines):.7f}")
+        print(f"export: {file}: cosine with numpy's result at least {min(cosines):.7f}")
         if min(cosines) < least:
             sys.exit(f"export: {file} is not the network that was trained")
 
@@ -121,9 +121,9 @@ def opened(program, work):
         return done
     model = str(work / "model")
     run("load", "testdata/catalog.ttl")
-    said = run("index", "--dpr", model, "--colbert", model).stderr
-    if said.count("datasets encoded") != 2:
-        sys.exit(f"export: not encoded by both heads: {said}")
+    log = run("index", "--dpr", model, "--colbert", model).stderr
+    if log.count("datasets encoded") != 2:
+        sys.exit(f"export: not encoded by both heads: {log}")
     found = json.loads(run("search", "--json", "--dpr", model, "--colbert", model, "trees").stdout)
     kinds = [one["granularity"] for one in found["hits"][0]["dense"]]
     if kinds != ["text", "piece"]:
@@ -133,12 +133,12 @@ def opened(program, work):
 def main():
     program = str(pathlib.Path(sys.argv[1]).resolve())
     if not os.environ.get("ORT_DYLIB_PATH"):
-        print("export: SKIPPED, there is no ONNX Runtime")
+        print("export: SKIPPED, ORT_DYLIB_PATH is not set: no ONNX Runtime")
         return
     try:
         base.tools()
     except SystemExit as reason:
-        print(f"export: SKIPPED, what it needs cannot be had: {reason}")
+        print(f"export: SKIPPED, Python packages could not be installed: {reason}")
         return
     import numpy
     from lodeseek_training.export import export

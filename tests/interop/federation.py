@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Other SPARQL programs beside a running server: they ask it, search with it by SERVICE, and it asks them.
+"""Tests of SPARQL federation with Comunica, rdflib, SPARQLWrapper, Jena ARQ, Virtuoso and Oxigraph (peers.py, clients.py).
 
 usage: federation.py PROGRAM
 
-Comunica, rdflib, SPARQLWrapper, Jena ARQ, Virtuoso and Oxigraph (peers.py, clients.py). What must come out is computed by
-rdflib from the files of testdata/. Who cannot be had is skipped, loudly. The last line counts passed, failed and skipped checks.
+The peers query a running server and search with it by SERVICE; the server queries the peers. Expected results are computed by
+rdflib from the files of testdata/. Checks whose peer cannot be installed are skipped with a message. The last line counts passed,
+failed and skipped checks.
 """
 
 import gzip
@@ -34,7 +35,7 @@ FOUND = f'?dataset search:text "{WORDS}" ; search:rank ?rank ; search:title ?tit
 
 
 class World:
-    """Our two servers, and what they and their peers hold."""
+    """Two Lodeseek servers and the graphs that they and their peers contain."""
 
     def __init__(self, folder):
         import rdflib
@@ -51,34 +52,34 @@ class World:
         self.heights.serialize(self.file, format="turtle")
 
     def expected(self, query, *graphs):
-        """What rdflib finds in these graphs together."""
+        """Returns the rows that rdflib finds in the union of the graphs."""
         import rdflib
         all = rdflib.Graph()
         for graph in graphs or (self.trees, self.heights):
             all += graph
         answer = all.query(PREFIXES + query)
         rows = table([{str(name): str(row[name]) for name in answer.vars if row[name] is not None} for row in answer])
-        assert rows, "nothing is expected: a check that could not fail"
+        assert rows, "the expected result is empty: the check could not fail"
         return rows
 
     def described(self, hit, path):
-        """What the catalogue says of a hit, by rdflib."""
+        """Returns the catalogue's values of a property path for a hit, by rdflib."""
         query = f'SELECT ?value {{ ?dataset dct:identifier "{hit["dataset"].rsplit("/", 1)[1]}" ; {path} ?value }}'
         return sorted(str(row.value) for row in self.catalog.query(PREFIXES + query))
 
     def query(self, query):
-        """What our server answers, over the content of the trees."""
+        """Returns the rows of the server over the dataset of trees."""
         return from_json(peers.ask(self.trees_endpoint, PREFIXES + query))
 
-    def asked(self, words=WORDS):
-        """What is found, by the interface that is not SPARQL: rank and title."""
+    def hits(self, words=WORDS):
+        """Returns dataset, rank and title of each hit of the JSON API."""
         hits = json.loads(clients.fetch(self.server.address + "/api/search?q=" + urllib.parse.quote(words)))["hits"]
         assert "chesapeake-water" in [hit["id"] for hit in hits]
         return [{"dataset": f"{self.server.address}/dataset/{hit['id']}", "rank": str(hit["rank"]), "title": hit["title"]} for hit in hits]
 
 
 def table(rows):
-    """Rows as text in one order, whoever answered them."""
+    """Returns rows as sorted tuples of text."""
     return sorted(tuple(sorted(row.items())) for row in rows)
 
 
@@ -100,7 +101,7 @@ def comunica(sources, query):
 
 
 def check_comunica_alone(world):
-    """Its joins, counts and optional parts over our endpoint, which it knows by its service description."""
+    """Comunica runs joins, counts and OPTIONAL on the endpoint, detected by its service description."""
     source = [f"sparql@{world.trees_endpoint}"]
     for query in (
         f"SELECT ?tree ?street ?label {{ {TREE} ?species rdfs:label ?label FILTER(LANG(?label) = 'la') }}",
@@ -114,15 +115,15 @@ def check_comunica_alone(world):
 
 
 def check_comunica_federated(world):
-    """It joins us with a second endpoint, itself finding out who has what."""
+    """Comunica joins the server with a second endpoint and selects the sources itself."""
     query = f"SELECT ?tree ?street ?height {{ {TREE} {HEIGHT} }}"
     sources = [f"sparql@{world.trees_endpoint}", f"sparql@{world.heights_endpoint}"]
     equal(comunica(sources, query), world.expected(query))
 
 
 def check_comunica_search(world):
-    """A SERVICE of its query is our search, by the base or another name of the address; another part of it our catalogue."""
-    hits = [(hit, issued) for hit in world.asked() for issued in world.described(hit, "dct:issued")]
+    """Comunica calls the search by SERVICE, by the base or another host name, and joins it with the catalogue."""
+    hits = [(hit, issued) for hit in world.hits() for issued in world.described(hit, "dct:issued")]
     expected = table([{"rank": hit["rank"], "title": hit["title"], "issued": issued} for hit, issued in hits])
     for address in (world.server.address, world.server.address.replace("127.0.0.1", "localhost")):
         query = f"SELECT ?rank ?title ?issued {{ SERVICE <{address}/search> {{ {FOUND} }} ?dataset dct:issued ?issued }}"
@@ -132,7 +133,7 @@ def check_comunica_search(world):
 def check_rdflib_search(world):
     import rdflib
     answer = rdflib.Graph().query(f"{PREFIXES} SELECT ?dataset ?rank ?title {{ SERVICE <{world.search}> {{ {FOUND} }} }}")
-    equal(table([{str(name): str(row[name]) for name in answer.vars} for row in answer]), table(world.asked()))
+    equal(table([{str(name): str(row[name]) for name in answer.vars} for row in answer]), table(world.hits()))
     graph = world.heights
     query = f"SELECT ?tree ?street ?height {{ SERVICE <{world.trees_endpoint}> {{ {TREE} }} {HEIGHT} }}"
     answer = graph.query(PREFIXES + query)
@@ -141,7 +142,7 @@ def check_rdflib_search(world):
 
 
 def check_sparqlwrapper_search(world):
-    """The worked examples as they stand in queries/, by the client most programs in Python have."""
+    """SPARQLWrapper runs the example queries in queries/."""
     from SPARQLWrapper import JSON, POST, TURTLE, SPARQLWrapper
     client = SPARQLWrapper(world.server.address + "/sparql")
     client.setMethod(POST)
@@ -152,7 +153,7 @@ def check_sparqlwrapper_search(world):
         if file.name == "search-datasets.rq":
             rows = [[row["rank"]["value"], row["title"]["value"], *([row["creator"]["value"]] if "creator" in row else [])]
                     for row in answer["results"]["bindings"]]
-            expected = [[hit["rank"], hit["title"], *world.described(hit, "dct:publisher/foaf:name")] for hit in world.asked()]
+            expected = [[hit["rank"], hit["title"], *world.described(hit, "dct:publisher/foaf:name")] for hit in world.hits()]
             equal(rows, expected)
         elif "CONSTRUCT" in file.read_text():
             import rdflib
@@ -164,17 +165,17 @@ def check_sparqlwrapper_search(world):
 
 
 def check_readme(world):
-    """The query that README shows."""
+    """The search query of README.md returns the hits of the JSON API."""
     text = (ROOT / "README.md").read_text()
     (query,) = (block for block in re.findall("```sparql\n(.*?)```", text, re.DOTALL) if "/search>" in block)
     (words,) = re.findall('search:text "(.*?)"', query)
     found = from_json(peers.ask(world.server.address + "/sparql", query.replace("http://localhost:7878/search", world.search)))
-    hits = [(hit, issued) for hit in world.asked(words) for issued in world.described(hit, "dct:issued")]
+    hits = [(hit, issued) for hit in world.hits(words) for issued in world.described(hit, "dct:issued")]
     equal(found, table([{"rank": hit["rank"], "title": hit["title"], "issued": issued} for hit, issued in hits]))
 
 
 def check_jena(world):
-    """It joins a file with our content, one request for each of its bindings; and searches."""
+    """Jena joins a file with the server's content, one request a binding, and searches by SERVICE."""
     command = peers.jena()
 
     def ask(query):
@@ -185,11 +186,11 @@ def check_jena(world):
 
     query = f"SELECT ?tree ?street ?height {{ {HEIGHT} SERVICE <{world.trees_endpoint}> {{ {TREE} }} }}"
     equal(ask(query), world.expected(f"SELECT ?tree ?street ?height {{ {HEIGHT} {TREE} }}"))
-    equal(ask(f"SELECT ?dataset ?rank ?title {{ SERVICE <{world.search}> {{ {FOUND} }} }}"), table(world.asked()))
+    equal(ask(f"SELECT ?dataset ?rank ?title {{ SERVICE <{world.search}> {{ {FOUND} }} }}"), table(world.hits()))
 
 
-def ask_peer(world, endpoint):
-    """Our content joined with another's in one request for all of its bindings; also where nothing need be there, or may."""
+def query_peer(world, endpoint):
+    """Checks that the server joins its content with a peer's in one request, also in OPTIONAL and FILTER NOT EXISTS."""
     world.counter.point(endpoint)
     service = f"SERVICE <{world.counter.endpoint}> {{ {HEIGHT} }}"
     for inside, outside in ((service, HEIGHT), (f"OPTIONAL {{ {service} }}", f"OPTIONAL {{ {HEIGHT} }}"),
@@ -197,32 +198,32 @@ def ask_peer(world, endpoint):
         world.counter.reset()
         equal(world.query(f"SELECT * {{ {TREE} {inside} }}"), world.expected(f"SELECT * {{ {TREE} {outside} }}"))
         assert world.counter.requests == 1, f"{world.counter.requests} requests"
-        assert "height" in world.counter.last and PEER + "elsewhere" not in world.counter.last, "asked for what joins nothing"
+        assert "height" in world.counter.last and PEER + "elsewhere" not in world.counter.last, "the request contains bindings that join nothing"
 
 
-def asks_us(world, peer):
-    """Another's content joined with ours and with our search."""
+def query_from_peer(world, peer):
+    """Checks that a peer joins its content with the server's and calls its search."""
     query = f"SELECT ?tree ?street ?height {{ {HEIGHT} SERVICE <{world.trees_endpoint}> {{ {TREE} }} }}"
     equal(from_json(peers.ask(peer.endpoint, PREFIXES + query)), world.expected(f"SELECT ?tree ?street ?height {{ {HEIGHT} {TREE} }}"))
     query = f"SELECT ?dataset ?rank ?title {{ SERVICE <{world.search}> {{ {FOUND} }} }}"
-    equal(from_json(peers.ask(peer.endpoint, PREFIXES + query)), table(world.asked()))
+    equal(from_json(peers.ask(peer.endpoint, PREFIXES + query)), table(world.hits()))
 
 
 def check_oxigraph(world):
     with peers.Oxigraph(world.file) as peer:
-        ask_peer(world, peer.endpoint)
-        asks_us(world, peer)
+        query_peer(world, peer.endpoint)
+        query_from_peer(world, peer)
 
 
 def check_virtuoso(world):
     with peers.Virtuoso(world.file) as peer:
-        ask_peer(world, peer.endpoint)
-        asks_us(world, peer)
+        query_peer(world, peer.endpoint)
+        query_from_peer(world, peer)
 
 
 def check_lodeseek(world):
-    """One of ours asks another of ours."""
-    ask_peer(world, world.heights_endpoint)
+    """A Lodeseek server queries another one."""
+    query_peer(world, world.heights_endpoint)
 
 
 CHECKS = (check_comunica_alone, check_comunica_federated, check_comunica_search, check_rdflib_search, check_sparqlwrapper_search,
@@ -243,7 +244,7 @@ def run(check, world):
     except peers.Missing as reason:
         print(f"federation {name} ... SKIPPED: {reason}", flush=True)
         return "skipped"
-    except Exception as error:  # a failed check must not hide the others
+    except Exception as error:  # the remaining checks must run
         print(f"federation {name} ... FAILED: {type(error).__name__}: {error}", flush=True)
         return "failed"
 
@@ -254,7 +255,7 @@ def main():
     packages = clients.install()
     if not packages:
         missing = " and ".join(clients.PACKAGES)
-        print(f"federation ... SKIPPED: {missing} could not be installed from PyPI, and they say what is expected")
+        print(f"federation ... SKIPPED: {missing} could not be installed from PyPI; rdflib computes the expected results")
         return
     sys.path.insert(0, str(packages))
     with tempfile.TemporaryDirectory(prefix="lodeseek-federation-") as folder:
@@ -262,7 +263,7 @@ def main():
         world = World(folder)
         (folder / "datasets.json").write_text('[{"dataset_id": "heights", "title": "Heights", "download": ["heights.ttl"]}]')
         one, two = peers.free_port(), peers.free_port()
-        # The base is the address by which others ask, as for any home that is published.
+        # The base is the public address of the server.
         make_home(program, folder / "one", ROOT / "testdata/catalog.ttl", f"http://127.0.0.1:{one}/")
         make_home(program, folder / "two", folder / "datasets.json", f"http://127.0.0.1:{two}/")
         with peers.Counter(plain=True) as world.counter, clients.Server(program, str(folder / "two"), port=two) as second:

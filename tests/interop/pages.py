@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""The pages in Debian's Chromium, driven by Playwright, and axe-core's rules on each: what people do, with scripts and without.
+"""Tests of the pages in Chromium by Playwright, with and without scripts, and of axe-core's accessibility rules.
 
 usage: pages.py PROGRAM [--pictures FOLDER]
 
-Playwright comes from PyPI, axe-core from npm, into the cache; what cannot be had is skipped, loudly. `--pictures` leaves six views
-in two widths, the narrow one dark. The last line counts passed, failed and skipped checks.
+Playwright is installed from PyPI and axe-core from npm into the cache folder; without them the checks are skipped with a message.
+`--pictures` writes screenshots of six views in two widths, the narrow one in dark mode. The last line counts passed, failed and
+skipped checks.
 """
 
 import contextlib
@@ -25,7 +26,7 @@ PLAYWRIGHT = ["playwright==1.55.0"]
 AXE = "axe-core@4.11.0"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 WIDE, NARROW = {"width": 1200, "height": 900}, {"width": 390, "height": 844}
-# What a page may be called serious for: nothing.
+# Impacts of axe-core that fail a check.
 GRAVE = {"serious", "critical"}
 DATASET = "/dataset/chesapeake-water"
 HOSTILE = "/dataset/hostile"
@@ -54,7 +55,7 @@ def playwright():
 
 
 def axe():
-    """The text of axe-core, one file for browsers."""
+    """Returns the source of axe-core for browsers."""
     def make(folder):
         program, npm = editor.node()
         environment = {**clients.os.environ, "PATH": clients.os.pathsep.join([str(pathlib.Path(program[0]).parent), clients.os.environ.get("PATH", "")])}
@@ -66,14 +67,14 @@ def axe():
 
 
 class World:
-    """A browser, a server, and what was wrong on its pages."""
+    """A browser, a server and the errors on its pages."""
 
     def __init__(self, browser, address, rules, program, home):
         self.browser, self.address, self.rules, self.program, self.home = browser, address, rules, program, home
 
     @contextlib.contextmanager
     def other(self, *options, source=None):
-        """The same program served otherwise: with options, or with another collection."""
+        """Starts another server of the same program, with options or with another collection."""
         with tempfile.TemporaryDirectory() as folder:
             home = folder if source else self.home
             if source:
@@ -83,7 +84,7 @@ class World:
 
     @staticmethod
     def editor():
-        """The folder of the bundled editor."""
+        """Returns the folder of the bundled editor."""
         made = subprocess.run([sys.executable, str(ROOT / "tools/editor.py")], stdout=subprocess.PIPE, text=True)
         if made.returncode != 0:
             raise peers.Missing("the editor could not be bundled from npm")
@@ -91,13 +92,13 @@ class World:
 
     @contextlib.contextmanager
     def page(self, path="/", scripts=True, size=WIDE, dark=False, quiet=True, known="404"):
-        """A page. With `quiet`, whatever it says of an error, but for a `known` one, or asks of another server, fails the check."""
-        # axe is put into pages whose policy allows no script but their own.
+        """Opens a page. With `quiet`, console errors other than `known` and requests to other hosts fail the check."""
+        # axe-core is injected; the content security policy allows only the page's own scripts.
         context = self.browser.new_context(java_script_enabled=scripts, viewport=size, bypass_csp=self.bypass,
                                            color_scheme="dark" if dark else "light", reduced_motion="reduce")
         page, wrong = context.new_page(), []
         page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("console", lambda said: wrong.append(said.text) if said.type == "error" and known not in said.text else None)
+        page.on("console", lambda message: wrong.append(message.text) if message.type == "error" and known not in message.text else None)
         page.on("request", lambda request: wrong.append(request.url) if not request.url.startswith((self.address, "data:", "blob:")) else None)
         page.on("dialog", lambda dialog: (wrong.append(f"a dialog: {dialog.message}"), dialog.dismiss()))
         page.set_default_timeout(20_000)
@@ -110,7 +111,7 @@ class World:
 
 
 def check_search_and_understand(world):
-    """From a need in words to the dataset and its triples; the link holds the whole state."""
+    """A search leads to a dataset and its triples; the URL holds the whole state."""
     for scripts in (True, False):
         with world.page("/", scripts) as page:
             page.get_by_role("searchbox").or_(page.get_by_role("combobox")).or_(page.locator("textarea[name=q]")).first.fill("nitrogen reduction plan")
@@ -127,7 +128,7 @@ def check_search_and_understand(world):
 
 
 def check_narrow_down(world):
-    """A facet, then without it: by links alone."""
+    """Facet links narrow down and widen the results."""
     for scripts in (True, False):
         with world.page("/?q=water", scripts) as page:
             before = page.locator("ol.hits article").count()
@@ -141,7 +142,7 @@ def check_narrow_down(world):
 
 
 def check_ask_in_sparql(world):
-    """A query of the dataset's page, and its answer as a table."""
+    """A query on the dataset's page returns a table."""
     with world.page(DATASET, scripts=False) as page:
         page.get_by_role("button", name="Run").click()
         page.wait_for_url("**/sparql")
@@ -149,7 +150,7 @@ def check_ask_in_sparql(world):
 
 
 def check_pictures_of_answers(world):
-    """Bars of numbers and a map of coordinates."""
+    """Numbers are shown as bars and coordinates as a map."""
     bars = "SELECT ?name ?count { VALUES (?name ?count) { (\"oak\" 12) (\"elm\" 7) } }"
     places = "SELECT ?city ?lat ?long { VALUES (?city ?lat ?long) { (\"Annapolis\" 38.97 -76.5) (\"Baltimore\" 39.29 -76.61) } }"
     for query, wanted in [(bars, "details.picture meter"), (places, "svg.map circle")]:
@@ -157,7 +158,7 @@ def check_pictures_of_answers(world):
             assert page.locator(wanted).count() == 2, (query, page.locator(wanted).count())
 
 
-def check_errors_are_told(world):
+def check_error_messages(world):
     with world.page("/sparql?format=html&query=SELEC", scripts=False, quiet=False) as page:
         assert page.get_by_role("alert").count() == 1
     with world.page("/nowhere", scripts=False, quiet=False) as page:
@@ -165,7 +166,7 @@ def check_errors_are_told(world):
 
 
 def check_keyboard(world):
-    """The first stop leads past the header; each of the next ones is in sight and marked as having the focus."""
+    """The first tab stop skips the header; every other one is visible and has a focus mark."""
     with world.page("/?q=water") as page:
         for _ in range(15):
             page.keyboard.press("Tab")
@@ -182,7 +183,7 @@ def check_keyboard(world):
 
 
 def check_narrow_screens(world):
-    """Nothing is wider than a phone; what has to be scrolls by itself."""
+    """No page is wider than a phone screen; wide parts scroll separately."""
     for name, path in VIEWS.items():
         with world.page(path, size=NARROW, quiet=name != "nowhere") as page:
             over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
@@ -190,23 +191,23 @@ def check_narrow_screens(world):
 
 
 def check_weight_and_time(world):
-    """The first page of results: at most 100 kB, and told by the browser's own clock when it could be read."""
+    """The first page of results transfers at most 100 kB; prints the browser's paint times."""
     with world.page("/?q=water") as page:
-        # It is told only once it was painted; the page's policy lets no function of ours wait for it there.
+        # The entry exists only after the paint; the content security policy forbids wait functions in the page.
         for _ in range(100):
             if page.evaluate("performance.getEntriesByName('first-contentful-paint').length"):
                 break
             page.wait_for_timeout(50)
-        told = json.loads(page.evaluate("""JSON.stringify({
+        timing = json.loads(page.evaluate("""JSON.stringify({
             bytes: [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].reduce((sum, one) => sum + one.transferSize, 0),
             paint: performance.getEntriesByName('first-contentful-paint').map(one => one.startTime)[0],
             ready: performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd })"""))
-    print(f"pages: first results {told['bytes']} bytes, first paint {told['paint']:.0f} ms, ready {told['ready']:.0f} ms")
-    assert told["bytes"] < 100_000, told
+    print(f"pages: first results {timing['bytes']} bytes, first paint {timing['paint']:.0f} ms, ready {timing['ready']:.0f} ms")
+    assert timing["bytes"] < 100_000, timing
 
 
 def check_axe(world):
-    """axe-core's rules, WCAG 2.1 AA among them, on every view, wide and light, narrow and dark."""
+    """Every view passes axe-core's rules, including WCAG 2.1 AA, wide and light, narrow and dark."""
     world.bypass = True
     found = []
     try:
@@ -214,16 +215,16 @@ def check_axe(world):
             for size, dark in ((WIDE, False), (NARROW, True)):
                 with world.page(path, size=size, dark=dark, quiet=False) as page:
                     page.add_script_tag(content=world.rules)
-                    told = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+                    report = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
                     found += [f"{name} ({'narrow, dark' if dark else 'wide, light'}): {one['id']}: {one['help']}: {one['nodes'][0]['html'][:160]}"
-                              for one in told["violations"] if one["impact"] in GRAVE]
+                              for one in report["violations"] if one["impact"] in GRAVE]
     finally:
         world.bypass = False
     assert not found, "\n".join(found)
 
 
 def check_hostile_data(world):
-    """Markup, scripts, addresses that run, writing from the right, words without an end: shown as written, and nothing runs."""
+    """Markup, scripts, javascript: URLs, right-to-left text and very long words are shown as text; no script runs."""
     for path in ("/?q=hostile+trees", HOSTILE, f"{HOSTILE}/snippet?query=tree", f"{HOSTILE}/quality", f"{HOSTILE}/similar?format=html",
                  f"{HOSTILE}/entity?iri=" + urllib.parse.quote("javascript:window.pwned=1"), "/quality", "/like?dataset=hostile",
                  "/?q=" + urllib.parse.quote("<script>window.pwned=1</script>")):
@@ -241,7 +242,7 @@ def check_hostile_data(world):
 
 
 def check_suggestions(world):
-    """Titles as they are typed, by the keyboard alone, and by a link where a word is misspelt."""
+    """Titles are suggested while typing; misspelt words get a link with the correction."""
     with world.page("/") as page:
         box = page.get_by_role("combobox")
         box.press_sequentially("stre", delay=30)
@@ -258,14 +259,14 @@ def check_suggestions(world):
 
 
 def check_search_by_example(world):
-    """Turtle that is pasted, a file that is given, a dataset that is named."""
+    """Search by example accepts pasted Turtle and an uploaded file."""
     for scripts in (True, False):
         with world.page("/like", scripts) as page:
             page.locator("textarea[name=text], textarea").last.fill(
                 "<http://a> a <http://xmlns.com/foaf/0.1/Person> ; <http://xmlns.com/foaf/0.1/name> \"A\" .")
             page.locator("form.example button[type=submit]").first.click()
             page.wait_for_load_state()
-            assert page.locator("main").inner_text(), "nothing is told"
+            assert page.locator("main").inner_text(), "the page is empty"
         with world.page("/like", scripts) as page:
             page.locator("input[type=file]").set_input_files(str(ROOT / "testdata/hostile/content.ttl"))
             page.locator("form.example button[type=submit]").first.click()
@@ -274,7 +275,7 @@ def check_search_by_example(world):
 
 
 def check_browse_and_cite(world):
-    """From a dataset to one of its entities and on; the citation is on the page."""
+    """A dataset links to its entities; the page contains a citation."""
     for scripts in (True, False):
         with world.page(DATASET, scripts) as page:
             page.locator(".examples-of a").first.click()
@@ -286,10 +287,10 @@ def check_browse_and_cite(world):
 
 
 def check_operator(world):
-    """How the server runs, for this machine."""
+    """The operator page lists the measured routes."""
     with world.page("/operator", scripts=False) as page:
         assert page.locator("table.findings tbody tr").count() > 0, "no route was counted"
-        assert page.get_by_role("group", name="The last loads").locator("tbody tr").count() > 0, "no load is told"
+        assert page.get_by_role("group", name="The last loads").locator("tbody tr").count() > 0, "no load is listed"
         page.get_by_role("group", name="Datasets of these loads").get_by_role("link").first.click()
         page.wait_for_url("**/dataset/*")
     with world.page("/api", scripts=False) as page:
@@ -297,23 +298,23 @@ def check_operator(world):
         assert page.locator("details.operation[open] table").count() > 0
 
 
-# What YASGUI would style inline: the page's policy forbids it, and the editor's style sheet is enough.
+# Inline styles of YASGUI: forbidden by the content security policy and not needed.
 STYLES = "Applying inline style violates"
 
 
 def check_pictures_from_the_editor(world):
-    """From the bundled editor to the answer's bars, by the keyboard alone, with the query as it was changed there."""
+    """The bundled editor submits the edited query by keyboard; the results are shown as bars."""
     first = "SELECT ?name ?count { VALUES (?name ?count) { (\"oak\" 12) } }"
     path = "/sparql?query=" + urllib.parse.quote(first)
     with world.other("--editor", world.editor()) as served, served.page(path, known=STYLES) as page:
         link = page.get_by_role("link", name="chart, map and table")
         link.wait_for()
-        assert asked(link) == first, asked(link)
+        assert query_of(link) == first, query_of(link)
         page.locator(".CodeMirror textarea").focus()
         page.keyboard.press("Control+A")
         page.keyboard.insert_text(first.replace("12)", "12) (\"elm\" 7)"))
         page.wait_for_timeout(200)  # the editor takes what is typed a moment later
-        assert asked(link) == first.replace("12)", "12) (\"elm\" 7)"), asked(link)
+        assert query_of(link) == first.replace("12)", "12) (\"elm\" 7)"), query_of(link)
         for _ in range(20):
             page.keyboard.press("Tab")
             if page.evaluate("document.activeElement.textContent").endswith("without scripts"):
@@ -326,17 +327,17 @@ def check_pictures_from_the_editor(world):
         assert page.locator("table.answer tbody tr").count() == 2, "no table"
 
 
-def asked(link):
-    """The query that a link leads to."""
+def query_of(link):
+    """Returns the query of a link."""
     return urllib.parse.parse_qs(urllib.parse.urlsplit(link.get_attribute("href")).query)["query"][0]
 
 
-# Values of facets, one after the other.
+# Facet values, in sequence.
 CHOSEN = [("Tasks", "Semantic Segmentation"), ("Modalities", "Point cloud")]
 
 
 def check_tasks_and_modalities(world):
-    """Datasets as Papers with Code has them: by a task, then by a modality too, then without either."""
+    """Papers with Code datasets are narrowed down by task and by modality."""
     with world.other(source="testdata/papers-with-code.json") as served:
         for scripts in (True, False):
             with served.page("/?q=segmentation+detection+speech+images", scripts) as page:
@@ -347,11 +348,11 @@ def check_tasks_and_modalities(world):
                     if facet.get_attribute("open") is None:
                         facet.locator("summary").first.click()
                     one = facet.locator(f"a:has(span.label:text-is('{value}'))")
-                    said = int(one.locator(".number").inner_text())
+                    count = int(one.locator(".number").inner_text())
                     one.click()
                     page.wait_for_load_state()
                     assert chips.count() == number, f"{chips.count()} chips with {title}"
-                    assert 0 < hits.count() == said < before, (title, said, hits.count())
+                    assert 0 < hits.count() == count < before, (title, count, hits.count())
                 for left in (1, 0):
                     chips.first.click()
                     page.wait_for_load_state()
@@ -360,12 +361,12 @@ def check_tasks_and_modalities(world):
 
 
 CHECKS = [check_search_and_understand, check_narrow_down, check_tasks_and_modalities, check_ask_in_sparql, check_pictures_of_answers,
-          check_pictures_from_the_editor, check_errors_are_told, check_suggestions, check_search_by_example, check_browse_and_cite, check_operator, check_hostile_data, check_keyboard,
+          check_pictures_from_the_editor, check_error_messages, check_suggestions, check_search_by_example, check_browse_and_cite, check_operator, check_hostile_data, check_keyboard,
           check_narrow_screens, check_weight_and_time, check_axe]
 
 
 def make(program, home, *sources):
-    """A home with these collections."""
+    """Creates a home with these collections."""
     for command in (*(["load", source] for source in sources), ["index"]):
         subprocess.run([program, "--home", home, *command], check=True, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
@@ -414,7 +415,7 @@ def main():
                 except peers.Missing as reason:
                     skipped += 1
                     print(f"pages {name} ... SKIPPED: {reason}", flush=True)
-                except Exception as error:  # a failed check must not hide the others
+                except Exception as error:  # the remaining checks must run
                     failed += 1
                     print(f"pages {name} ... FAILED: {error or type(error).__name__}", flush=True)
             chromium.close()

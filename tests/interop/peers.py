@@ -1,7 +1,7 @@
-"""Other programs that speak SPARQL: Comunica from npm, Oxigraph from PyPI, Jena ARQ and Virtuoso from Debian.
+"""SPARQL peers for tests: Comunica from npm, Oxigraph from PyPI, Jena ARQ and Virtuoso from Debian.
 
-Each is put into a folder of the cache once; the system is left as it is. What cannot be had raises Missing with the reason.
-Servers are context managers that listen on the loopback; Counter stands before one and counts what it is asked.
+Each is installed once into the cache folder; the system is not changed. A failed installation raises Missing with the reason.
+Servers are context managers that listen on the loopback interface. Counter is a proxy that counts requests and bytes.
 """
 
 import glob
@@ -33,11 +33,11 @@ VIRTUOSO = "virtuoso-opensource-7-bin"
 
 
 class Missing(LookupError):
-    """A program that cannot be had here."""
+    """A program that cannot be installed here."""
 
 
 def end_well():
-    """Lets servers end with a process that is told to."""
+    """Exits on SIGTERM, so that context managers stop their servers."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
 
@@ -49,17 +49,17 @@ def done(command, reason, **options):
 
 
 def kept(what, make):
-    """The folder of the cache that `make` fills, once."""
+    """Returns a folder of the cache; `make` fills it on the first call."""
     folder = CACHE / re.sub(r"[^A-Za-z0-9.]+", "-", what).strip("-")
     if not folder.exists():
-        print(f"peers: fetching {what}", file=sys.stderr)
+        print(f"peers: downloading {what}", file=sys.stderr)
         CACHE.mkdir(parents=True, exist_ok=True)
         work = pathlib.Path(tempfile.mkdtemp(dir=CACHE))
         try:
             make(work)
             os.replace(work, folder)
         except OSError:
-            if not folder.exists():  # else another run was quicker
+            if not folder.exists():  # otherwise a concurrent run finished first
                 raise
         finally:
             shutil.rmtree(work, ignore_errors=True)
@@ -67,7 +67,7 @@ def kept(what, make):
 
 
 def comunica():
-    """(node, the folder of Comunica's commands, environment)"""
+    """Returns the path of Node, the folder of Comunica's commands and the environment."""
     try:
         node, npm = editor.node(least=22)
     except SystemExit as reason:
@@ -77,33 +77,33 @@ def comunica():
 
     def make(folder):
         (folder / "package.json").write_text('{"private": true}')
-        done([*npm, "install", "--ignore-scripts", "--no-audit", "--no-fund", COMUNICA], "Comunica cannot be had from npm",
+        done([*npm, "install", "--ignore-scripts", "--no-audit", "--no-fund", COMUNICA], "Comunica could not be installed from npm",
              cwd=folder, env=environment)
 
     return node[0], kept("comunica-" + COMUNICA, make) / "node_modules/@comunica/query-sparql/bin", environment
 
 
 def oxigraph():
-    """Oxigraph's program."""
+    """Returns the path of the oxigraph program."""
     install = [sys.executable, "-m", "pip", "install", "-q", "--target"]
-    folder = kept(OXIGRAPH, lambda folder: done([*install, str(folder), OXIGRAPH], "Oxigraph cannot be had from PyPI"))
+    folder = kept(OXIGRAPH, lambda folder: done([*install, str(folder), OXIGRAPH], "Oxigraph could not be installed from PyPI"))
     return str(folder / "bin/oxigraph")
 
 
 def debian(package):
-    """A folder with the files of a Debian package and of what it needs and is not installed."""
+    """Returns a folder with the files of a Debian package and of its dependencies that are not installed."""
     if not shutil.which("apt-get") or not shutil.which("dpkg-deb"):
-        raise Missing(f"{package} is a package of Debian, and this is no Debian")
+        raise Missing(f"{package} requires Debian (apt-get and dpkg-deb)")
 
     def make(folder):
         needed = done(["apt-cache", "depends", "--recurse", "--no-recommends", "--no-suggests", "--no-conflicts", "--no-breaks",
-                       "--no-replaces", "--no-enhances", package], f"this Debian has no {package}")
+                       "--no-replaces", "--no-enhances", package], f"Debian's package lists contain no {package}")
         names = sorted(set(re.findall(r"^[a-z0-9][a-z0-9.+-]*", needed, re.MULTILINE)))
         known = subprocess.run(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Abbrev}\n", *names], stdout=subprocess.PIPE,
                                stderr=subprocess.DEVNULL, text=True).stdout
         installed = set(re.findall(r"^(\S+) ii", known, re.MULTILINE))
         missing = [name for name in names if name not in installed or name.endswith("-java")]  # jars all in one place
-        done(["apt-get", "download", *missing], f"{package} cannot be had from Debian", cwd=folder)
+        done(["apt-get", "download", *missing], f"{package} could not be installed from Debian", cwd=folder)
         for file in glob.glob(str(folder / "*.deb")):
             done(["dpkg-deb", "-x", file, str(folder)], f"{file} cannot be unpacked")
             os.unlink(file)
@@ -112,15 +112,15 @@ def debian(package):
 
 
 def jena():
-    """The command of Jena ARQ, up to its arguments."""
+    """Returns the command of Jena ARQ without arguments."""
     java = shutil.which("java")
     if not java:
         raise Missing("Jena needs java (Debian: default-jre-headless)")
     folder = debian(JENA)
     jars = [jar for jar in sorted(glob.glob(str(folder / "usr/share/java/*.jar"))) if not re.search(r"-\d[\d.]*\.jar$", jar)]
-    # Of the log's many bridges none; two of them lead to each other.
+    # Log bridges are left out: two of them call each other.
     jars = [jar for jar in jars if not re.search(r"log4j|slf4j-(jdk|jcl|simple|migr|ext)|jcl-over|jul-to", jar)]
-    # Debian's jar has the messages of its XML library in another place than that library looks for them.
+    # Debian's jar has the messages of the XML library under another path than the library reads.
     messages = folder / "messages"
     if not messages.exists():
         with zipfile.ZipFile(folder / "usr/share/java/jena-core.jar") as jar:
@@ -139,7 +139,7 @@ def free_port():
 
 
 def ask(endpoint, query, accept="application/sparql-results+json", timeout=600):
-    """What an endpoint answers to a query, as text."""
+    """Returns the response of an endpoint to a query, as text."""
     form = urllib.parse.urlencode({"query": query}).encode()
     request = urllib.request.Request(endpoint, data=form, headers={"Accept": accept})
     with urllib.request.urlopen(request, timeout=timeout) as response:
@@ -147,7 +147,7 @@ def ask(endpoint, query, accept="application/sparql-results+json", timeout=600):
 
 
 class Process:
-    """A server that is a process: there once `self.endpoint` answers ASK {}."""
+    """A server process; it is ready once `self.endpoint` responds to ASK {}."""
 
     endpoint = None
     process = None
@@ -199,7 +199,7 @@ class Oxigraph(Process):
 
 
 class Virtuoso(Process):
-    """Virtuoso over a file of Turtle; anybody may let it call others by SERVICE."""
+    """Virtuoso over a file of Turtle; SERVICE is allowed to every user."""
 
     GRAPH = "urn:lodeseek:peer"
 
@@ -245,7 +245,7 @@ GRANT EXECUTE ON DB.DBA.SPARQL_SINV_IMP TO "SPARQL";
 GRANT SPARQL_LOAD_SERVICE_DATA TO "SPARQL";
 GRANT SPARQL_SPONGE TO "SPARQL";
 """
-        self.told = done([str(root / "usr/bin/isql-vt"), f"127.0.0.1:{sql}", "dba", "dba", "VERBOSE=OFF"], "Virtuoso does not load",
+        done([str(root / "usr/bin/isql-vt"), f"127.0.0.1:{sql}", "dba", "dba", "VERBOSE=OFF"], "Virtuoso does not load",
                          input=statements, env=environment)
         return self
 
@@ -269,8 +269,8 @@ class Comunica(Process):
 
 
 class Counter:
-    """Stands before a server, one after another: the same paths, with requests and bytes counted, answers a while later, and
-    uncompressed where wanted."""
+    """Proxy before one server at a time: counts requests and bytes, delays responses by `latency` seconds; with `plain`, requests
+    uncompressed responses."""
 
     KEPT_BACK = {"connection", "keep-alive", "transfer-encoding", "content-length", "host"}
 
@@ -298,7 +298,7 @@ class Counter:
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
             disable_nagle_algorithm = True
-            wbufsize = -1  # head and body of an answer in one go
+            wbufsize = -1  # head and body of a response in one write
 
             def answer(self):
                 body = self.body()
@@ -349,7 +349,7 @@ class Counter:
             daemon_threads = True
             request_queue_size = 128
 
-            def handle_error(self, *_):  # a client that leaves is no error
+            def handle_error(self, *_):  # a closed connection is no error
                 pass
 
         self.server = Threads(("127.0.0.1", 0), Handler)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Clients of portals against a running server: ckanapi, mlcroissant, pySHACL, and Chromium where it is installed.
+"""Tests of the portal interfaces with ckanapi, mlcroissant, pySHACL and, if installed, Chromium.
 
 usage: portal.py PROGRAM
 
-What must come out is computed by rdflib from testdata/catalog.ttl. What is missing is installed into a folder of the cache from
-PyPI; what cannot be had is skipped, loudly. The last line counts passed, failed and skipped checks.
+Expected results are computed by rdflib from testdata/catalog.ttl. Missing packages are installed from PyPI into the cache folder.
+Checks whose client cannot be installed are skipped with a message. The last line counts passed, failed and skipped checks.
 """
 
 import collections
@@ -37,14 +37,14 @@ MAP = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
 
 
 def package(names):
-    """The folder with packages from PyPI."""
+    """Returns the folder of packages from PyPI."""
     install = [sys.executable, "-m", "pip", "install", "-q", "--target"]
     return str(peers.kept("portal-" + "-".join(names),
-                          lambda folder: peers.done([*install, str(folder), *names], f"{', '.join(names)} cannot be had from PyPI")))
+                          lambda folder: peers.done([*install, str(folder), *names], f"{', '.join(names)} could not be installed from PyPI")))
 
 
 class World:
-    """A server over testdata/, and what rdflib reads in its catalogue."""
+    """A server over testdata/, and its catalogue as read by rdflib."""
 
     def __init__(self, server, program):
         self.address = server.address
@@ -55,48 +55,48 @@ class World:
         import ckanapi
         return ckanapi, ckanapi.RemoteCKAN(self.address)
 
-    def told(self, path):
-        """(identifier, value) of all datasets."""
+    def catalogued(self, path):
+        """Returns (identifier, value) of all datasets for a property path."""
         sys.path.insert(0, package(CKANAPI))
         import rdflib
         graph = rdflib.Graph().parse(ROOT / "testdata/catalog.ttl")
         prefixes = """PREFIX dcat: <http://www.w3.org/ns/dcat#> PREFIX dct: <http://purl.org/dc/terms/>
             PREFIX foaf: <http://xmlns.com/foaf/0.1/> PREFIX skos: <http://www.w3.org/2004/02/skos/core#>"""
         rows = graph.query(f"{prefixes} SELECT ?id ?value {{ ?dataset a dcat:Dataset ; dct:identifier ?id ; {path} ?value }}")
-        told = sorted((str(row.id), str(row.value)) for row in rows)
-        assert told, "nothing is expected: a check that could not fail"
-        return told
+        values = sorted((str(row.id), str(row.value)) for row in rows)
+        assert values, "the expected result is empty: the check could not fail"
+        return values
 
 
 def check_lists(world):
     _, portal = world.portal()
     assert portal.action.site_read() is True
     assert portal.action.status_show()["ckan_version"].startswith("2.10")
-    ids = [name for name, _ in world.told("a")]
+    ids = [name for name, _ in world.catalogued("a")]
     assert portal.action.package_list() == ids, portal.action.package_list()
     titles = sorted((one["id"], one["title"]) for one in portal.action.current_package_list_with_resources())
     for pair in titles:
-        assert pair in world.told("dct:title"), pair
+        assert pair in world.catalogued("dct:title"), pair
     organizations = {one["title"]: one["package_count"] for one in portal.action.organization_list(all_fields=True)}
-    assert organizations == collections.Counter(name for _, name in world.told("(dct:publisher|dct:creator)/foaf:name"))
+    assert organizations == collections.Counter(name for _, name in world.catalogued("(dct:publisher|dct:creator)/foaf:name"))
     for one in portal.action.organization_list():
         shown = portal.action.organization_show(id=one, include_datasets=True)
         assert {package["organization"]["name"] for package in shown["packages"]} == {one}
-    tags, themes = ({tag for _, tag in world.told(path)} for path in ("dcat:keyword", "dcat:theme/skos:prefLabel"))
+    tags, themes = ({tag for _, tag in world.catalogued(path)} for path in ("dcat:keyword", "dcat:theme/skos:prefLabel"))
     assert tags <= set(portal.action.tag_list()) <= tags | themes, portal.action.tag_list()
     urls = {one["url"] for one in portal.action.license_list()}
-    assert urls == {url for _, url in world.told("dct:license")}, urls
+    assert urls == {url for _, url in world.catalogued("dct:license")}, urls
 
 
 def check_packages(world):
     _, portal = world.portal()
-    files = collections.Counter(name for name, _ in world.told("dcat:distribution"))
-    modified = dict(world.told("dct:modified"))
+    files = collections.Counter(name for name, _ in world.catalogued("dcat:distribution"))
+    modified = dict(world.catalogued("dct:modified"))
     for name in portal.action.package_list():
         shown = portal.action.package_show(id=name)
         assert (shown["name"], shown["num_resources"]) == (name, files[name]), shown
         assert shown["metadata_modified"] == modified[name] + "T00:00:00"
-        assert {tag["name"] for tag in shown["tags"]} >= {tag for one, tag in world.told("dcat:keyword") if one == name}, shown["tags"]
+        assert {tag["name"] for tag in shown["tags"]} >= {tag for one, tag in world.catalogued("dcat:keyword") if one == name}, shown["tags"]
         for resource in shown["resources"]:
             assert portal.action.resource_show(id=resource["id"]) == resource
             address = resource["url"].replace("http://localhost:7878", world.address)
@@ -115,12 +115,12 @@ def check_search(world):
     assert seen == portal.action.package_list(), seen
     answer = portal.call_action("package_search", {"facet.field": ["organization", "tags", "license_id"], "facet.limit": -1, "rows": 0})
     tags = {item["name"]: item["count"] for item in answer["search_facets"]["tags"]["items"]}
-    expected = collections.Counter(tag for _, tag in set(world.told("dcat:keyword")))
+    expected = collections.Counter(tag for _, tag in set(world.catalogued("dcat:keyword")))
     assert {tag: tags[tag] for tag in expected} == expected, tags
     for tag, count in tags.items():
         assert portal.action.package_search(fq=f'tags:"{tag}"', rows=0)["count"] == count
     since = portal.action.package_search(fq="metadata_modified:[2022-01-01T00:00:00Z TO *]", rows=100)["results"]
-    assert sorted(one["id"] for one in since) == [name for name, date in world.told("dct:modified") if date >= "2022"]
+    assert sorted(one["id"] for one in since) == [name for name, date in world.catalogued("dct:modified") if date >= "2022"]
     by_get = portal.call_action("package_search", {"q": "trees", "rows": 1}, requests_kwargs={"timeout": 20})
     get = json.loads(clients.fetch(world.address + "/api/3/action/package_search?q=trees&rows=1"))
     assert get["result"] == by_get
@@ -146,14 +146,14 @@ def check_errors(world):
 
 
 def check_dump(world):
-    """`ckanapi dump datasets --all`, as people copy whole portals."""
+    """`ckanapi dump datasets --all` copies the whole portal."""
     folder = package(CKANAPI)
     command = [folder + "/bin/ckanapi", "dump", "datasets", "--all", "-r", world.address]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120,
                           env={**os.environ, "PYTHONPATH": folder, "PATH": folder + "/bin:" + os.environ.get("PATH", "")})
     assert done.returncode == 0, done.stderr[-500:]
     names = sorted(json.loads(line)["name"] for line in done.stdout.splitlines())
-    assert names == [name for name, _ in world.told("a")], names
+    assert names == [name for name, _ in world.catalogued("a")], names
 
 
 def check_feeds(world):
@@ -165,18 +165,18 @@ def check_feeds(world):
     index = xml.fromstring(clients.fetch(world.address + "/sitemap.xml"))
     part = index.find(f"{MAP}sitemap/{MAP}loc").text.replace("http://localhost:7878", world.address)
     pages = {url.text.rsplit("/", 1)[1] for url in xml.fromstring(clients.fetch(part)).findall(f"{MAP}url/{MAP}loc")}
-    assert pages == {name for name, _ in world.told("a")}, pages
+    assert pages == {name for name, _ in world.catalogued("a")}, pages
 
 
 def check_croissant(world):
-    """Read without errors, and the same as the catalogue says."""
+    """mlcroissant reads every dataset without errors; the values equal those of the catalogue."""
     sys.path.insert(0, package(CROISSANT))
     import mlcroissant
     logging.getLogger("absl").setLevel(logging.ERROR)
     warnings.simplefilter("ignore")
-    files = collections.Counter(name for name, _ in world.told("dcat:distribution"))
+    files = collections.Counter(name for name, _ in world.catalogued("dcat:distribution"))
     titles = collections.defaultdict(set)
-    for name, title in world.told("dct:title"):
+    for name, title in world.catalogued("dct:title"):
         titles[name].add(title)
     for name in files:
         document = json.loads(clients.fetch(f"{world.address}/dataset/{name}/croissant"))
@@ -188,7 +188,7 @@ def check_croissant(world):
 
 
 def check_structured_data(world):
-    """The description in the page is there for Chromium, and its policy has nothing against it."""
+    """Chromium finds the JSON-LD in the page, and the content security policy permits it."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser")
     if not browser:
         raise LookupError("chromium is not installed")
@@ -202,7 +202,7 @@ def check_structured_data(world):
 
 
 def pages(address):
-    """The pages of the catalogue as graphs, by the links of their headers."""
+    """Yields the pages of the catalogue as graphs, following the Link headers."""
     import rdflib
     following = address + "/catalog.nt?rows=100"
     while following:
@@ -214,12 +214,12 @@ def pages(address):
 
 
 def violations(address, shapes):
-    """(datasets of all pages, what the shapes have against them, by path and constraint)."""
+    """Returns the number of datasets on all pages, and the violations by path and constraint."""
     sys.path.insert(0, package(SHACL))
     import pyshacl
     import rdflib
     wanted = rdflib.Graph().parse(shapes)
-    # Two property shapes of the official file have no path: no engine can use them.
+    # Two property shapes of the official file have no path and cannot be evaluated.
     for shape, part in list(wanted.subject_objects(rdflib.URIRef(SH + "property"))):
         if wanted.value(part, rdflib.URIRef(SH + "path")) is None:
             wanted.remove((shape, rdflib.URIRef(SH + "property"), part))
@@ -234,7 +234,7 @@ def violations(address, shapes):
 
 
 def check_profile(world):
-    """The catalogue meets what DCAT-AP asks, and what does not meet it would be seen."""
+    """The catalogue conforms to DCAT-AP; a catalogue without access URLs does not."""
     datasets, found = violations(world.address, ROOT / "testdata/dcat-ap.shapes.ttl")
     assert datasets == 12 and not found, (datasets, found)
     sys.path.insert(0, package(SHACL))
@@ -243,16 +243,16 @@ def check_profile(world):
     page = next(pages(world.address))
     page.remove((None, rdflib.URIRef("http://www.w3.org/ns/dcat#accessURL"), None))
     conforms, _, _ = pyshacl.validate(page, shacl_graph=rdflib.Graph().parse(ROOT / "testdata/dcat-ap.shapes.ttl"))
-    assert not conforms, "shapes that could not fail"
+    assert not conforms, "the shapes cannot fail"
 
 
 def check_official_profile(world):
-    """Real catalogues, and the official shapes, where they are at hand."""
+    """Real catalogues conform to the official shapes; needs LODESEEK_DATA."""
     data = pathlib.Path(os.environ.get("LODESEEK_DATA", "/nowhere"))
     shapes = data / "shapes/dcat-ap-3.0.1-shacl.ttl"
     catalogs = {"lod": (data / "lod/datasets.json", 476), "papers with code": (data / "datafinder/collection.jsonl", 3294)}
     if not shapes.exists() or not all(path.exists() for path, _ in catalogs.values()):
-        raise LookupError("LODESEEK_DATA names no folder with shapes/, lod/ and datafinder/")
+        raise LookupError("LODESEEK_DATA is not a folder with shapes/, lod/ and datafinder/")
     for name, (path, expected) in catalogs.items():
         with tempfile.TemporaryDirectory(prefix="lodeseek-profile-") as home:
             for command in (["load", str(path)], ["index"]):
@@ -269,8 +269,8 @@ def free_port():
         return one.getsockname()[1]
 
 
-def told_by(address):
-    """What a catalogue says of its datasets, whatever its base is: without where they were listed, when and by whom."""
+def description_of(address):
+    """Returns the dataset descriptions of a catalogue, independent of its base and without the harvest's provenance."""
     import rdflib
     dcat, foaf = rdflib.Namespace("http://www.w3.org/ns/dcat#"), rdflib.Namespace("http://xmlns.com/foaf/0.1/")
     whole = rdflib.Graph()
@@ -290,7 +290,7 @@ def told_by(address):
             return names.setdefault(text, rdflib.BNode())
         return rdflib.URIRef(re.sub(r"^http://(localhost|127\.0\.0\.1):\d+/", "urn:base:", text))
 
-    said, waiting, seen = rdflib.Graph(), list(whole.subjects(rdflib.RDF.type, dcat.Dataset)), set()
+    result, waiting, seen = rdflib.Graph(), list(whole.subjects(rdflib.RDF.type, dcat.Dataset)), set()
     assert waiting, "a catalogue without datasets"
     while waiting:
         node = waiting.pop()
@@ -299,13 +299,13 @@ def told_by(address):
         seen.add(node)
         for property, value in whole.predicate_objects(node):
             if property not in left_out:
-                said.add((named(node), property, named(value)))
+                result.add((named(node), property, named(value)))
                 waiting.append(value)
-    return said
+    return result
 
 
 def check_round_trip(world):
-    """A catalogue harvested from its own pages, and from CKAN's interface, says the same."""
+    """A catalogue harvested from its own pages or by the CKAN API has the same descriptions."""
     sys.path.insert(0, package(SHACL))
     from rdflib import DCTERMS, compare
     port = free_port()
@@ -316,7 +316,7 @@ def check_round_trip(world):
         run(first, "load", "--base", base, str(ROOT / "testdata/catalog.ttl"))
         run(first, "index")
         with clients.Server(world.program, first, port=port) as server:
-            expected = told_by(server.address)
+            expected = description_of(server.address)
             harvest = ["--inner-network", "127.0.0.0/8", "--pause", "1"]
             run(second, "harvest", *harvest, base + "catalog.ttl?rows=5")
             run(second, "index")
@@ -325,13 +325,13 @@ def check_round_trip(world):
             run(third, "harvest", *harvest, base)
             run(third, "index")
             with clients.Server(world.program, second) as copy:
-                found = told_by(copy.address)
+                found = description_of(copy.address)
                 assert len(expected) > 100
                 if not compare.isomorphic(expected, found):
                     _, here, there = compare.graph_diff(expected, found)
                     raise AssertionError(f"only in the first:\n{here.serialize()}\nonly in the second:\n{there.serialize()}"[:4000])
             with clients.Server(world.program, third) as copy:
-                found = told_by(copy.address)
+                found = description_of(copy.address)
                 for property in (DCTERMS.title, DCTERMS.description, DCTERMS.identifier):
                     wanted = {str(value) for node, value in expected.subject_objects(property) if str(node).startswith("urn:base:dataset/")}
                     had = {str(value) for node, value in found.subject_objects(property) if str(node).startswith("urn:base:dataset/")}
@@ -339,7 +339,7 @@ def check_round_trip(world):
 
 
 def check_live(world):
-    """A catalogue that changes is served as it is now, by the server that runs."""
+    """A running server with --harvest serves the current state of a catalogue that changes."""
     with tempfile.TemporaryDirectory(prefix="lodeseek-live-") as folder:
         shutil.copytree(ROOT / "testdata", folder + "/data")
         catalog = pathlib.Path(folder, "data/catalog.ttl")
@@ -387,7 +387,7 @@ def main():
                         continue
                     skipped += 1
                     print(f"portal {name} ... SKIPPED: {reason}")
-                except Exception as error:  # a failed check must not hide the others
+                except Exception as error:  # the remaining checks must run
                     failed += 1
                     print(f"portal {name} ... FAILED: {type(error).__name__}: {error}")
     print(f"{passed} passed, {failed} failed, {skipped} skipped")

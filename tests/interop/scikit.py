@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""`lodeseek reproduce iclr` against scikit-learn: TF-IDF, SVD with and without L2 norm, the folds, the votes.
+"""Comparison of `lodeseek reproduce iclr` with scikit-learn: TF-IDF, SVD with and without L2 norm, folds and votes.
 
-usage: scikit.py PROGRAM [DATA]
+usage: scikit.py PROGRAM [DATA]   (PROGRAM built with the feature `lab`)
 
-Random papers, and with DATA those under DATA/iclr. scikit-learn is installed into a folder of the cache from PyPI, unless
-this Python (or that named by LODESEEK_SKLEARN_PYTHON) has it; where it cannot be had, the comparison is skipped, loudly.
-An accuracy more than 0.1 points off fails, and so does a mean over other folds.
+Compares random papers and, with DATA, those in DATA/iclr. scikit-learn is installed from PyPI into the cache folder, unless this
+Python or the one in LODESEEK_SKLEARN_PYTHON has it. If it cannot be installed, the comparison is skipped with a message.
+An accuracy that differs by more than 0.1 points fails, and so does a mean over other folds.
 """
 
 import csv
@@ -27,7 +27,7 @@ POINTS = 0.1
 
 
 def install():
-    """Makes scikit-learn importable; whether it is."""
+    """Makes scikit-learn importable. If false, it cannot be installed."""
     named = os.environ.get("LODESEEK_SKLEARN_PYTHON")
     if named and pathlib.Path(named).resolve() != pathlib.Path(sys.executable).resolve() and "LODESEEK_SKLEARN_RUNS" not in os.environ:
         os.execve(named, [named, *sys.argv], {**os.environ, "LODESEEK_SKLEARN_RUNS": "1"})
@@ -48,7 +48,7 @@ def install():
 
 
 def papers(seed):
-    """Papers of seven fields with words of their own and common ones; a fifth has no label, and some classes are rare."""
+    """Returns papers of seven fields with specific and common words; a fifth has no label, and some classes are rare."""
     rng = random.Random(seed)
     common = [f"common{number}" for number in range(300)] + ["café", "x_1", "l'été", "a", "42", "ÉTÉ", "state-of-the-art"]
     fields = [[f"field{field}word{number}" for number in range(120)] for field in range(7)]
@@ -74,7 +74,7 @@ def labelled(data):
 
 
 def reference(rows):
-    """(accuracy, whether each labelled paper was told) by row, and the folds."""
+    """Returns accuracy and correctness of each labelled paper by row, the folds, and the papers' ids."""
     import warnings
 
     import numpy
@@ -94,8 +94,8 @@ def reference(rows):
     for name, vectors in {"TF-IDF": tfidf, "SVD": svd, "SVD, L2": normalize(svd)}.items():
         neighbors = KNeighborsClassifier(n_neighbors=10, algorithm="brute", metric="euclidean")
         scores = cross_validate(neighbors, vectors[known], labels[known], cv=10)["test_score"]
-        told = cross_val_predict(neighbors, vectors[known], labels[known], cv=10) == labels[known]
-        results[name] = scores.mean(), told
+        correct = cross_val_predict(neighbors, vectors[known], labels[known], cv=10) == labels[known]
+        results[name] = scores.mean(), correct
     return results, folds, [row["id"] for row, is_known in zip(rows, known) if is_known]
 
 
@@ -105,23 +105,23 @@ def ours(executable, papers, data, folder):
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
         sys.exit(f"FAIL: {' '.join(command)}: {done.stderr}")
-    told, printed = {}, {}
+    correct, printed = {}, {}
     with open(folder / "papers.tsv", encoding="utf-8") as lines:
         for line in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
             if line["measure"] == "all dimensions":
-                told.setdefault(line["row"], {})[line["topic"]] = line["value"] == "1"
+                correct.setdefault(line["row"], {})[line["topic"]] = line["value"] == "1"
     for line in (folder / "results.md").read_text(encoding="utf-8").splitlines():
         if found := re.match(r"\| ([^|]+) \| ([.\d]+)", line):
             printed[found[1]] = float(found[2])
-    return told, printed
+    return correct, printed
 
 
 def compare(what, executable, rows, papers, data, folder):
     results, folds, ids = reference(rows)
-    told, printed = ours(executable, papers, data, folder)
+    correct, printed = ours(executable, papers, data, folder)
     failed = 0
     for name, (theirs, hits) in results.items():
-        mine = [told[name][paper] for paper in ids]
+        mine = [correct[name][paper] for paper in ids]
         mean = sum(sum(mine[place] for place in test) / len(test) for _, test in folds) / len(folds)
         points, differ = 100 * abs(mean - theirs), sum(one != bool(other) for one, other in zip(mine, hits))
         wrong = points > POINTS or abs(mean - printed[name]) > 5.1e-5
@@ -151,7 +151,7 @@ def main():
             path = data / "iclr/iclr_2017_2018.jsonl"
             failed += compare("iclr", executable, labelled(data / "iclr"), path, data, pathlib.Path(name))
     elif data:
-        print(f"scikit iclr ... SKIPPED: {data}/iclr is not there")
+        print(f"scikit iclr ... SKIPPED: {data}/iclr does not exist")
     sys.exit(1 if failed else 0)
 
 

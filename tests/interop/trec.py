@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""`lodeseek evaluate` against pytrec_eval and ir_measures, value by value.
+"""Comparison of `lodeseek evaluate` with pytrec_eval and ir_measures, value by value.
 
 usage: trec.py PROGRAM [DATA]
 
-Random runs and judgements with everything that is awkward in them; with DATA (minutes more) all runs under DATA/acordar,
-and there the scores published with the runs, too. The reference programs
-are installed into a folder of the cache from PyPI; where they cannot be had, the comparison is skipped, loudly. The last
-lines count the values compared; any difference fails.
+Compares random runs and judgements with many special cases. With DATA, which takes minutes more, all runs in DATA/acordar and
+their published scores are compared too. The reference programs are installed from PyPI into the cache folder. If they cannot be
+installed, the comparison is skipped with a message. The last lines count the compared values; any difference fails.
 """
 
 import ctypes
@@ -25,18 +24,18 @@ CACHE = pathlib.Path(os.environ.get("LODESEEK_CACHE") or
 PACKAGES = ["pytrec_eval-terrier==0.5.11", "ir_measures==0.4.3"]
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOLERANCE = 1e-6
-# pytrec_eval's own: it sorts, and holds scores as float.
+# Measures of pytrec_eval, which sorts the runs and stores scores in single precision.
 TREC = ["nDCG", "nDCG@1", "nDCG@5", "nDCG@10", "nDCG@100", "AP", "AP@5", "AP@10", "AP(rel=2)", "AP(rel=2)@10", "P@5", "P@100",
         "P(rel=2)@5", "R@5", "R@100", "R(rel=2)@10", "RR", "RR(rel=2)"]
-# Providers of ir_measures that break ties in their own ways: they see a run without ties, in trec_eval's order.
+# Measures of ir_measures' other providers, which break ties differently: they get a run without ties in trec_eval's order.
 OTHERS = ["RR@2", "RR@10", "RR(rel=2)@5", "Judged", "Judged@1", "Judged@10", "Judged@100"]
-# Exponential gain: pytrec_eval with other gains, and, on random runs where perl is there, gdeval, which prints five digits.
+# Exponential gain: pytrec_eval with other gains and, on random runs if perl is installed, gdeval, which prints five digits.
 EXPONENTIAL = ["nDCG(dcg='exp-log2')", "nDCG(dcg='exp-log2')@1", "nDCG(dcg='exp-log2')@5", "nDCG(dcg='exp-log2')@10"]
 GAINS = "{1:1,2:3,3:7,4:15}"
 
 
 def install():
-    """The folder with the reference programs, or None."""
+    """Returns the folder of the reference programs, or None if they cannot be installed."""
     folder = CACHE / ("trec-" + re.sub(r"[^A-Za-z0-9.]+", "-", "-".join(PACKAGES)))
     if not folder.exists():
         command = [sys.executable, "-m", "pip", "install", "-q", "--target", str(folder) + ".new", *PACKAGES]
@@ -61,7 +60,7 @@ def rounded(score, precision):
 
 
 def without_ties(run, precision):
-    """The same order, trec_eval's, in scores that are all different."""
+    """Returns the run in trec_eval's order with distinct scores."""
     ranked = {}
     for topic, scores in run.items():
         order = sorted(scores, key=lambda document: (rounded(scores[document], precision), document.encode()))
@@ -89,7 +88,7 @@ class Comparison:
                 print(f"trec: {what}: {ours} here, {theirs} there")
 
     def reference(self, qrels, run, precision, gdeval):
-        """(measure by our name, topic, value, tolerance) of the reference programs."""
+        """Yields (measure by Lodeseek's name, topic, value, tolerance) of the reference programs."""
         import ir_measures
         ranked = without_ties(run, precision)
         sorted_by_them = run if precision == "single" else ranked
@@ -133,8 +132,8 @@ class Comparison:
 
 
 def awkward(folder, seed):
-    """Ties, near ties, both zeros, extreme scores; grades below 0; silent topics, topics without relevant documents, topics
-    without judgements; judged documents nobody ranks, and ranked ones nobody judged."""
+    """Writes runs with ties, near ties, both zeros and extreme scores, and judgements with grades below 0. Some topics have no
+    results, no relevant documents or no judgements; some documents are only judged or only ranked."""
     rng = random.Random(seed)
     documents = [f"d{number}" for number in range(60)] + [f"dé{number}" for number in range(10)] + ["Z", "z", "~", "10", "9", "é", "文"]
     topics = [str(number) for number in range(1, 41)]
@@ -161,7 +160,7 @@ def awkward(folder, seed):
 
 
 def published(executable, data):
-    """The published scores, to their four digits, by the precision that gives them."""
+    """Compares the published scores, four digits each, in both precisions; returns the smaller number of differences."""
     def path(system):
         source, name = system.split(" ", 1)
         if source == "ACORDAR":
@@ -208,7 +207,7 @@ def main():
     if data and data.exists():
         failed += published(executable, data)
     elif data:
-        print(f"trec acordar ... SKIPPED: {data} is not there")
+        print(f"trec acordar ... SKIPPED: {data} does not exist")
     failed += comparison.differences
     print(f"{comparison.values:,} values and {comparison.means:,} means compared, {failed} differences")
     sys.exit(1 if failed else 0)

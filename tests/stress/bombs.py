@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Hostile inputs: each must be refused; how soon and with how much memory is printed.
+"""Test of hostile inputs: each must be rejected. Prints the time and the memory.
 
 usage: bombs.py PROGRAM
 """
@@ -55,7 +55,7 @@ def zip_bomb(size):
     return out.getvalue()
 
 
-# (what it is, its file, a word of the answer)
+# (name, file, a word of the expected message)
 INPUTS = [
     ("entity bomb, 8 levels", "bomb.rdf", "entity bomb"),
     ("external entity", "xxe.rdf", "never fetched"),
@@ -93,7 +93,7 @@ def bombs():
 
 
 def make(folder):
-    """Writes the inputs; in a process of its own, whose memory would else count as that of its children."""
+    """Writes the inputs. Runs in a separate process, because children inherit the peak memory of their parent."""
     for file, content in bombs():
         (pathlib.Path(folder) / file).write_bytes(content)
 
@@ -120,7 +120,7 @@ def main():
             failed += not good
             short = answer.replace(str(path), file)
             print(f"{name:28} {path.stat().st_size:>10} {milliseconds:>7.0f} {megabytes:>8.0f}  {'' if good else 'FAIL '}{short[:150]}")
-    print(f"{'FAIL' if failed else 'OK'}: {failed} of the inputs were not refused within {MEMORY_LIMIT_MB} MB")
+    print(f"{'FAIL' if failed else 'OK'}: {failed} inputs were not rejected within {MEMORY_LIMIT_MB} MB")
     sys.exit(1 if failed else 0)
 
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Kill `load` and `index` with SIGKILL at random moments, twenty times each, and look whether anything is lost.
+"""Crash test: kills `load` and `index` with SIGKILL at random moments, twenty times each, and checks that nothing is lost.
 
 usage: crash.py PROGRAM CATALOGUE.json
 
-A first part of the catalogue is loaded and indexed without interruption. From a copy of that home, the load of the whole
-catalogue is killed; from a copy with everything loaded, the indexing. After each kill the first part must answer as
-before, and the next load or index must work. In the end a killed home must give the same answers as one that was not.
+A first part of the catalogue is loaded and indexed without interruption. In copies of that home the load of the whole catalogue
+is killed; in copies with everything loaded, the indexing. After each kill, queries on the first part must return the same results
+as before, and the next load or index must succeed. Finally, a killed home must return the same results as one that was not killed.
 """
 
 import json
@@ -38,7 +38,7 @@ def count(program, home, iri):
 
 
 def killed_after(program, home, *arguments, seconds):
-    """Whether the command was still running when it was killed."""
+    """Kills the command after `seconds`. If false, it had ended before."""
     child = subprocess.Popen([program, "--home", str(home), *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         child.wait(timeout=seconds)
@@ -61,7 +61,7 @@ def kill_until(rounds, prepare, command, duration, chance, check):
         home = prepare()
         moment = chance.uniform(0.02, 0.98) * duration
         if not killed_after(*command(home), seconds=moment):
-            duration *= 0.9  # it was faster than usual: that was no kill
+            duration *= 0.9  # the command ended before the kill
             continue
         done += 1
         check(home, done)
@@ -71,7 +71,7 @@ def kill_until(rounds, prepare, command, duration, chance, check):
 def main():
     program, catalogue = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
     if not catalogue.exists():
-        print(f"SKIPPED: {catalogue} is not here; LODESEEK_DATA names another place")
+        print(f"SKIPPED: {catalogue} does not exist; set LODESEEK_DATA to the data folder")
         return
     chance = random.Random(11)
     entries = json.loads(catalogue.read_text())
@@ -109,9 +109,9 @@ def main():
             return prepare
 
         def committed(home, moment):
-            expect(count(program, home, iri) == before, f"{moment}: the content of {iri} is not what was committed")
+            expect(count(program, home, iri) == before, f"{moment}: the content of {iri} differs from the committed one")
             found = run(program, home, "search", "--json", title)
-            expect(f'"id": "{entries[0]["dataset_id"]}"' in found.stdout, f"{moment}: {title!r} is not found any more")
+            expect(f'"id": "{entries[0]["dataset_id"]}"' in found.stdout, f"{moment}: {title!r} is no longer found")
 
         def after_load(home, number):
             committed(home, f"load, kill {number}")
@@ -121,14 +121,14 @@ def main():
         def after_index(home, number):
             committed(home, f"index, kill {number}")
             run(program, home, "index")
-            expect(answers(program, home) == expected, f"index, kill {number}: the next index answers otherwise")
+            expect(answers(program, home) == expected, f"index, kill {number}: results differ after the next index")
 
         kill_until(ROUNDS, copy_of(part), lambda home: (program, home, "load", all_), load_time, chance, after_load)
         kill_until(ROUNDS // 2, copy_of(full), lambda home: (program, home, "index"), index_time, chance, after_index)
-        # A rebuild leaves the committed index answering until it is done.
+        # The committed index stays in use until a rebuild is complete.
         rebuild = lambda home: (program, home, "index", "--rebuild")
         kill_until(ROUNDS // 2, copy_of(reference), rebuild, index_time, chance, after_index)
-        print(f"OK: {ROUNDS} loads and {ROUNDS} indexings killed; nothing committed was lost, and the answers are the same")
+        print(f"OK: {ROUNDS} loads and {ROUNDS} indexings killed; nothing committed was lost, and the results are the same")
 
 
 if __name__ == "__main__":

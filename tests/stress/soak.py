@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""64 clients at once, for five minutes, with a mixture of requests: what they wait for, and whether the server stays up.
+"""Load test: 64 concurrent clients send mixed requests for five minutes; prints latencies and checks that the server survives.
 
 usage: soak.py PROGRAM HOME [SECONDS] [CLIENTS]
 
-Each client has an address of its own (the server trusts this one as a proxy). Errors may be 429 and 503 alone. Prints for each kind of
-request how many were answered and refused and how long the answered ones took (p50, p99), and the largest memory of the server;
-ends with 1 where anything else came back, or where the server did not answer afterwards.
+Each client has its own address, sent in X-Forwarded-For. Accepted errors are 429 and 503. For each kind of request the script
+prints the number of served and rejected requests and the latency (p50, p99), and finally the server's peak memory. Exits with 1 on
+any other error, or if the server does not respond afterwards.
 """
 
 import collections
@@ -34,7 +34,7 @@ WORDS = "water plan energy health school city species language music transport m
 
 
 def requests(draw):
-    """(kind, path), drawn anew each time."""
+    """Returns kind and path of a random request."""
     word = draw.choice(WORDS)
     kind = draw.choices(["search", "count", "join", "search in SPARQL", "large", "costly", "page"], [30, 15, 20, 15, 5, 5, 10])[0]
     return kind, {
@@ -77,7 +77,7 @@ def client(number, until, tally):
             answer.read()
             status = answer.status
         except http.client.IncompleteRead:
-            status = 503  # begun, then broken off at the deadline: said as loudly as HTTP can
+            status = 503  # the server aborts a response that has begun at its deadline
             connection.close()
         except OSError as error:
             status = type(error).__name__
@@ -113,15 +113,15 @@ def main():
         for thread in threads:
             thread.join()
         connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=30)
-        time.sleep(11)  # what was given up ends
+        time.sleep(11)  # cancelled queries end
         connection.request("GET", "/healthz")
         up = connection.getresponse().status == 200
         print(f"soak {clients} clients, {seconds} s; server {'up' if up else 'DOWN'} afterwards, at most {memory(server)} MB")
         for kind in sorted(tally.times):
             times = tally.times[kind]
             refused = " ".join(f"{status}: {count}" for (known, status), count in sorted(tally.refused.items()) if known == kind)
-            print(f"soak {kind:17} {len(times):7,} answered, p50 {quantile(times, .5) * 1000:8.1f} ms, p99 {quantile(times, .99) * 1000:8.1f} ms"
-                  f"; refused {refused or 'none'}")
+            print(f"soak {kind:17} {len(times):7,} served, p50 {quantile(times, .5) * 1000:8.1f} ms, p99 {quantile(times, .99) * 1000:8.1f} ms"
+                  f"; rejected {refused or 'none'}")
         for (kind, status), count in tally.wrong.items():
             print(f"soak WRONG {kind}: {status} {count} times")
         return 0 if up and not tally.wrong else 1

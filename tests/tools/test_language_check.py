@@ -74,6 +74,7 @@ class Speech(unittest.TestCase):
     def test_python(self):
         source = '"""Peers that are asked."""\nasked = "says"  # it knows\nprint(f"the server told {asked}")\n'
         self.assertEqual(violations("speech", source, "tools/a.py"), [1, 2, 3])
+        self.assertEqual(violations("speech", "print(f\"took {told['ms']} ms\")\n", "tools/a.py"), [])
 
     def test_html(self):
         source = '<p title="It knows all">\n{{ told }}{% if says %}\nIt asks.</p>\n<script>says</script>{# it wants #}<!-- told -->\n'
