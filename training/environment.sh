@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# A Python with what training needs (requirements.lock), in the cache; prints it. torch weighs some gigabytes.
-# LODESEEK_TRAINING_PYTHON names another.
+# Prints a Python with the packages of requirements.lock, installed into the cache folder. torch takes some gigabytes.
+# LODESEEK_TRAINING_PYTHON: another Python to use instead.
 set -euo pipefail
 if [ -n "${LODESEEK_TRAINING_PYTHON:-}" ]; then echo "$LODESEEK_TRAINING_PYTHON"; exit; fi
 here=$(cd "$(dirname "$0")" && pwd)
 cache="${LODESEEK_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/lodeseek}"
 folder="$cache/training-$(sha256sum "$here/requirements.lock" | cut -c1-12)"
 if [ ! -d "$folder" ]; then
-  echo "training: installing torch and what else training needs, some gigabytes" >&2
+  echo "training: installing torch and the other packages of requirements.lock (some gigabytes)" >&2
   rm -rf "$folder.new"
   python3 -m venv "$folder.new"
   "$folder.new/bin/python" -m pip install -q -r "$here/requirements.lock" >&2

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Trains DR2's grid over the judged topics of DATA/lod and exports every model, as acordar/lod-dev-trained.toml wants them.
-# usage: lod.sh PROGRAM HOME DATA OUTPUT   (HOME: DATA/lod loaded and indexed)
-# Stopped anywhere, it goes on from there.
+# Trains DR2's grid over the judged topics of DATA/lod and exports every model in the layout of acordar/lod-dev-trained.toml.
+# usage: lod.sh PROGRAM HOME DATA OUTPUT   (PROGRAM: built with the feature `lab`; HOME: DATA/lod loaded and indexed)
+# An interrupted run can be restarted; finished steps are skipped.
 set -euo pipefail
 program=$(realpath "$1") home=$(realpath "$2") data=$(realpath "$3") output=$(realpath -m "$4")
 cd "$(dirname "$0")/.."
@@ -16,7 +16,7 @@ export PYTHONPATH=training HF_HUB_OFFLINE=1
 for best in "$output"/trained/*/best "$output"/trained/*/fold*/best; do
   model="$output/models${best#"$output/trained"}"
   model="${model%/best}"
-  # Means are made anew where their parts were.
+  # Models newer than their checkpoint are kept.
   [ "$model" -nt "$best" ] || "$python" -m lodeseek_training export "$best" "$model"
 done
 # The same networks without the projection of pieces to 128 numbers: ColBERT of all 384.

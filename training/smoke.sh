@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The whole way on the project's own small data, in minutes on a CPU: training data, two stages, ONNX, an index, a ranking.
-# Says nothing of quality; that is in RESULTS.md.
-# usage: smoke.sh PROGRAM
+# Smoke test of training on the small test data, minutes on a CPU: training data, two stages, ONNX export, index, ranking.
+# It measures no quality; see RESULTS.md.
+# usage: smoke.sh PROGRAM   (built with the feature `lab`)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 program=$(realpath "$1")
@@ -21,7 +21,7 @@ run "$python" -m lodeseek_training export "$work/trained/st+ft/fold0/best" "$wor
 run "$python" -m lodeseek_training parity "$work/model"
 run "$python" -m lodeseek_training export "$work/trained/mean/fold0/best" "$work/mean" --parity
 run "$python" -m lodeseek_training parity "$work/mean"
-# A language model that knows nothing writes queries that find nothing: the way is tried, not the words.
+# A random language model writes random queries: only the command is tested, not the queries.
 "$python" - "$base" "$work/t5" <<'PYTHON'
 import sys, transformers
 tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_file=f"{sys.argv[1]}/tokenizer.json", pad_token="[PAD]", eos_token="[SEP]", unk_token="[UNK]")

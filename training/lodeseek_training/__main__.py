@@ -30,7 +30,7 @@ def main():
     generate.add_argument("--model", required=True, help="the folder of a sequence-to-sequence model of Hugging Face's, with its tokenizer")
     generate.add_argument("--output", required=True, help="the file: a dataset's id, a tab and a query on each line")
     generate.add_argument("--queries", type=int, default=3, help="queries of a dataset")
-    generate.add_argument("--prefix", default="", help="what the model wants before a text")
+    generate.add_argument("--prefix", default="", help="prefix of each text, as required by the model")
     generate.add_argument("--seed", type=int, default=12345)
     arguments = parser.parse_args()
     if arguments.kind == "train":

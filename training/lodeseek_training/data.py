@@ -150,11 +150,11 @@ def batch(examples, texts, settings, generator, shares):
     ignored = torch.stack([unfit(example, texts, passages) for example in examples])
     queries = [example.query.casefold() for example in examples]
     for row, target in enumerate(targets):
-        # Who asks the same question has the same answer.
+        # Equal queries have the same positives.
         for other, theirs in enumerate(targets):
             if queries[row] == queries[other]:
                 ignored[row, theirs] = True
-        # A piece of an abstract, beside which another piece of it is asked for, is no wrong answer to itself.
+        # A query that is a piece of an abstract must not be a negative of its own abstract.
         for column, place in enumerate(passages):
             if texts.parts[place] == [queries[row]]:
                 ignored[row, column] = True
@@ -164,7 +164,7 @@ def batch(examples, texts, settings, generator, shares):
 
 
 def shares(examples, texts):
-    """How often each passage is the one drawn to answer a query."""
+    """Returns the probability of each passage to be drawn as a positive."""
     found = torch.zeros(len(texts.ids))
     for example in examples:
         for passage in example.positives:

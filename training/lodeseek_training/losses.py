@@ -1,5 +1,5 @@
-"""What is minimised: the negative log likelihood of the passage that answers, among those of the batch, the hard ones drawn for
-each query, and passages drawn at random."""
+"""Loss functions: the negative log likelihood of the positive passage among those of the batch, the hard negatives of each query and
+random passages."""
 
 import torch
 from torch.nn import functional
@@ -8,9 +8,8 @@ OUT = -1e4
 
 
 def contrast(scores, batch, scale):
-    """Of `scores` `[queries, passages]`. Scores are lessened by the logarithm of how often a passage stands in a batch, where
-    `batch.often` says it: popular passages stand as often against a query as they answer one, so that without this their
-    popularity would cancel out (sampled softmax, Y. Bengio and J.-S. Senécal, *IEEE Transactions on Neural Networks* 2008)."""
+    """Returns the loss of `scores` `[queries, passages]`. If `batch.often` is set, its logarithm is subtracted from the scores: popular
+    passages are as often negatives as positives, so without this correction their popularity would cancel out (sampled softmax, Y. Bengio and J.-S. Senécal, *IEEE Transactions on Neural Networks* 2008)."""
     scores = scores * scale
     if batch.often is not None:
         scores = scores - batch.often.to(scores.device).log()

@@ -1,4 +1,4 @@
-"""What a stage chooses by. Not what is reported: that is `lodeseek evaluate` over rankings of the engine."""
+"""Validation measures by which a stage selects its best weights. Reported figures come from `lodeseek evaluate` on the engine's rankings."""
 
 import math
 

@@ -56,13 +56,13 @@ class Ranker(nn.Module):
         return text, functional.normalize(self.projection(rows), dim=-1) * real
 
     def kept(self, ids, mask):
-        """Which pieces of passages take part in MaxSim."""
+        """Returns the mask of passage tokens that take part in MaxSim."""
         return mask.bool() & ~torch.isin(ids, self.punctuation)
 
     @torch.no_grad()
     def fit_projection(self, ids, mask):
-        """A projection onto the directions in which the pieces of some texts differ most: cosines change little by it, so that
-        training starts from what the base knows and not from noise."""
+        """Sets the projection to the principal directions of some texts' token vectors: cosines change little, so training starts from
+        the base model and not from noise."""
         rows = self.network(input_ids=ids, attention_mask=mask).last_hidden_state[mask.bool()].float()
         _, _, directions = torch.linalg.svd(functional.normalize(rows, dim=-1), full_matrices=False)
         self.projection.weight.copy_(directions[:self.projection.out_features])

@@ -1,4 +1,4 @@
-"""Plans: which stages follow which. A file in TOML: `[stages.NAME]` says a stage's data folder and settings, `[runs]` names
+"""Plans: the order of training stages, in TOML. `[stages.NAME]` contains a stage's data folder and settings, `[runs]` lists
 chains of stages, each beginning where the one before ended. What two chains begin with alike is trained once. `[means]` names models
 whose weights are the mean of the named chains', by fold where these have folds.
 

@@ -24,12 +24,12 @@ KEPT = ["config.json", "tokenizer.json", "tokenizer_config.json", "special_token
 
 @dataclasses.dataclass
 class Settings:
-    """What a stage is told. Lengths in pieces; `negatives`: hard ones drawn for each query; `random`: passages drawn from all for
+    """Settings of a stage. Lengths in tokens; `negatives`: hard ones drawn for each query; `random`: passages drawn from all for
     each batch, with which popularity is learned; `mix`: shares of the trained weights that are tried against the start's, the best
     by validation is kept; `share`: the share that is tried beside these, kept where there are none; `hold_out`: one example in so
     many chooses instead of training, for data too few to have such of their own; `again`: how many times an epoch examples of a
     style are seen, once if it is not named; `beside`: other folders of data, each with its name and settings of its own; every
-    `beside_every` steps a batch of the next of them adds to the loss, so that what they tell is learned, too, or not forgotten."""
+    `beside_every` steps a batch of the next of them adds to the loss, so that their content is learned, too, or not forgotten."""
     heads: list = dataclasses.field(default_factory=lambda: ["text", "piece"])
     styles: list | None = None
     epochs: int = 1
@@ -206,7 +206,7 @@ class Stage:
         return self.finish()
 
     def same_settings(self):
-        """What lies in the folder goes on, or is taken for done, only if it was begun in the same way; returns which."""
+        """If true, the folder's stage was started with the same settings, so it is resumed or counted as done."""
         path = self.folder / "settings.json"
         start = self.start.parent.name if self.start.name == "best" else self.start.name
         told = {"start": start, **dataclasses.asdict(self.settings)}
