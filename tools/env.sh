@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2034
 # Build environment, sourced by the Makefile and by the scripts in tools/: `. tools/env.sh [--offline]`.
 #
 # Prerequisites beside Rust, gcc, make and python3: g++, pkg-config and libclang (bindgen parses RocksDB's C header with it).
@@ -13,8 +14,8 @@ lodeseek_log() { echo "setup: $*" >&2; }
 
 lodeseek_has_libclang() {
   # libclang-cpp.so is another library. grep -c reads to the end: with pipefail, grep -q would fail the pipeline.
-  ldconfig -p 2>/dev/null | grep -c 'libclang\(-[0-9.]*\)\?\.so' >/dev/null || ls /usr/lib/llvm-*/lib/ 2>/dev/null | grep -c '^libclang\(-[0-9.]*\)\?\.so' >/dev/null ||
-    [ -n "${LIBCLANG_PATH:-}" ]
+  [ -n "${LIBCLANG_PATH:-}" ] || ldconfig -p 2>/dev/null | grep -c 'libclang\(-[0-9.]*\)\?\.so' >/dev/null ||
+    compgen -G '/usr/lib/llvm-*/lib/libclang[-.][0-9s]*' >/dev/null
 }
 
 # Prints the missing prerequisites, one word each.
@@ -41,6 +42,7 @@ lodeseek_install_tools() {
     $sudo apt-get update >/dev/null 2>&1
     # Debian's package name contains the version; the newest one is installed.
     libclang="$(apt-cache search --names-only '^libclang1-[0-9]+$' 2>/dev/null | sort -V | tail -1 | cut -d' ' -f1)"
+    # shellcheck disable=SC2086
     $sudo apt-get install -y --no-install-recommends ${packages/libclang1/${libclang:-libclang1}} >/dev/null 2>&1 || true
   fi
   if ! lodeseek_has_libclang; then
@@ -70,7 +72,8 @@ if [ -n "$lodeseek_missing" ]; then
 fi
 
 # The libclang package lacks the compiler's own headers; gcc's are used.
-export BINDGEN_EXTRA_CLANG_ARGS="-I$(gcc -print-file-name=include)"
+BINDGEN_EXTRA_CLANG_ARGS="-I$(gcc -print-file-name=include)"
+export BINDGEN_EXTRA_CLANG_ARGS
 # Continuous integration builds once: incremental data would only take disk space.
 if [ "${CI:-}" = true ]; then export CARGO_INCREMENTAL=0; fi
 
