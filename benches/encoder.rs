@@ -6,7 +6,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints its figures")]
 
-use lodeseek::rerank::encoder::{Device, Encoder, EncoderOptions, Matrix, Passage, open};
+use lodeseek_rerank::encoder::{Device, Encoder, EncoderOptions, Matrix, Passage, open};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

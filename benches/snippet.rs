@@ -5,10 +5,10 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
-use lodeseek::profile::Profile;
-use lodeseek::rdf::intake::Intake;
-use lodeseek::rdf::{TripleGraph, TripleGraphBuilder};
-use lodeseek::snippet::{IlluSnip, Pcsg, SnippetExtractor, TripleBudget};
+use lodeseek_profile::Profile;
+use lodeseek_rdf::intake::Intake;
+use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
+use lodeseek_snippet::{IlluSnip, Pcsg, SnippetExtractor, TripleBudget};
 use oxrdf::{Literal, NamedNode, Triple};
 use std::error::Error;
 use std::path::Path;

@@ -6,7 +6,7 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
-use lodeseek::store::{Access, Answer, QueryRequest, SparqlLimits, Statistics, Store, evaluate, sources};
+use lodeseek_store::{Access, Answer, QueryRequest, SparqlLimits, Statistics, Store, evaluate, sources};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -6,9 +6,9 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
-use lodeseek::catalog::{Catalog, DatasetId};
-use lodeseek::engine::{IndexOptions, Indexer, SearchRequest, Searcher, Updater};
-use lodeseek::store::{Access, LoadOptions, Loader, Stamp, Store};
+use lodeseek_catalog::{Catalog, DatasetId};
+use lodeseek_engine::{IndexOptions, Indexer, SearchRequest, Searcher, Updater};
+use lodeseek_store::{Access, LoadOptions, Loader, Stamp, Store};
 use oxsdatatypes::DateTime;
 use std::fmt::Write as _;
 use std::fs;

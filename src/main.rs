@@ -1,7 +1,245 @@
-//! The program: everything it does is in [`lodeseek::cli`].
+//! The command line: arguments here, a file for each command beside.
+//!
+//! Results go to stdout, everything else to stderr. Exit codes: 0 done (for `search`: something was found), 1 nothing
+//! found (for `load`: a dataset was kept as it was, since a file of it cannot be read now, or a graph of an endpoint was not
+//! surveyed to its end; for `harvest`: a page or a file was not had; for `reproduce`: a score is not
+//! the one expected), 2 an error.
 
+mod completions;
+mod egress;
+mod encoder;
+mod endpoint;
+mod evaluate;
+mod filter;
+mod harvest;
+mod index;
+#[cfg(feature = "lab")]
+mod lab;
+#[cfg(not(feature = "lab"))]
+mod lab_missing;
+mod load;
+mod man;
+mod method;
+mod model;
+mod provenance;
+mod quality;
+mod query;
+mod run;
+mod search;
+mod serve;
+mod show;
+mod similar;
+mod snippet;
+mod sources;
+mod syntax;
+mod terminal;
+
+use clap::{Parser, Subcommand};
+#[cfg(feature = "lab")]
+use lab::{evaluate_snippets, fuse, reproduce, tag, training_data, tune};
+use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+/// Find RDF datasets by what they say and what they contain.
+#[derive(Parser, Debug)]
+#[command(name = "lodeseek", version, max_term_width = 110)]
+struct Arguments {
+    /// The folder that holds the collection.
+    #[arg(long, global = true, value_name = "DIR", default_value = "lodeseek-home", env = "LODESEEK_HOME")]
+    home: PathBuf,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Read catalogues and dumps into the collection.
+    Load(load::Arguments),
+    /// Bring portals' catalogues, and the files they describe, into the collection, again and again.
+    Harvest(harvest::Arguments),
+    /// Bring profiles, snippets, the text index and vectors up to date.
+    Index(index::Arguments),
+    /// Find datasets for a need in words.
+    Search(search::Arguments),
+    /// Show a dataset.
+    Show(show::Arguments),
+    /// The datasets most like one, or like an RDF file, and why.
+    Similar(similar::Arguments),
+    /// A few triples that say what a dataset, or an RDF file, is.
+    Snippet(snippet::Arguments),
+    /// Ask the collection in SPARQL.
+    Query(query::Arguments),
+    /// How good the datasets are, by their descriptions and their content, and what to do next.
+    Quality(quality::Arguments),
+    /// Which datasets can answer a query in SPARQL, pattern by pattern.
+    Sources(sources::Arguments),
+    /// Serve search, datasets and SPARQL over HTTP.
+    Serve(serve::Arguments),
+    /// Rank the datasets for a file of topics, as a TREC run.
+    Run(run::Arguments),
+    #[cfg(feature = "lab")]
+    /// Learn field weights by cross-validation.
+    Tune(tune::Arguments),
+    /// Measure rankings against relevance judgements.
+    Evaluate(evaluate::Arguments),
+    #[cfg(feature = "lab")]
+    /// Measure snippet methods over the datasets of the collection.
+    EvaluateSnippets(evaluate_snippets::Arguments),
+    #[cfg(feature = "lab")]
+    /// Make one ranking of several, with weights given or learned by folds.
+    Fuse(fuse::Arguments),
+    #[cfg(feature = "lab")]
+    /// Find the datasets of the collection that papers name.
+    Tag(tag::Arguments),
+    #[cfg(feature = "lab")]
+    /// Make training data for encoders: queries, passages that answer them and passages that do not.
+    TrainingData(training_data::Arguments),
+    #[cfg(feature = "lab")]
+    /// Compute the scores of a condition and hold them against those expected.
+    Reproduce(reproduce::Arguments),
+    /// Research commands that this program was built without.
+    #[cfg(not(feature = "lab"))]
+    #[command(flatten)]
+    Missing(lab_missing::Command),
+    /// Write what a shell needs to complete the arguments.
+    Completions(completions::Arguments),
+    /// Write manual pages into a folder, one for each command.
+    Man(man::Arguments),
+}
+
+/// How a command ended well.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Done {
+    Something,
+    Nothing,
+}
+
+/// Runs the program with the arguments of the process.
 fn main() -> ExitCode {
-    lodeseek::cli::main()
+    let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "lodeseek=info,warn".into());
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_target(false).init();
+    match run(&Arguments::parse()) {
+        Ok(Done::Something) => ExitCode::SUCCESS,
+        Ok(Done::Nothing) => ExitCode::from(1),
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "lodeseek: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> anyhow::Result<Done> {
+    let home = &arguments.home;
+    match &arguments.command {
+        Command::Load(arguments) => load::run(home, arguments),
+        Command::Harvest(arguments) => harvest::run(home, arguments),
+        Command::Index(arguments) => index::run(home, arguments),
+        Command::Search(arguments) => search::run(home, arguments),
+        Command::Show(arguments) => show::run(home, arguments),
+        Command::Similar(arguments) => similar::run(home, arguments),
+        Command::Snippet(arguments) => snippet::run(home, arguments),
+        Command::Query(arguments) => query::run(home, arguments),
+        Command::Quality(arguments) => quality::run(home, arguments),
+        Command::Sources(arguments) => sources::run(home, arguments),
+        Command::Serve(arguments) => serve::run(home, arguments),
+        Command::Run(arguments) => run::run(home, arguments),
+        #[cfg(feature = "lab")]
+        Command::Tune(arguments) => tune::run(home, arguments),
+        Command::Evaluate(arguments) => evaluate::run(home, arguments),
+        #[cfg(feature = "lab")]
+        Command::EvaluateSnippets(arguments) => evaluate_snippets::run(home, arguments),
+        #[cfg(feature = "lab")]
+        Command::Fuse(arguments) => fuse::run(arguments),
+        #[cfg(feature = "lab")]
+        Command::Tag(arguments) => tag::run(home, arguments),
+        #[cfg(feature = "lab")]
+        Command::TrainingData(arguments) => training_data::run(home, arguments),
+        #[cfg(feature = "lab")]
+        Command::Reproduce(arguments) => reproduce::run(home, arguments),
+        #[cfg(not(feature = "lab"))]
+        Command::Missing(command) => command.refuse(),
+        Command::Completions(arguments) => completions::run(arguments),
+        Command::Man(arguments) => man::run(arguments),
+    }
+}
+
+/// Whoever read our output has seen enough: no error.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let kind = |cause: &(dyn std::error::Error + 'static)| cause.downcast_ref::<io::Error>().map(io::Error::kind);
+    error.chain().any(|cause| kind(cause) == Some(io::ErrorKind::BrokenPipe))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Arguments;
+    use clap::{CommandFactory, Parser};
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    #[test]
+    fn the_arguments_are_sound() {
+        Arguments::command().debug_assert();
+    }
+
+    fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).expect("a folder of the documentation") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                pages(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                found.push(path);
+            }
+        }
+    }
+
+    /// Returns the commands of a page: lines that start with `lodeseek` or `$ lodeseek`, with their continuations.
+    fn commands(text: &str) -> Vec<String> {
+        let joined = text.replace("\\\n", " ");
+        let lines = joined.lines().map(|line| line.trim_start().trim_start_matches("$ "));
+        lines.filter(|line| line.starts_with("lodeseek ") && !line.contains(['<', '…'])).map(str::to_owned).collect()
+    }
+
+    /// Splits a command as a shell does: white space outside quotes separates words; `|`, `>`, `&` and `#` end it.
+    fn words(command: &str) -> Vec<String> {
+        let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+        for character in command.chars() {
+            match (quote, character) {
+                (Some(open), close) if open == close => quote = None,
+                (Some(_), inside) => word.get_or_insert_default().push(inside),
+                (None, '"' | '\'') => {
+                    quote = Some(character);
+                    word.get_or_insert_default();
+                }
+                (None, '|' | '>' | '&' | '#') => break,
+                (None, white) if white.is_whitespace() => words.extend(word.take()),
+                (None, other) => word.get_or_insert_default().push(other),
+            }
+        }
+        words.extend(word);
+        words
+    }
+
+    #[test]
+    fn the_commands_of_the_documentation_parse() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let mut found = vec![root.join("README.md")];
+        pages(&root.join("docs"), &mut found);
+        let mut parsed = 0;
+        for page in found {
+            for command in commands(&fs::read_to_string(&page).expect("a page")) {
+                if let Err(error) = Arguments::try_parse_from(words(&command)) {
+                    use clap::error::ErrorKind::{DisplayHelp, DisplayVersion};
+                    assert!(
+                        matches!(error.kind(), DisplayHelp | DisplayVersion),
+                        "{}: {command}: {error}",
+                        page.display()
+                    );
+                }
+                parsed += 1;
+            }
+        }
+        assert!(parsed >= 10, "{parsed} commands were found in the documentation");
+    }
 }

@@ -8,12 +8,12 @@ use super::measure::Spread;
 use super::models::{Clocked, GRANULARITIES, default_options, encoded_home, searcher};
 use super::queries::likeness;
 use super::{Arguments, Failure};
-use lodeseek::catalog::DatasetId;
-use lodeseek::engine::{Searcher, vectors_folder};
-use lodeseek::eval::{Qrels, Topics};
-use lodeseek::index::vectors::{Vectors, VectorsSnapshot, model_folder};
-use lodeseek::rerank::encoder::stated_floor;
-use lodeseek::rerank::{Combination, Query};
+use lodeseek_catalog::DatasetId;
+use lodeseek_engine::{Searcher, vectors_folder};
+use lodeseek_eval::{Qrels, Topics};
+use lodeseek_index::vectors::{Vectors, VectorsSnapshot, model_folder};
+use lodeseek_rerank::encoder::stated_floor;
+use lodeseek_rerank::{Combination, Query};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

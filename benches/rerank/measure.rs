@@ -1,6 +1,6 @@
 //! What all parts measure with.
 
-use lodeseek::index::vectors::Precision;
+use lodeseek_index::vectors::Precision;
 use std::hint::black_box;
 use std::ops::{Add, Sub};
 use std::time::Instant;

@@ -2,13 +2,13 @@
 
 use super::Failure;
 use super::measure::{Cost, cost};
-use lodeseek::engine::{
+use lodeseek_engine::{
     EncodingOptions, RerankOptions, Reranker, Searcher, WeightedFusion, encode, index_folder, vectors_folder,
 };
-use lodeseek::index::vectors::model_folder;
-use lodeseek::rerank::encoder::{Device, EncoderOptions, open, open_both};
-use lodeseek::rerank::{EncodeError, Encoder, Granularity, Matrix, Method, Normalization, Passage, Similarity};
-use lodeseek::sparse::ModelKind;
+use lodeseek_index::sparse::ModelKind;
+use lodeseek_index::vectors::model_folder;
+use lodeseek_rerank::encoder::{Device, EncoderOptions, open, open_both};
+use lodeseek_rerank::{EncodeError, Encoder, Granularity, Matrix, Method, Normalization, Passage, Similarity};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

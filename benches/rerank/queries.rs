@@ -6,14 +6,14 @@
 use super::measure::{CANDIDATES, Cost, Spread, cost};
 use super::models::{Clocked, GRANULARITIES, VARIANTS, called, default_options, encoded_home, options, searcher};
 use super::{Arguments, Failure};
-use lodeseek::catalog::DatasetId;
-use lodeseek::document::CompactDocument;
-use lodeseek::engine::{RerankOptions, Searcher, index_folder};
-use lodeseek::eval::Topics;
-use lodeseek::index::vectors::{Precision, Rows};
-use lodeseek::index::{Index, Snapshot};
-use lodeseek::rerank::{Granularity, Passage, Query, colbert, dpr};
-use lodeseek::sparse::{LengthMode, ModelKind};
+use lodeseek_catalog::DatasetId;
+use lodeseek_engine::{RerankOptions, Searcher, index_folder};
+use lodeseek_eval::Topics;
+use lodeseek_index::document::CompactDocument;
+use lodeseek_index::sparse::{LengthMode, ModelKind};
+use lodeseek_index::vectors::{Precision, Rows};
+use lodeseek_index::{Index, Snapshot};
+use lodeseek_rerank::{Granularity, Passage, Query, colbert, dpr};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
@@ -249,7 +249,7 @@ fn peer(arguments: &Arguments, home: &Path, variant: &str, queries: &[String], t
         let scores = [text.rank(query, PEER)?, piece.rank(query, PEER)?];
         let mut candidates = Vec::new();
         for scored in sparse.rank(query, PEER)?.iter() {
-            let of = |ranking: &lodeseek::ranking::Ranking| {
+            let of = |ranking: &lodeseek_ranking::Ranking| {
                 ranking.iter().find(|one| one.id == scored.id).map(|one| one.score)
             };
             let [dpr, colbert] = scores.each_ref().map(of);

@@ -4,9 +4,9 @@
 //! vectors with a query.
 
 use super::measure::{CANDIDATES, PRECISIONS, Random, memory, repeated};
-use lodeseek::catalog::DatasetId;
-use lodeseek::index::vectors::{DatasetVectors, Description, Precision, Rows, Vectors, VectorsSnapshot, VectorsWriter};
-use lodeseek::rerank::{Matrix, Query, colbert, dpr};
+use lodeseek_catalog::DatasetId;
+use lodeseek_index::vectors::{DatasetVectors, Description, Precision, Rows, Vectors, VectorsSnapshot, VectorsWriter};
+use lodeseek_rerank::{Matrix, Query, colbert, dpr};
 use std::error::Error;
 use std::path::Path;
 use std::thread;

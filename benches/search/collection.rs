@@ -4,7 +4,7 @@
 //! of a field repeats an earlier one of the same field as often as not in content, where labels recur, and one in eight
 //! times in metadata; a quarter of all further tokens are words of the title: fields of a dataset share their subject.
 
-use lodeseek::document::{Field, FieldedDocument};
+use lodeseek_index::document::{Field, FieldedDocument};
 
 /// Distinct words.
 const VOCABULARY: f64 = 200_000.0;

@@ -1,8 +1,8 @@
 //! The models beside tantivy's own BM25 over the same index, query by query.
 
-use lodeseek::document::Field;
-use lodeseek::index::{Analysis, AnalyzedQuery, Index, Snapshot};
-use lodeseek::sparse::{FieldWeights, LengthMode, ModelKind, SparseModel, rank};
+use lodeseek_index::document::Field;
+use lodeseek_index::sparse::{FieldWeights, LengthMode, ModelKind, SparseModel, rank};
+use lodeseek_index::{Analysis, AnalyzedQuery, Index, Snapshot};
 use std::error::Error;
 use std::hint::black_box;
 use std::path::Path;

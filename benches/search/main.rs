@@ -11,12 +11,12 @@ mod collection;
 mod contest;
 
 use contest::{Times, milliseconds};
-use lodeseek::catalog::{Catalog, DatasetId};
-use lodeseek::document::Field;
-use lodeseek::engine::{IndexOptions, Indexer, SearchRequest, Searcher};
-use lodeseek::eval::Topics;
-use lodeseek::index::{Analysis, Index, IndexDocument, IndexWriter};
-use lodeseek::store::{Access, Loader, Store};
+use lodeseek_catalog::{Catalog, DatasetId};
+use lodeseek_engine::{IndexOptions, Indexer, SearchRequest, Searcher};
+use lodeseek_eval::Topics;
+use lodeseek_index::document::Field;
+use lodeseek_index::{Analysis, Index, IndexDocument, IndexWriter};
+use lodeseek_store::{Access, Loader, Store};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::Instant;

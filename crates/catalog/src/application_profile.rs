@@ -1,0 +1,588 @@
+//! DCAT-AP 3.0.1, the form in which European portals exchange catalogues: a description of ours, so that other portals'
+//! tools take it. <https://semiceu.github.io/DCAT-AP/releases/3.0.1/>
+//!
+//! Catalogues say in words what the profile wants as a node (a licence, a language), leave the classes of nodes unsaid, or
+//! repeat what may be there once. Here each property gets the kind of value the profile asks for ([`RANGES`]), each node the
+//! class that its property implies, and each class what it must have, where that can be known. Nothing is made up: a
+//! title that is not there is the id, a description that is not there says that it is not, and tells what the content
+//! tells. What cannot be said in the profile is left out and handed back.
+//!
+//! Properties that the profile does not know are passed on as they are.
+
+use super::{DatasetId, Iris};
+use lodeseek_rdf::vocab::{
+    adms, dcat, dcatap, dcterms, foaf, locn, lodeseek, owl, prov, rdf, rdfs, sd, skos, spdx, vcard,
+};
+use lodeseek_rdf::{local_name, words};
+use oxrdf::{Literal, NamedNode, NamedOrBlankNode, Term, Triple};
+use rustc_hash::{FxHashMap, FxHashSet};
+use sha2::{Digest, Sha256};
+
+const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
+const LEGAL_RESOURCE: &str = "http://data.europa.eu/eli/ontology#LegalResource";
+const AS_WKT: &str = "http://www.opengis.net/ont/geosparql#asWKT";
+
+/// What values a property has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Range {
+    /// Literals.
+    Text,
+    /// Literals of a datatype of XML Schema, by its local name.
+    Typed(&'static str),
+    /// Nodes that may be anything.
+    Address,
+    /// Documents: nodes of a class that needs no more than to be named.
+    Document,
+    /// Nodes of a class; words become one that has them as this property.
+    Named { class: &'static str, by: &'static str },
+    /// Nodes that are described and of a class; others are a plain relation.
+    Described(&'static str),
+}
+
+impl Range {
+    fn class(self) -> Option<&'static str> {
+        match self {
+            Self::Document => Some(foaf::DOCUMENT),
+            Self::Named { class, .. } | Self::Described(class) => Some(class),
+            Self::Text | Self::Typed(_) | Self::Address => None,
+        }
+    }
+}
+
+const fn named(class: &'static str, by: &'static str) -> Range {
+    Range::Named { class, by }
+}
+
+/// (property, its values, whether a node has one at most), as the profile's shapes have them.
+const RANGES: &[(&str, Range, bool)] = &[
+    (dcterms::TITLE, Range::Text, false),
+    (dcterms::DESCRIPTION, Range::Text, false),
+    (dcterms::IDENTIFIER, Range::Text, false),
+    (dcat::KEYWORD, Range::Text, false),
+    (dcterms::ISSUED, Range::Text, true),
+    (dcterms::MODIFIED, Range::Text, true),
+    (dcat::VERSION, Range::Text, true),
+    (adms::VERSION_NOTES, Range::Text, false),
+    (dcat::START_DATE, Range::Text, true),
+    (dcat::END_DATE, Range::Text, true),
+    (dcat::BBOX, Range::Text, true),
+    (dcat::CENTROID, Range::Text, true),
+    (dcat::BYTE_SIZE, Range::Typed("nonNegativeInteger"), true),
+    (dcat::SPATIAL_RESOLUTION, Range::Typed("decimal"), true),
+    (dcat::TEMPORAL_RESOLUTION, Range::Typed("duration"), true),
+    (spdx::CHECKSUM_VALUE, Range::Typed("hexBinary"), true),
+    (dcat::ACCESS_URL, Range::Address, false),
+    (dcat::DOWNLOAD_URL, Range::Address, false),
+    (dcat::ENDPOINT_URL, Range::Address, false),
+    (dcat::ENDPOINT_DESCRIPTION, Range::Address, false),
+    (dcterms::RELATION, Range::Address, false),
+    (dcterms::IS_REFERENCED_BY, Range::Address, false),
+    (dcat::LANDING_PAGE, Range::Document, false),
+    (foaf::PAGE, Range::Document, false),
+    (foaf::HOMEPAGE, Range::Document, true),
+    (dcterms::PUBLISHER, named(foaf::AGENT, foaf::NAME), true),
+    (dcterms::CREATOR, named(foaf::AGENT, foaf::NAME), false),
+    (dcat::THEME, named(skos::CONCEPT, skos::PREF_LABEL), false),
+    (dcterms::TYPE, named(skos::CONCEPT, skos::PREF_LABEL), false),
+    (adms::STATUS, named(skos::CONCEPT, skos::PREF_LABEL), true),
+    (dcterms::LANGUAGE, named(dcterms::LINGUISTIC_SYSTEM, rdfs::LABEL), false),
+    (dcterms::LICENSE, named(dcterms::LICENSE_DOCUMENT, dcterms::TITLE), true),
+    (dcterms::RIGHTS, named(dcterms::RIGHTS_STATEMENT, rdfs::LABEL), false),
+    (dcterms::ACCESS_RIGHTS, named(dcterms::RIGHTS_STATEMENT, rdfs::LABEL), true),
+    (dcterms::ACCRUAL_PERIODICITY, named(dcterms::FREQUENCY, rdfs::LABEL), true),
+    (dcterms::CONFORMS_TO, named(dcterms::STANDARD, dcterms::TITLE), false),
+    (dcterms::PROVENANCE, named(dcterms::PROVENANCE_STATEMENT, rdfs::LABEL), false),
+    (dcterms::SPATIAL, named(dcterms::LOCATION, rdfs::LABEL), false),
+    (dcterms::TEMPORAL, named(dcterms::PERIOD_OF_TIME, rdfs::LABEL), false),
+    (dcterms::FORMAT, named(dcterms::MEDIA_TYPE_OR_EXTENT, rdfs::LABEL), true),
+    (dcat::MEDIA_TYPE, named(dcterms::MEDIA_TYPE, rdfs::LABEL), true),
+    (dcat::COMPRESS_FORMAT, named(dcterms::MEDIA_TYPE, rdfs::LABEL), true),
+    (dcat::PACKAGE_FORMAT, named(dcterms::MEDIA_TYPE, rdfs::LABEL), true),
+    (dcat::CONTACT_POINT, named(vcard::KIND, vcard::FN), false),
+    (adms::IDENTIFIER, named(adms::IDENTIFIER_CLASS, skos::NOTATION), false),
+    (prov::WAS_GENERATED_BY, named(prov::ACTIVITY, rdfs::LABEL), false),
+    (dcat::DISTRIBUTION, named(dcat::DISTRIBUTION_CLASS, dcterms::TITLE), false),
+    (dcat::THEME_TAXONOMY, named(skos::CONCEPT_SCHEME, dcterms::TITLE), false),
+    (dcat::HAD_ROLE, named(dcat::ROLE, rdfs::LABEL), false),
+    (dcatap::APPLICABLE_LEGISLATION, named(LEGAL_RESOURCE, rdfs::LABEL), false),
+    (dcatap::AVAILABILITY, named(skos::CONCEPT, skos::PREF_LABEL), true),
+    (dcatap::HVD_CATEGORY, named(skos::CONCEPT, skos::PREF_LABEL), false),
+    (locn::GEOMETRY, named(locn::GEOMETRY_CLASS, AS_WKT), true),
+    (dcterms::SOURCE, Range::Described(dcat::DATASET), false),
+    (spdx::CHECKSUM, Range::Described(spdx::CHECKSUM_CLASS), true),
+    (spdx::ALGORITHM, named(spdx::CHECKSUM_ALGORITHM, rdfs::LABEL), true),
+    (dcat::ACCESS_SERVICE, Range::Described(dcat::DATA_SERVICE), false),
+    (dcat::IN_SERIES, Range::Described(dcat::DATASET_SERIES), false),
+    (dcat::HAS_VERSION, Range::Described(dcat::DATASET), false),
+    (adms::SAMPLE, Range::Described(dcat::DISTRIBUTION_CLASS), false),
+    (dcat::QUALIFIED_RELATION, Range::Described(dcat::RELATIONSHIP), false),
+];
+
+/// What nodes of a class must have, and what nobody can know for them: one without is a resource, and no more.
+const MANDATORY: &[(&str, &[&str])] = &[
+    (dcat::CATALOG, &[dcterms::TITLE, dcterms::DESCRIPTION, dcterms::PUBLISHER]),
+    (dcat::DATASET, &[dcterms::TITLE, dcterms::DESCRIPTION]),
+    (dcat::DATASET_SERIES, &[dcterms::TITLE, dcterms::DESCRIPTION]),
+    (dcat::CATALOG_RECORD, &[dcterms::MODIFIED, foaf::PRIMARY_TOPIC]),
+    (dcat::DATA_SERVICE, &[dcat::ENDPOINT_URL]),
+    (dcat::RELATIONSHIP, &[dcterms::RELATION, dcat::HAD_ROLE]),
+    (spdx::CHECKSUM_CLASS, &[spdx::ALGORITHM, spdx::CHECKSUM_VALUE]),
+];
+
+/// What a property's values are to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ValueKind {
+    /// Texts, numbers or dates.
+    Literal,
+    /// Nodes.
+    Node,
+}
+
+/// What the profile takes for values of a property, and whether it takes one alone; nothing where it does not know it.
+#[must_use]
+pub fn value_kind(property: &str) -> Option<(ValueKind, bool)> {
+    let (_, range, single) = RANGES.iter().find(|(known, _, _)| *known == property)?;
+    let is_literal = matches!(range, Range::Text | Range::Typed(_));
+    Some((if is_literal { ValueKind::Literal } else { ValueKind::Node }, *single))
+}
+
+/// What a home has of a dataset, beside what its catalogue says.
+#[derive(Clone, Debug)]
+pub struct Offer {
+    /// Where its content can be had, where there is any here.
+    pub content: Option<NamedNode>,
+    /// What its content tells of it, in a sentence: it stands for a description that is not there.
+    pub summary: String,
+}
+
+/// A description in the profile.
+#[derive(Clone, Debug, Default)]
+pub struct Profiled {
+    /// The description.
+    pub triples: Vec<Triple>,
+    /// Statements that cannot be said in the profile.
+    pub left_out: Vec<Triple>,
+}
+
+/// The description of a dataset, as the catalogue graph has it, in the profile.
+#[must_use]
+pub fn profiled(description: &[Triple], id: &DatasetId, iris: &Iris, offer: &Offer) -> Profiled {
+    let mut writer = Writer::new(description, id, iris);
+    for triple in description {
+        writer.take(triple);
+    }
+    writer.complete_dataset(offer);
+    writer.complete_nodes();
+    writer.finish()
+}
+
+struct Writer<'d> {
+    id: &'d DatasetId,
+    iris: &'d Iris,
+    node: NamedNode,
+    /// The classes of the nodes described, without those for which they lack something.
+    classes: FxHashMap<&'d str, FxHashSet<&'d str>>,
+    out: Vec<Triple>,
+    seen: FxHashSet<Triple>,
+    /// Places of a node's statements.
+    of: FxHashMap<NamedNode, Vec<usize>>,
+    left_out: Vec<Triple>,
+}
+
+impl<'d> Writer<'d> {
+    fn new(description: &'d [Triple], id: &'d DatasetId, iris: &'d Iris) -> Self {
+        let mut said: FxHashMap<&str, FxHashSet<&str>> = FxHashMap::default();
+        let mut classes: FxHashMap<&str, FxHashSet<&str>> = FxHashMap::default();
+        for triple in description {
+            let NamedOrBlankNode::NamedNode(subject) = &triple.subject else { continue };
+            match (triple.predicate.as_str(), &triple.object) {
+                (rdf::TYPE, Term::NamedNode(class)) => {
+                    classes.entry(subject.as_str()).or_default().insert(class.as_str());
+                }
+                (spdx::CHECKSUM_VALUE, object) if typed(&term_text(object), "hexBinary").is_none() => {}
+                (property, _) => {
+                    said.entry(subject.as_str()).or_default().insert(property);
+                }
+            }
+        }
+        let own = iris.dataset(id);
+        for (node, classes) in classes.iter_mut().filter(|(node, _)| **node != own.as_str()) {
+            let says = |property: &&str| said.get(node).is_some_and(|said| said.contains(property));
+            classes.retain(|class| {
+                MANDATORY.iter().find(|(known, _)| known == class).is_none_or(|(_, must)| must.iter().all(says))
+            });
+        }
+        let (out, left_out) = (Vec::with_capacity(description.len()), Vec::new());
+        let (seen, of) = (FxHashSet::default(), FxHashMap::default());
+        Self { id, iris, node: own, classes, out, seen, of, left_out }
+    }
+
+    /// Ordered by their text: the same is written the same in every run.
+    fn finish(mut self) -> Profiled {
+        self.out.sort_by_cached_key(ToString::to_string);
+        Profiled { triples: self.out, left_out: self.left_out }
+    }
+
+    fn add(&mut self, subject: &NamedNode, predicate: &str, object: impl Into<Term>) {
+        let triple = Triple::new(subject.clone(), NamedNode::new_unchecked(predicate), object);
+        if self.seen.insert(triple.clone()) {
+            self.of.entry(subject.clone()).or_default().push(self.out.len());
+            self.out.push(triple);
+        }
+    }
+
+    fn is_a(&self, node: &NamedNode, class: &str) -> bool {
+        self.classes.get(node.as_str()).is_some_and(|classes| classes.contains(class))
+    }
+
+    /// Whether a node has a property already.
+    fn has(&self, node: &NamedNode, property: &str) -> bool {
+        self.objects(node, property).next().is_some()
+    }
+
+    fn objects<'a>(&'a self, node: &NamedNode, property: &'a str) -> impl Iterator<Item = &'a Term> + use<'a, 'd> {
+        let places = self.of.get(node).map_or(&[][..], Vec::as_slice);
+        let triples = places.iter().map(|&place| &self.out[place]);
+        triples.filter(move |triple| triple.predicate.as_str() == property).map(|triple| &triple.object)
+    }
+
+    /// Adds a statement of the description as the profile says it.
+    fn take(&mut self, triple: &Triple) {
+        let NamedOrBlankNode::NamedNode(subject) = &triple.subject else { return self.left_out.push(triple.clone()) };
+        match triple.predicate.as_str() {
+            // Where this home keeps the content, and how it read it, is of no use elsewhere.
+            lodeseek::GRAPH | sd::NAMED_GRAPH | lodeseek::SKIPPED_STATEMENTS | sd::NAME => {}
+            rdf::TYPE if triple.object == NamedNode::new_unchecked(sd::NAMED_GRAPH_CLASS).into() => {}
+            rdf::TYPE if matches!(&triple.object, Term::NamedNode(class) if !self.is_a(subject, class.as_str())) => {
+                self.left_out.push(triple.clone());
+                self.add(subject, rdf::TYPE, NamedNode::new_unchecked(dcat::RESOURCE));
+            }
+            dcat::HAS_DATASET if *subject != self.node => {} // the page tells its members
+            // The profile takes a source for another dataset; it is this one, where it came from.
+            dcterms::SOURCE if *subject == self.node => self.add(subject, owl::SAME_AS, triple.object.clone()),
+            property => match RANGES.iter().find(|(known, _, _)| *known == property) {
+                Some(&(property, range, single)) => self.ranged(subject, (property, range, single), triple),
+                None => self.add(subject, property, triple.object.clone()),
+            },
+        }
+    }
+
+    fn ranged(&mut self, subject: &NamedNode, (property, range, single): (&str, Range, bool), triple: &Triple) {
+        if single && self.has(subject, property) {
+            let more = if property == dcterms::PUBLISHER { Some(dcterms::CREATOR) } else { None };
+            return match more {
+                Some(more) => self.ranged(subject, (more, range, false), triple),
+                None => self.left_out.push(triple.clone()),
+            };
+        }
+        match (range, &triple.object) {
+            (Range::Text, Term::Literal(_)) => self.add(subject, property, triple.object.clone()),
+            (Range::Text, Term::NamedNode(node)) => {
+                let address =
+                    Literal::new_typed_literal(node.as_str(), NamedNode::new_unchecked(format!("{XSD}anyURI")));
+                self.add(subject, property, address);
+            }
+            (Range::Typed(kind), Term::Literal(literal)) => match typed(literal.value(), kind) {
+                Some(literal) => self.add(subject, property, literal),
+                None => self.left_out.push(triple.clone()),
+            },
+            (Range::Address | Range::Document, Term::NamedNode(node)) => self.linked(subject, property, range, node),
+            (Range::Named { .. }, Term::NamedNode(node)) => self.linked(subject, property, range, node),
+            (Range::Named { class, by }, Term::Literal(words)) => self.worded(subject, property, (class, by), words),
+            (Range::Described(class), Term::NamedNode(node)) if self.is_a(node, class) => {
+                self.add(subject, property, node.clone());
+            }
+            (Range::Described(_), Term::NamedNode(node)) => self.add(subject, dcterms::RELATION, node.clone()),
+            _ => self.left_out.push(triple.clone()),
+        }
+    }
+
+    fn linked(&mut self, subject: &NamedNode, property: &str, range: Range, node: &NamedNode) {
+        self.add(subject, property, node.clone());
+        if let Some(class) = range.class() {
+            self.add(node, rdf::TYPE, NamedNode::new_unchecked(class));
+        }
+    }
+
+    /// Words where the profile wants a node: a node that is called so.
+    fn worded(&mut self, subject: &NamedNode, property: &str, (class, by): (&str, &str), words: &Literal) {
+        let known = known_node(property, words.value());
+        let node = known.clone().unwrap_or_else(|| self.part(class, words));
+        self.add(subject, property, node.clone());
+        self.add(&node, rdf::TYPE, NamedNode::new_unchecked(class));
+        if known.is_none() {
+            self.add(&node, by, words.clone());
+        }
+    }
+
+    fn part(&self, class: &str, words: &Literal) -> NamedNode {
+        let hash = Sha256::digest(words.to_string());
+        let hash: String = hash.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+        self.iris.part(self.id, &format!("{}-{hash}", local_name(class).to_lowercase()))
+    }
+
+    /// What a dataset must have, and ways to its content.
+    fn complete_dataset(&mut self, offer: &Offer) {
+        let node = self.node.clone();
+        // The profile's shapes do not know that a dataset is one.
+        self.add(&node, rdf::TYPE, NamedNode::new_unchecked(dcat::RESOURCE));
+        if !self.has(&node, dcterms::TITLE) {
+            self.add(&node, dcterms::TITLE, Literal::from(self.id.as_str()));
+        }
+        if !self.has(&node, dcterms::DESCRIPTION) && !offer.summary.is_empty() {
+            let summary = Literal::new_language_tagged_literal_unchecked(offer.summary.as_str(), "en");
+            self.add(&node, dcterms::DESCRIPTION, summary);
+        }
+        let distributions: Vec<NamedNode> = self.of_class(dcat::DISTRIBUTION_CLASS);
+        if let Some(content) = offer.content.as_ref().filter(|_| distributions.is_empty()) {
+            let part = self.iris.part(self.id, "content");
+            self.add(&node, dcat::DISTRIBUTION, part.clone());
+            self.add(&part, rdf::TYPE, NamedNode::new_unchecked(dcat::DISTRIBUTION_CLASS));
+            self.add(&part, dcat::ACCESS_URL, node.clone());
+            self.add(&part, dcat::DOWNLOAD_URL, content.clone());
+        }
+        let license: Option<Term> = self.objects(&node, dcterms::LICENSE).next().cloned();
+        for distribution in distributions {
+            self.complete_distribution(&distribution, license.as_ref(), offer);
+        }
+    }
+
+    /// A distribution that nobody elsewhere can reach, a file here, is had from here. It has the dataset's licence where it
+    /// has none of its own: that is where tools look for it.
+    fn complete_distribution(&mut self, distribution: &NamedNode, license: Option<&Term>, offer: &Offer) {
+        let download = self.objects(distribution, dcat::DOWNLOAD_URL).next().cloned();
+        if download.is_none()
+            && !self.has(distribution, dcat::ACCESS_URL)
+            && let Some(content) = &offer.content
+        {
+            self.add(distribution, dcat::DOWNLOAD_URL, content.clone());
+        }
+        if !self.has(distribution, dcat::ACCESS_URL) {
+            // A distribution that is no part of this description is where it says.
+            let is_part = distribution.as_str().starts_with(self.node.as_str());
+            let page = if is_part { self.node.clone() } else { distribution.clone() };
+            self.add(distribution, dcat::ACCESS_URL, download.unwrap_or_else(|| page.into()));
+        }
+        if let Some(license) = license.filter(|_| !self.has(distribution, dcterms::LICENSE)) {
+            self.add(distribution, dcterms::LICENSE, license.clone());
+        }
+    }
+
+    fn of_class(&self, class: &str) -> Vec<NamedNode> {
+        let is_class = |triple: &&Triple| {
+            triple.predicate.as_str() == rdf::TYPE
+                && matches!(&triple.object, Term::NamedNode(object) if object.as_str() == class)
+        };
+        let subjects = self.out.iter().filter(is_class).filter_map(|triple| match &triple.subject {
+            NamedOrBlankNode::NamedNode(node) => Some(node.clone()),
+            NamedOrBlankNode::BlankNode(_) => None,
+        });
+        subjects.collect()
+    }
+
+    /// Names for nodes that must have one: what their address says.
+    fn complete_nodes(&mut self) {
+        for (class, name) in [
+            (foaf::AGENT, foaf::NAME),
+            (skos::CONCEPT, skos::PREF_LABEL),
+            (skos::CONCEPT_SCHEME, dcterms::TITLE),
+            (dcat::DATA_SERVICE, dcterms::TITLE),
+            (adms::IDENTIFIER_CLASS, skos::NOTATION),
+        ] {
+            for node in self.of_class(class) {
+                if !self.has(&node, name) {
+                    let label = self.label_of(&node);
+                    self.add(&node, name, Literal::from(label));
+                }
+            }
+        }
+    }
+
+    /// What a node is called: its labels, else its address.
+    fn label_of(&self, node: &NamedNode) -> String {
+        let names = [rdfs::LABEL, skos::PREF_LABEL, dcterms::TITLE, foaf::NAME, vcard::FN, skos::NOTATION];
+        let literal = |name| {
+            self.objects(node, name).find_map(|object| match object {
+                Term::Literal(literal) => Some(literal.value().to_owned()),
+                _ => None,
+            })
+        };
+        let endpoint = self.objects(node, dcat::ENDPOINT_URL).next().map(term_text);
+        let from_address = || words(local_name(node.as_str()));
+        names.into_iter().find_map(literal).or(endpoint).unwrap_or_else(from_address)
+    }
+}
+
+fn term_text(term: &Term) -> String {
+    match term {
+        Term::NamedNode(node) => node.as_str().to_owned(),
+        Term::BlankNode(node) => node.as_str().to_owned(),
+        Term::Literal(literal) => literal.value().to_owned(),
+    }
+}
+
+/// The node that everybody knows under a name.
+fn known_node(property: &str, name: &str) -> Option<NamedNode> {
+    let lower = name.trim().to_ascii_lowercase();
+    let iri = match property {
+        dcterms::LANGUAGE => {
+            let tag = lower.split(['-', '_']).next().filter(|tag| matches!(tag.len(), 2 | 3))?;
+            let is_code = tag.bytes().all(|byte| byte.is_ascii_lowercase());
+            let list = if tag.len() == 2 { "iso639-1" } else { "iso639-2" };
+            is_code.then(|| format!("http://id.loc.gov/vocabulary/{list}/{tag}"))?
+        }
+        dcat::MEDIA_TYPE | dcat::COMPRESS_FORMAT | dcat::PACKAGE_FORMAT => {
+            let (kind, rest) = lower.split_once('/')?;
+            let is_token = |part: &str| {
+                !part.is_empty()
+                    && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&byte))
+            };
+            (is_token(kind) && is_token(rest))
+                .then(|| format!("https://www.iana.org/assignments/media-types/{kind}/{rest}"))?
+        }
+        _ => return None,
+    };
+    NamedNode::new(iri).ok()
+}
+
+/// A literal of a datatype, where the text is one of it.
+fn typed(text: &str, kind: &str) -> Option<Literal> {
+    let text = text.trim();
+    let value = match kind {
+        "nonNegativeInteger" => {
+            let whole = text.strip_suffix(".0").unwrap_or(text);
+            let digits = !whole.is_empty() && whole.bytes().all(|byte| byte.is_ascii_digit());
+            digits.then(|| whole.to_owned())?
+        }
+        "decimal" => text.parse::<oxsdatatypes::Decimal>().ok()?.to_string(),
+        "duration" => text.parse::<oxsdatatypes::Duration>().ok().map(|_| text.to_owned())?,
+        "hexBinary" => {
+            let is_hex =
+                text.len().is_multiple_of(2) && !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+            is_hex.then(|| text.to_ascii_uppercase())?
+        }
+        _ => return None,
+    };
+    Some(Literal::new_typed_literal(value, NamedNode::new_unchecked(format!("{XSD}{kind}"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lodeseek_rdf::intake::Intake;
+    use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
+
+    const PREFIXES: &str = "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
+        @prefix foaf: <http://xmlns.com/foaf/0.1/> . @prefix spdx: <http://spdx.org/rdf/terms#> .
+        @prefix skos: <http://www.w3.org/2004/02/skos/core#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+        @base <http://localhost:7878/dataset/> .";
+
+    fn graph(turtle: &str) -> TripleGraph {
+        let mut builder = TripleGraphBuilder::new();
+        let text = format!("{PREFIXES}\n{turtle}");
+        let reports = Intake::default().read(text.as_bytes(), "t.ttl", "http://localhost:7878/dataset/", &mut builder);
+        assert!(reports.iter().all(|report| report.problems.is_empty()), "{reports:?}");
+        builder.finish()
+    }
+
+    fn lines(triples: &[Triple]) -> Vec<String> {
+        let mut lines: Vec<String> = triples.iter().map(ToString::to_string).collect();
+        lines.sort();
+        lines
+    }
+
+    /// A description of the dataset `<1>`, profiled, as far as a text names its terms.
+    fn of(turtle: &str) -> Profiled {
+        let graph = graph(&format!("<1> a dcat:Dataset ; dct:title \"One\" ; dct:description \"First\" . {turtle}"));
+        let description: Vec<Triple> = graph.triples().iter().map(|&triple| graph.to_triple(triple)).collect();
+        let (id, iris) = (DatasetId::new("1").expect("an id"), Iris::new(Iris::DEFAULT_BASE).expect("a base"));
+        let content = NamedNode::new("http://localhost:7878/content").ok();
+        profiled(&description, &id, &iris, &Offer { content, summary: "Some data.".to_owned() })
+    }
+
+    #[track_caller]
+    fn becomes(turtle: &str, expected: &str) {
+        let found = lines(&of(turtle).triples);
+        let wanted = graph(expected);
+        for line in lines(&wanted.triples().iter().map(|&triple| wanted.to_triple(triple)).collect::<Vec<_>>()) {
+            assert!(found.contains(&line), "{line} is not among\n{}", found.join("\n"));
+        }
+    }
+
+    #[test]
+    fn words_become_nodes_that_are_called_so() {
+        becomes(
+            "<1> dct:language \"de\" .",
+            "<1> dct:language <http://id.loc.gov/vocabulary/iso639-1/de> .
+             <http://id.loc.gov/vocabulary/iso639-1/de> a dct:LinguisticSystem .",
+        );
+        let license = of("<1> dct:license \"CC BY\" .");
+        let text = lines(&license.triples).join("\n");
+        let named = text.lines().find(|line| line.ends_with("\"CC BY\"")).expect("a licence of that name");
+        assert!(named.contains("#licensedocument-") && text.contains("LicenseDocument"), "{text}");
+        assert!(license.left_out.is_empty());
+    }
+
+    #[test]
+    fn nodes_have_the_class_and_the_name_that_are_asked_for() {
+        becomes(
+            "<1> dcat:theme <http://e.org/themes/water_supply> ; dct:publisher <http://e.org/people/city> .",
+            "<http://e.org/themes/water_supply> a skos:Concept ; skos:prefLabel \"water supply\" .
+             <http://e.org/people/city> a foaf:Agent ; foaf:name \"city\" .",
+        );
+    }
+
+    #[test]
+    fn what_may_be_there_once_is_there_once() {
+        let profiled = of(
+            "<1> dct:publisher <http://e.org/a> , <http://e.org/b> ; dct:accessRights <http://e.org/c> , <http://e.org/d> .",
+        );
+        let count =
+            |property: &str| profiled.triples.iter().filter(|triple| triple.predicate.as_str() == property).count();
+        assert_eq!((count(dcterms::PUBLISHER), count(dcterms::CREATOR), count(dcterms::ACCESS_RIGHTS)), (1, 1, 1));
+        assert_eq!(profiled.left_out.len(), 1);
+    }
+
+    #[test]
+    fn a_file_here_is_had_from_here() {
+        becomes(
+            "<1> dcat:distribution <1#distribution-1> ; dct:license <http://e.org/license> . <1#distribution-1> a dcat:Distribution ; dcat:downloadURL \"data/one.ttl\" .",
+            "<1#distribution-1> dcat:accessURL <1> ; dcat:downloadURL <http://localhost:7878/content> ; dct:license <http://e.org/license> .",
+        );
+        becomes(
+            "<1> dcat:distribution <1#d> . <1#d> a dcat:Distribution ; dcat:downloadURL <http://e.org/one.ttl> ; dcat:byteSize \"12.0\"^^xsd:decimal .",
+            "<1#d> dcat:accessURL <http://e.org/one.ttl> ; dcat:byteSize \"12\"^^xsd:nonNegativeInteger .",
+        );
+        becomes("", "<1> dcat:distribution <1#content> . <1#content> dcat:accessURL <1> .");
+    }
+
+    #[test]
+    fn what_lacks_something_is_a_resource() {
+        let profiled = of(
+            "<1> dct:hasPart <1#part> ; dcat:inSeries <1#series> . <1#part> a dcat:Dataset . <1#series> a dcat:DatasetSeries ; dct:title \"S\" .",
+        );
+        let text = lines(&profiled.triples).join("\n");
+        assert!(
+            text.contains(
+                "#part> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://www.w3.org/ns/dcat#Resource>"
+            ),
+            "{text}"
+        );
+        assert!(
+            text.contains("<http://purl.org/dc/terms/relation> <http://localhost:7878/dataset/1#series>"),
+            "{text}"
+        );
+        assert_eq!(profiled.left_out.len(), 2);
+    }
+
+    #[test]
+    fn what_is_missing_is_said_to_be() {
+        let graph = graph("<1> a dcat:Dataset .");
+        let description: Vec<Triple> = graph.triples().iter().map(|&triple| graph.to_triple(triple)).collect();
+        let (id, iris) = (DatasetId::new("1").expect("an id"), Iris::new(Iris::DEFAULT_BASE).expect("a base"));
+        let made = profiled(&description, &id, &iris, &Offer { content: None, summary: "Nothing is said.".to_owned() });
+        let text = lines(&made.triples).join("\n");
+        assert!(text.contains("\"Nothing is said.\"@en") && text.contains("title> \"1\""), "{text}");
+        assert!(!text.contains("distribution"), "{text}");
+    }
+}

@@ -1,0 +1,505 @@
+//! What a description says beyond the typed fields, carried along whole.
+//!
+//! From the dataset's node the statements about it and about the nodes that it leads to are followed: blank nodes, and
+//! nodes with IRIs of their own of which the same catalogue says more than their class. Every one of them becomes a part of the dataset's
+//! description, so that the description can be found, compared and replaced as one, and so that two catalogues that
+//! describe one publisher do not write into one another's words. Its IRI is kept by `owl:sameAs`: the part is the very
+//! thing, and stands only for what this catalogue says of it.
+//!
+//! Parts are named by what they say, never by the labels of blank nodes: the same catalogue has the same parts in every
+//! run. Nodes that say the same are one part.
+
+use super::dcat::Reader;
+use super::statement::{Node, Statement, Value};
+use super::typed::{self, date, iri_or_literal, part_name};
+use super::{Agent, Dataset};
+use lodeseek_rdf::vocab::{adms, dc11, dcat, dcterms, foaf, lodeseek, owl, prov, rdf, sd, skos, void};
+use lodeseek_rdf::{LiteralKind, TermId, TermRef, Triple, TripleGraph, local_name};
+use oxrdf::{Literal, NamedNode, Term};
+use rustc_hash::{FxHashMap, FxHashSet};
+use sha2::{Digest, Sha256};
+use std::collections::hash_map::Entry;
+
+/// Steps from the dataset to what is still carried.
+const DEPTH: u32 = 8;
+/// Statements carried for one dataset: portals have datasets with thousands of distributions.
+const STATEMENTS: usize = 200_000;
+
+/// Properties that lead to the members of something larger, or back to it: each member tells of itself.
+const MEMBERSHIP: &[&str] = &[
+    dcat::HAS_DATASET,
+    dcat::RECORD,
+    dcat::SERVICE,
+    dcat::CATALOG_PROPERTY,
+    dcat::SERIES_MEMBER,
+    dcat::SERVES_DATASET,
+    foaf::PRIMARY_TOPIC,
+];
+/// Counts and parts that a catalogue states of a dataset's content. Those of the content held here are the profile's, on
+/// the dataset's own node: these go to a part.
+const STATED: &[&str] = &[
+    void::TRIPLES,
+    void::ENTITIES,
+    void::CLASSES,
+    void::PROPERTIES,
+    void::DISTINCT_SUBJECTS,
+    void::DISTINCT_OBJECTS,
+    void::DOCUMENTS,
+    void::CLASS_PARTITION,
+    void::PROPERTY_PARTITION,
+    void::SUBSET,
+];
+/// The only terms of ours that descriptions of others may carry: the others steer the store.
+const CARRIED: &[&str] = &[lodeseek::STATED, lodeseek::SERVED_BY];
+const AGENTS: &[&str] = &[dcterms::CREATOR, dcterms::PUBLISHER, dc11::CREATOR];
+
+/// Statements about a catalogue, record or service that each of its datasets repeats.
+const HEADER: usize = 1000;
+
+/// Addresses of files and pages: what is said of the file is not said of the distribution.
+const PLACES: &[&str] = &[dcat::DOWNLOAD_URL, dcat::ACCESS_URL, void::DATA_DUMP, dcat::LANDING_PAGE];
+
+type Color = [u8; 16];
+type Link = (&'static str, TermId);
+
+/// What a catalogue's graph says of its datasets from outside of them.
+pub(super) struct Index<'g> {
+    graph: &'g TripleGraph,
+    /// The nodes that are datasets of their own.
+    pub(super) entries: FxHashSet<TermId>,
+    /// What leads to a dataset, turned round: (property from the dataset, node).
+    links: FxHashMap<TermId, Vec<Link>>,
+    /// What is said of those nodes, without their members: a catalogue may have a million.
+    headers: FxHashMap<TermId, Vec<Triple>>,
+}
+
+impl<'g> Index<'g> {
+    pub(super) fn of(graph: &'g TripleGraph, entries: FxHashSet<TermId>) -> Self {
+        let mut index = Self { graph, entries, links: FxHashMap::default(), headers: FxHashMap::default() };
+        for (inward, outward) in [
+            (dcat::HAS_DATASET, dcterms::IS_PART_OF),
+            (foaf::PRIMARY_TOPIC, foaf::IS_PRIMARY_TOPIC_OF),
+            (dcat::SERVES_DATASET, lodeseek::SERVED_BY),
+        ] {
+            index.link(inward, outward);
+        }
+        index
+    }
+
+    /// For the header of a dump: the content that it leads to is no description.
+    pub(super) fn header_alone(graph: &'g TripleGraph, entry: TermId) -> Self {
+        let headers = FxHashMap::from_iter([(entry, header(graph, entry))]);
+        let entries = headers[&entry].iter().map(|triple| triple.object).chain([entry]).collect();
+        Self { graph, entries, links: FxHashMap::default(), headers }
+    }
+
+    /// Without anything that leads to the one entry.
+    pub(super) fn alone(graph: &'g TripleGraph, entry: TermId) -> Self {
+        let entries = FxHashSet::from_iter([entry]);
+        Self { graph, entries, links: FxHashMap::default(), headers: FxHashMap::default() }
+    }
+
+    fn link(&mut self, inward: &str, outward: &'static str) {
+        let Some(inward) = self.graph.iri(inward) else { return };
+        for triple in self.graph.triples().iter().filter(|triple| triple.predicate == inward) {
+            if self.entries.contains(&triple.object) && !self.entries.contains(&triple.subject) {
+                self.links.entry(triple.object).or_default().push((outward, triple.subject));
+                let graph = self.graph;
+                self.headers.entry(triple.subject).or_insert_with(|| header(graph, triple.subject));
+            }
+        }
+    }
+
+    fn links(&self, entry: TermId) -> &[Link] {
+        self.links.get(&entry).map_or(&[], Vec::as_slice)
+    }
+
+    fn triples(&self, node: TermId) -> &[Triple] {
+        self.headers.get(&node).map_or_else(|| self.graph.subject_triples(node), Vec::as_slice)
+    }
+}
+
+fn header(graph: &TripleGraph, node: TermId) -> Vec<Triple> {
+    let is_member = |triple: &&Triple| MEMBERSHIP.contains(&graph.term(triple.predicate).text());
+    graph.subject_triples(node).iter().filter(|triple| !is_member(triple)).take(HEADER).copied().collect()
+}
+
+/// The nodes of one description.
+pub(super) struct Closure<'g> {
+    reader: Reader<'g>,
+    index: &'g Index<'g>,
+    nodes: Vec<TermId>,
+    colors: FxHashMap<TermId, Color>,
+    /// The smallest property that leads to a node, which its part is named after.
+    via: FxHashMap<TermId, TermId>,
+    /// Nodes that were left aside, for the description is too deep or too large.
+    left_aside: usize,
+}
+
+impl<'g> Closure<'g> {
+    /// The closure from a reader's node, without the nodes of which the typed fields say everything.
+    pub(super) fn of(reader: Reader<'g>, index: &'g Index<'g>, typed: &FxHashSet<TermId>) -> Self {
+        let (nodes, colors, via) = (vec![reader.node], FxHashMap::default(), FxHashMap::default());
+        let mut closure = Self { reader, index, nodes, colors, via, left_aside: 0 };
+        closure.collect(typed);
+        closure.color();
+        closure
+    }
+
+    fn graph(&self) -> &'g TripleGraph {
+        self.reader.graph
+    }
+
+    fn links(&self) -> &'g [Link] {
+        self.index.links(self.reader.node)
+    }
+
+    fn collect(&mut self, typed: &FxHashSet<TermId>) {
+        let mut known: FxHashMap<TermId, u32> = FxHashMap::from_iter([(self.reader.node, 0)]);
+        for (_, node) in self.links() {
+            // What is said of a catalogue is repeated by each of its datasets: two steps and no more.
+            if known.insert(*node, DEPTH - 2).is_none() {
+                self.nodes.push(*node);
+            }
+        }
+        let (mut place, mut statements) = (0, 0);
+        while let Some(&node) = self.nodes.get(place) {
+            place += 1;
+            let depth = known[&node] + 1;
+            let triples = self.index.triples(node);
+            statements += triples.len();
+            for triple in triples.iter().filter(|triple| !typed.contains(&triple.object)) {
+                if !self.leads_on(triple.predicate, triple.object) {
+                    continue;
+                }
+                let via = self.via.entry(triple.object).or_insert(triple.predicate);
+                *via = triple.predicate.min(*via);
+                match known.entry(triple.object) {
+                    Entry::Occupied(_) => {}
+                    Entry::Vacant(_) if depth > DEPTH || statements > STATEMENTS => self.left_aside += 1,
+                    Entry::Vacant(place) => {
+                        place.insert(depth);
+                        self.nodes.push(triple.object);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether what is said of an object belongs to the description.
+    fn leads_on(&self, predicate: TermId, object: TermId) -> bool {
+        let graph = self.graph();
+        let predicate = graph.term(predicate).text();
+        if graph.is_literal(object) || MEMBERSHIP.contains(&predicate) || self.is_ours(predicate) {
+            return false;
+        }
+        match graph.term(object) {
+            TermRef::Iri(iri) if self.reader.is_stored() => self.reader.part(iri).is_some(),
+            TermRef::Iri(_) => {
+                let names = [rdf::TYPE, owl::SAME_AS].contains(&predicate)
+                    || PLACES.contains(&predicate)
+                    || predicate.starts_with(skos::NAMESPACE);
+                !names && !self.index.entries.contains(&object) && self.is_described(object)
+            }
+            _ => true,
+        }
+    }
+
+    /// Whether more is said of a node with an IRI than what it is: its class is told by the property that leads to it.
+    fn is_described(&self, node: TermId) -> bool {
+        let kind = self.graph().iri(rdf::TYPE);
+        self.graph().subject_triples(node).iter().any(|triple| Some(triple.predicate) != kind)
+    }
+
+    /// Whether a property is of the store's own book-keeping.
+    fn is_ours(&self, predicate: &str) -> bool {
+        predicate.starts_with(lodeseek::NAMESPACE) && !CARRIED.contains(&predicate) || predicate == sd::NAMED_GRAPH
+    }
+
+    /// Gives every node a colour by what it says: first by its IRIs and literals, then, round by round, by the colours of
+    /// the blank nodes that it names.
+    fn color(&mut self) {
+        let graph = self.graph();
+        let ground: FxHashMap<TermId, Color> = self.nodes.iter().map(|&node| (node, self.ground(node))).collect();
+        let is_blank = |node: TermId| matches!(graph.term(node), TermRef::Blank(_)) && node != self.reader.node;
+        let blanks = |node: TermId| {
+            let triples = self.index.triples(node).iter();
+            triples.filter(|triple| is_blank(triple.object)).map(|t| (t.predicate, t.object)).collect::<Vec<_>>()
+        };
+        let nested: Vec<_> = self.nodes.iter().copied().filter(|&node| is_blank(node)).collect();
+        let nested: Vec<_> =
+            nested.into_iter().map(|node| (node, blanks(node))).filter(|(_, b)| !b.is_empty()).collect();
+        let mut colors = ground.clone();
+        for _ in 0..if nested.is_empty() { 0 } else { DEPTH } {
+            let next: Vec<(TermId, Color)> = nested
+                .iter()
+                .map(|(node, objects)| {
+                    let mut seen: Vec<Vec<u8>> = objects
+                        .iter()
+                        .map(|(predicate, object)| {
+                            let color = colors.get(object).copied().unwrap_or_default();
+                            [graph.term(*predicate).text().as_bytes(), &color].concat()
+                        })
+                        .collect();
+                    seen.sort_unstable();
+                    (*node, digest(std::iter::once(&ground[node][..]).chain(seen.iter().map(Vec::as_slice))))
+                })
+                .collect();
+            colors.extend(next);
+        }
+        self.colors = colors;
+    }
+
+    fn ground(&self, node: TermId) -> Color {
+        let graph = self.graph();
+        if let TermRef::Iri(iri) = graph.term(node) {
+            return digest([iri.as_bytes()]);
+        }
+        let triples = self.index.triples(node).iter();
+        let mut lines: Vec<String> = triples
+            .filter(|triple| !matches!(graph.term(triple.object), TermRef::Blank(_)))
+            .map(|triple| format!("{} {}", graph.term(triple.predicate).text(), graph.term(triple.object).to_term()))
+            .collect();
+        lines.sort_unstable();
+        digest(lines.iter().map(String::as_bytes))
+    }
+
+    /// What nodes are put in order by: their IRIs, else their colours. Parts of a stored description keep theirs.
+    pub(super) fn order(&self, node: TermId) -> (bool, usize, String) {
+        match self.graph().term(node) {
+            TermRef::Iri(iri) => match self.reader.part(iri) {
+                Some(part) => (false, part.len(), part.to_owned()),
+                None => (false, 0, iri.to_owned()),
+            },
+            _ => (true, 0, self.colors.get(&node).map(hex).unwrap_or_default()),
+        }
+    }
+
+    /// Blank nodes that say the same are one.
+    pub(super) fn is_same(&self, one: TermId, other: TermId) -> bool {
+        let is_blank = |node| matches!(self.graph().term(node), TermRef::Blank(_));
+        is_blank(one) && is_blank(other) && self.colors.get(&one) == self.colors.get(&other)
+    }
+
+    fn part(&self, node: TermId) -> Option<String> {
+        if let TermRef::Iri(iri) = self.graph().term(node)
+            && let Some(part) = self.reader.part(iri)
+        {
+            return Some(part.to_owned());
+        }
+        let via = match self.links().iter().find(|(_, linked)| *linked == node) {
+            Some((property, _)) => local_name(property),
+            None => local_name(self.graph().term(*self.via.get(&node)?).text()),
+        };
+        let kind: String = via.chars().filter(char::is_ascii_alphanumeric).collect();
+        Some(part_name(&kind, &[&hex(self.colors.get(&node)?)]))
+    }
+}
+
+fn digest<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Color {
+    let mut digest = Sha256::new();
+    for piece in pieces {
+        digest.update((piece.len() as u64).to_le_bytes());
+        digest.update(piece);
+    }
+    let mut color = Color::default();
+    color.copy_from_slice(&digest.finalize()[..16]);
+    color
+}
+
+fn hex(color: &Color) -> String {
+    color.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The nodes that the typed fields speak of, as their statements name them.
+#[derive(Default)]
+pub(super) struct Named {
+    pub(super) nodes: FxHashMap<TermId, Node>,
+    /// Agents, who may also be no more than a text.
+    pub(super) agents: FxHashMap<TermId, Agent>,
+}
+
+/// Statements of a closure that the typed fields of a dataset do not make.
+pub(super) struct Carrier<'g> {
+    closure: Closure<'g>,
+    names: FxHashMap<TermId, Node>,
+    agents: FxHashMap<TermId, Agent>,
+    out: Vec<Statement>,
+}
+
+impl<'g> Carrier<'g> {
+    pub(super) fn new(closure: Closure<'g>, named: Named) -> Self {
+        let mut names = FxHashMap::default();
+        for &node in &closure.nodes {
+            names.extend(closure.part(node).map(|part| (node, Node::Part(part))));
+        }
+        names.extend(named.nodes);
+        names.extend(named.agents.iter().map(|(&node, agent)| (node, Node::Part(typed::agent_part(agent)))));
+        names.insert(closure.reader.node, Node::Dataset);
+        Self { closure, names, agents: named.agents, out: Vec::new() }
+    }
+
+    /// The statements, and what could not be carried.
+    pub(super) fn carry(mut self, dataset: &Dataset) -> (Vec<Statement>, Option<String>) {
+        let typed: FxHashSet<Statement> = typed::statements(dataset, &|_| true).into_iter().collect();
+        for (property, node) in self.closure.links() {
+            let node = self.names[node].clone();
+            self.out.push(Statement::new(Node::Dataset, property, node));
+        }
+        for place in 0..self.closure.nodes.len() {
+            self.node(self.closure.nodes[place], dataset);
+        }
+        let mut seen = FxHashSet::default();
+        self.out.retain(|statement| !typed.contains(statement) && seen.insert(statement.clone()));
+        let id = &dataset.metadata.id;
+        let problem = (self.closure.left_aside > 0).then(|| {
+            let aside = self.closure.left_aside;
+            format!("dataset {id}: {aside} nodes of its description are too far off or too many and were left out")
+        });
+        (self.out, problem)
+    }
+
+    fn node(&mut self, node: TermId, dataset: &Dataset) {
+        let Some(subject @ (Node::Dataset | Node::Part(_))) = self.names.get(&node).cloned() else { return };
+        let graph = self.closure.graph();
+        if let (Node::Part(_), TermRef::Iri(iri)) = (&subject, graph.term(node))
+            && self.closure.reader.part(iri).is_none()
+            && self.closure.reader.file(iri).is_none()
+        {
+            self.out.push(Statement::new(subject.clone(), owl::SAME_AS, Node::Iri(iri.to_owned())));
+        }
+        let index = self.closure.index;
+        for triple in index.triples(node) {
+            let predicate = graph.term(triple.predicate).text();
+            if self.closure.is_ours(predicate) || self.is_class_of_ours(triple.object) {
+                continue;
+            }
+            if subject == Node::Dataset {
+                self.of_dataset(predicate, triple.object, dataset);
+            } else if let Some(object) = self.value(predicate, triple.object) {
+                let inside = !matches!(object, Value::Node(Node::Iri(_)));
+                if inside && predicate != dcat::HAS_DATASET || !MEMBERSHIP.contains(&predicate) {
+                    self.out.push(Statement::new(subject.clone(), predicate, object));
+                }
+            }
+        }
+    }
+
+    fn is_class_of_ours(&self, object: TermId) -> bool {
+        matches!(self.closure.graph().term(object), TermRef::Iri(iri) if iri.starts_with(lodeseek::NAMESPACE))
+    }
+
+    fn of_dataset(&mut self, predicate: &str, object: TermId, dataset: &Dataset) {
+        let graph = self.closure.graph();
+        let stored = self.closure.reader.is_stored();
+        match predicate {
+            dcterms::IDENTIFIER => self.identifier(object, dataset),
+            // `dct:source` is where we have the description from; its own sources are what it was derived from.
+            dcterms::SOURCE if stored => {}
+            _ => {
+                if AGENTS.contains(&predicate) && graph.is_literal(object) && self.agent_text(predicate, object) {
+                    return;
+                }
+                let Some(value) = self.value(predicate, object) else { return };
+                let value = normal(predicate, trimmed(value));
+                if STATED.contains(&predicate) && !stored {
+                    let stated = Node::Part("stated".to_owned());
+                    self.out.push(Statement::new(Node::Dataset, lodeseek::STATED, stated.clone()));
+                    self.out.push(Statement::new(stated.clone(), rdf::TYPE, Node::Iri(void::DATASET.to_owned())));
+                    self.out.push(Statement::new(stated, predicate, value));
+                } else {
+                    let predicate = if predicate == dcterms::SOURCE { prov::WAS_DERIVED_FROM } else { predicate };
+                    self.out.push(Statement::new(Node::Dataset, predicate, value));
+                }
+            }
+        }
+    }
+
+    /// Identifiers other than that by which the dataset is known here.
+    fn identifier(&mut self, object: TermId, dataset: &Dataset) {
+        let term = self.closure.graph().term(object);
+        let text = term.text().trim();
+        if let Some(node) = self.names.get(&object).filter(|_| !term.is_literal()) {
+            self.out.push(Statement::new(Node::Dataset, adms::IDENTIFIER, node.clone()));
+        }
+        if text == dataset.metadata.id.as_str() || text.is_empty() || matches!(term, TermRef::Blank(_)) {
+            return;
+        }
+        let part = Node::Part(part_name("identifier", &[text]));
+        let notation = match term.to_term() {
+            Term::Literal(literal) => literal,
+            _ => Literal::new_typed_literal(text, NamedNode::new_unchecked(typed::ANY_URI)),
+        };
+        self.out.push(Statement::new(Node::Dataset, adms::IDENTIFIER, part.clone()));
+        self.out.push(Statement::new(part.clone(), rdf::TYPE, Node::Iri(adms::IDENTIFIER_CLASS.to_owned())));
+        self.out.push(Statement::new(part, skos::NOTATION, notation));
+    }
+
+    /// An agent who is no more than a text.
+    fn agent_text(&mut self, predicate: &str, object: TermId) -> bool {
+        let Some(agent) = self.agents.get(&object) else { return false };
+        let part = Node::Part(typed::agent_part(agent));
+        self.out.push(Statement::new(Node::Dataset, predicate, part.clone()));
+        if let TermRef::Literal { lexical, kind: LiteralKind::Language(tag) } = self.closure.graph().term(object) {
+            let name = Literal::new_language_tagged_literal_unchecked(lexical.trim(), tag);
+            self.out.push(Statement::new(part, foaf::NAME, name));
+        }
+        true
+    }
+
+    fn value(&self, predicate: &str, object: TermId) -> Option<Value> {
+        let term = self.closure.graph().term(object);
+        let is_place = PLACES.contains(&predicate);
+        let is_address = is_place && matches!(term, TermRef::Iri(_));
+        if let Some(node) = self.names.get(&object).filter(|_| !term.is_literal() && !is_address) {
+            return Some(node.clone().into());
+        }
+        Some(match term {
+            TermRef::Blank(_) => return None, // too far off, which is reported
+            TermRef::Iri(iri) => match self.closure.reader.file(iri) {
+                Some(path) => Literal::from(path).into(),
+                None if predicate == dcat::MEDIA_TYPE => media_type(iri),
+                None => Node::Iri(iri.to_owned()).into(),
+            },
+            TermRef::Literal { lexical, .. } if is_place => iri_or_literal(lexical.trim()),
+            TermRef::Literal { lexical, .. } if predicate == dcat::MEDIA_TYPE => media_type(lexical.trim()),
+            term => match term.to_term() {
+                Term::Literal(literal) => literal.into(),
+                _ => return None,
+            },
+        })
+    }
+}
+
+/// The typed fields hold texts without the white space around them.
+fn trimmed(value: Value) -> Value {
+    match value {
+        Value::Literal(literal) if literal.value().trim() != literal.value() => {
+            let trimmed = literal.value().trim();
+            match literal.language() {
+                Some(tag) => Literal::new_language_tagged_literal_unchecked(trimmed, tag),
+                None => Literal::new_typed_literal(trimmed, literal.datatype()),
+            }
+            .into()
+        }
+        value => value,
+    }
+}
+
+/// Dates and addresses of the dataset, in the form in which the typed fields have them.
+fn normal(predicate: &str, value: Value) -> Value {
+    match (predicate, value) {
+        (dcterms::ISSUED | dcterms::MODIFIED, Value::Literal(literal)) if literal.language().is_none() => {
+            date(literal.value()).into()
+        }
+        (dcterms::LICENSE | dcat::LANDING_PAGE, Value::Literal(literal)) if literal.language().is_none() => {
+            iri_or_literal(literal.value())
+        }
+        (_, value) => value,
+    }
+}
+
+fn media_type(text: &str) -> Value {
+    let name = typed::media_type_name(text);
+    if typed::is_media_type(name) { typed::media_type_iri(name) } else { iri_or_literal(text) }
+}

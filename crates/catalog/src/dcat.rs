@@ -1,0 +1,667 @@
+//! DCAT: datasets out of a description in RDF, and datasets into the catalogue graph.
+//! <https://www.w3.org/TR/vocab-dcat-3/>
+
+use super::closure::{Carrier, Closure, Index, Named};
+use super::typed::scheme_iri;
+use super::{
+    Agent, Beside, Catalog, Dataset, DatasetId, Distribution, Extent, Form, Iris, Location, Metadata, Node, Place,
+    RemoteContent, Scheme, Statement, Text, Theme, Work, schema_org, typed,
+};
+use lodeseek_rdf::intake::{FileReport, Intake, Outcome};
+use lodeseek_rdf::vocab::{dc11, dcat, dcterms, foaf, hydra, lodeseek, owl, rdf, rdfs, schema, sd, skos, vcard, void};
+use lodeseek_rdf::{LiteralKind, TermId, TermRef, Triple, TripleGraph, TripleGraphBuilder, local_name, words};
+use oxrdf::{NamedNode, Triple as OxTriple};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::io;
+use std::path::Path;
+
+/// Stands for the catalogue's folder while IRIs are resolved; what leaves it leaves the folder.
+const FOLDER: &str = "file:///catalog-folder/";
+
+/// Reads a catalogue in any RDF syntax, in the terms of DCAT, of VoID or of schema.org; a file that describes no dataset
+/// is a dump, a catalogue of one.
+pub fn read(path: &Path) -> io::Result<Catalog> {
+    read_place(&Place { path, address: None, media_type: None })
+}
+
+pub(super) fn read_place(place: &Place<'_>) -> io::Result<Catalog> {
+    let (name, base) = place.name_and_base();
+    let mut builder = TripleGraphBuilder::new();
+    let intake = place.media_type.map_or_else(Intake::default, |text| Intake::default().announced_as(text));
+    let reports = intake.read_file(place.path, &name, &base, &mut builder);
+    from_file(&builder.finish(), &reports, place, &name)
+}
+
+/// Reads documents that were found in one file: what is embedded in a page.
+pub(super) fn read_texts(place: &Place<'_>, texts: &[&str]) -> io::Result<Catalog> {
+    let (name, base) = place.name_and_base();
+    let mut builder = TripleGraphBuilder::new();
+    let intake = Intake::default().announced_as("application/ld+json");
+    let mut reports = Vec::new();
+    for (number, text) in texts.iter().enumerate() {
+        let piece = format!("{name}#{}", number + 1);
+        reports.extend(intake.read(text.as_bytes(), &piece, &base, &mut builder));
+    }
+    from_file(&builder.finish(), &reports, place, &name)
+}
+
+impl Place<'_> {
+    /// What the file is called, and the base of its relative IRIs.
+    fn name_and_base(&self) -> (String, String) {
+        let Some(address) = self.address else {
+            let name = file_name(self.path);
+            let base = base(&name);
+            return (name, base);
+        };
+        let path = address.split(['?', '#']).next().unwrap_or(address).trim_end_matches('/');
+        let last = path.rsplit('/').next().filter(|last| !last.is_empty()).unwrap_or("catalog");
+        (super::iris::decode_segment(last).unwrap_or_else(|| last.to_owned()), address.to_owned())
+    }
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().map_or_else(|| "catalog".into(), |name| name.to_string_lossy().into_owned())
+}
+
+fn base(name: &str) -> String {
+    format!("{FOLDER}{}", name.replace([' ', '#', '?', '%'], "_"))
+}
+
+fn from_file(graph: &TripleGraph, reports: &[FileReport], place: &Place<'_>, name: &str) -> io::Result<Catalog> {
+    let unread = reports.iter().find(|r| matches!(r.outcome, Outcome::Unreadable | Outcome::Refused));
+    if let Some(report) = unread.filter(|_| graph.is_empty()) {
+        let reason = report.problems.first().map(ToString::to_string).unwrap_or_default();
+        return Err(io::Error::other(reason));
+    }
+    let mut catalog = described(graph).unwrap_or_else(|| dump_as_catalog(graph, name));
+    catalog.next = following_pages(graph, place.address);
+    // A file here is somebody's dump, if an empty one; an answer of the web that says nothing lists nothing.
+    if place.address.is_some() && graph.is_empty() {
+        catalog.datasets.clear();
+    }
+    // A statement that was skipped may be the one that lists a dataset.
+    catalog.lost += reports.iter().filter(|report| report.outcome != Outcome::Complete).count();
+    // Whoever loads a dump is told of its problems then.
+    if catalog.form != Form::Dump {
+        let problems = reports.iter().flat_map(|r| &r.problems);
+        catalog.problems.extend(problems.map(|problem| format!("{}: {problem}", place.path.display())));
+    }
+    Ok(catalog)
+}
+
+/// The pages that a page of a catalogue leads to, in either of Hydra's dialects; some tools write addresses as texts.
+fn following_pages(graph: &TripleGraph, address: Option<&str>) -> Vec<String> {
+    let properties: Vec<TermId> = [hydra::NEXT, hydra::NEXT_PAGE].iter().filter_map(|name| graph.iri(name)).collect();
+    let following = graph.triples().iter().filter(|triple| properties.contains(&triple.predicate));
+    let mut pages: Vec<String> = following
+        .filter_map(|triple| match graph.term(triple.object) {
+            TermRef::Iri(iri) => Some(iri.to_owned()),
+            TermRef::Literal { lexical, .. } => Some(super::resolved(address?, lexical.trim())),
+            TermRef::Blank(_) => None,
+        })
+        .collect();
+    pages.sort();
+    pages.dedup();
+    pages
+}
+
+/// The datasets that a graph describes in one of the vocabularies for it.
+///
+/// A dump may have a header in VoID or schema.org: it is a description only if most of what it says is one.
+fn described(graph: &TripleGraph) -> Option<Catalog> {
+    let catalog = from_graph(graph);
+    if !catalog.datasets.is_empty() || !catalog.problems.is_empty() || catalog.beside != Beside::default() {
+        return Some(catalog);
+    }
+    let datasets = schema_org::datasets(graph);
+    if is_description(graph, &datasets) {
+        return Some(Catalog { form: Form::SchemaOrg, ..from_graph(&schema_org::to_dcat(graph)) });
+    }
+    let datasets = void_datasets(graph);
+    is_description(graph, &datasets).then(|| Catalog { form: Form::Void, ..of_entries(graph, datasets) })
+}
+
+/// VoID's datasets that are not only parts of others.
+fn void_datasets(graph: &TripleGraph) -> Vec<TermId> {
+    let parts = [void::SUBSET, void::CLASS_PARTITION, void::PROPERTY_PARTITION, void::OBJECTS_TARGET];
+    let parts: Vec<TermId> = parts.iter().filter_map(|property| graph.iri(property)).collect();
+    let is_part = |triple: &&Triple| parts.contains(&triple.predicate);
+    let parts: FxHashSet<TermId> = graph.triples().iter().filter(is_part).map(|triple| triple.object).collect();
+    of_class(graph, void::DATASET).filter(|node| !parts.contains(node)).collect()
+}
+
+/// Whether at least half of a graph is said of some nodes, and of nodes that these lead to.
+fn is_description(graph: &TripleGraph, nodes: &[TermId]) -> bool {
+    let mut seen: FxHashSet<TermId> = nodes.iter().copied().collect();
+    let (mut waiting, mut statements) = (nodes.to_vec(), 0);
+    while let Some(node) = waiting.pop() {
+        let triples = graph.subject_triples(node);
+        statements += triples.len();
+        waiting.extend(triples.iter().map(|t| t.object).filter(|&node| !graph.is_literal(node) && seen.insert(node)));
+    }
+    statements > 0 && 2 * statements >= graph.len()
+}
+
+/// The datasets a graph describes.
+#[must_use]
+pub fn from_graph(graph: &TripleGraph) -> Catalog {
+    let mut catalog = of_entries(graph, of_class(graph, dcat::DATASET).collect());
+    catalog.beside = Beside {
+        catalogs: of_class(graph, dcat::CATALOG).count(),
+        records: of_class(graph, dcat::CATALOG_RECORD).count(),
+        series: of_class(graph, dcat::DATASET_SERIES).count(),
+        services: of_class(graph, dcat::DATA_SERVICE).count(),
+    };
+    catalog
+}
+
+/// The datasets that some nodes of a graph are.
+pub(super) fn of_entries(graph: &TripleGraph, nodes: Vec<TermId>) -> Catalog {
+    let mut catalog = Catalog::default();
+    let index = Index::of(graph, nodes.iter().copied().collect());
+    for node in nodes {
+        let reader = Reader { graph, node, home: None };
+        let Some(id) = reader.id() else {
+            let reason = "no identifier, IRI or title to make an id of";
+            catalog.problems.push(format!("{}: {reason}", describe(graph, node)));
+            catalog.lost += 1;
+            continue;
+        };
+        let (dataset, problem) = reader.dataset(id, &index);
+        catalog.datasets.push(dataset);
+        catalog.problems.extend(problem);
+    }
+    catalog
+}
+
+/// The dataset that a node of a graph is, under an id of its own where one is given; else why there is none.
+pub(super) fn entry(
+    graph: &TripleGraph,
+    node: TermId,
+    id: Option<DatasetId>,
+) -> Result<(Dataset, Option<String>), String> {
+    let reader = Reader { graph, node, home: None };
+    let id = id.or_else(|| reader.id()).ok_or("no identifier or title to make an id of")?;
+    Ok(reader.dataset(id, &Index::alone(graph, node)))
+}
+
+fn describe(graph: &TripleGraph, node: TermId) -> String {
+    match graph.term(node) {
+        TermRef::Iri(iri) => format!("<{iri}>"),
+        term => format!("_:{}", term.text()),
+    }
+}
+
+pub(super) fn of_class<'g>(graph: &'g TripleGraph, class: &str) -> impl Iterator<Item = TermId> + use<'g> {
+    let ids = graph.iri(rdf::TYPE).zip(graph.iri(class));
+    graph
+        .triples()
+        .iter()
+        .filter(move |triple| ids.is_some_and(|(kind, class)| triple.predicate == kind && triple.object == class))
+        .map(|triple| triple.subject)
+}
+
+/// A dump without a catalogue: named after its file, described by its own header where it has one.
+fn dump_as_catalog(graph: &TripleGraph, name: &str) -> Catalog {
+    let datasets = dump_as_dataset(graph, name).into_iter().collect();
+    Catalog { datasets, form: Form::Dump, ..Catalog::default() }
+}
+
+fn dump_as_dataset(graph: &TripleGraph, name: &str) -> Option<Dataset> {
+    let stem = name.split('.').find(|part| !part.is_empty())?;
+    let id = DatasetId::from_text(stem)?;
+    let header = [owl::ONTOLOGY, void::DATASET, skos::CONCEPT_SCHEME, schema::DATASET];
+    let header = header.iter().find_map(|class| of_class(graph, class).next());
+    let mut dataset = match header {
+        Some(node) => Reader { graph, node, home: None }.dataset(id, &Index::header_alone(graph, node)).0,
+        None => Dataset::new(Metadata::new(id)),
+    };
+    if dataset.metadata.titles.is_empty() {
+        dataset.metadata.titles.push(Text::plain(words(stem)));
+    }
+    // The content is this file, wherever the header says that it lies: the other places are carried as said.
+    dataset.further.extend(dataset.distributions.iter().map(|distribution| {
+        Statement::new(Node::Dataset, void::DATA_DUMP, typed::iri_or_literal(distribution.location.as_str()))
+    }));
+    let is_of_distribution = |node: &Node| matches!(node, Node::Part(name) if name.starts_with("distribution-"));
+    dataset.further.retain(|statement| !is_of_distribution(&statement.subject));
+    dataset.distributions = vec![Distribution::at(Location::File(name.to_owned()))];
+    Some(dataset)
+}
+
+/// What a graph says of a node: its metadata, and the id that its `dct:identifier` makes, if it is one short word.
+///
+/// `None` where the graph says nothing of it.
+#[must_use]
+pub fn metadata_of(graph: &TripleGraph, node: &NamedNode, id: DatasetId) -> Option<(Option<DatasetId>, Metadata)> {
+    let node = graph.iri(node.as_str()).filter(|node| !graph.subject_triples(*node).is_empty())?;
+    let reader = Reader { graph, node, home: None };
+    Some((reader.identifier(), reader.metadata(id)))
+}
+
+/// One node's description.
+#[derive(Clone, Copy)]
+pub(super) struct Reader<'g> {
+    pub(super) graph: &'g TripleGraph,
+    pub(super) node: TermId,
+    /// The dataset's own IRI where the description is one of ours: nodes under it are its parts.
+    pub(super) home: Option<&'g str>,
+}
+
+impl<'g> Reader<'g> {
+    fn at(&self, node: TermId) -> Self {
+        Self { node, ..*self }
+    }
+
+    pub(super) fn is_stored(&self) -> bool {
+        self.home.is_some()
+    }
+
+    /// The name of the part that an IRI of ours names.
+    pub(super) fn part<'a>(&self, iri: &'a str) -> Option<&'a str> {
+        iri.strip_prefix(self.home?)?.strip_prefix('#')
+    }
+
+    /// The path of a file beside the catalogue that an IRI names.
+    pub(super) fn file(&self, iri: &str) -> Option<String> {
+        let path = iri.strip_prefix(FOLDER)?;
+        Some(super::iris::decode_segment(path).unwrap_or_else(|| path.to_owned()))
+    }
+
+    fn objects<'a>(&'a self, property: &str) -> impl Iterator<Item = TermId> + use<'a, 'g> {
+        let property = self.graph.iri(property);
+        let triples = self.graph.subject_triples(self.node);
+        triples.iter().filter(move |triple| Some(triple.predicate) == property).map(|triple| triple.object)
+    }
+
+    fn texts(&self, properties: &[&str]) -> Vec<Text> {
+        let (mut texts, mut seen) = (Vec::new(), FxHashSet::default());
+        for property in properties {
+            for object in self.objects(property) {
+                let TermRef::Literal { lexical, kind } = self.graph.term(object) else { continue };
+                let language = match kind {
+                    LiteralKind::Language(tag) => Some(tag.to_owned()),
+                    _ => None,
+                };
+                let text = Text { value: lexical.trim().to_owned(), language };
+                if !text.value.is_empty() && seen.insert(text.clone()) {
+                    texts.push(text);
+                }
+            }
+        }
+        texts
+    }
+
+    fn value(&self, properties: &[&str]) -> Option<String> {
+        let objects = properties.iter().flat_map(|property| self.objects(property));
+        let texts = objects.filter_map(|object| match self.graph.term(object) {
+            TermRef::Blank(_) => None,
+            TermRef::Iri(iri) if self.part(iri).is_some() => self.at(object).web_iri(),
+            term => Some(term.text().trim().to_owned()),
+        });
+        let mut texts = texts.filter(|text| !text.is_empty());
+        texts.next()
+    }
+
+    /// Agents in the order of their properties, each once, with the nodes that are they.
+    fn agents(&self, properties: &[&str], nodes: &mut FxHashMap<TermId, Agent>) -> Vec<Agent> {
+        let mut agents = Vec::new();
+        for object in properties.iter().flat_map(|property| self.objects(property)) {
+            let Some(agent) = self.at(object).agent().filter(|agent| !agent.name.is_empty()) else { continue };
+            nodes.insert(object, agent.clone());
+            if !agents.contains(&agent) {
+                agents.push(agent);
+            }
+        }
+        agents
+    }
+
+    /// The agent that this node is: a text, or a node with a name or an IRI that may serve as one.
+    fn agent(&self) -> Option<Agent> {
+        if let TermRef::Literal { lexical, .. } = self.graph.term(self.node) {
+            return Some(Agent { name: lexical.trim().to_owned(), iri: None });
+        }
+        let texts = self.texts(&[foaf::NAME, skos::PREF_LABEL, rdfs::LABEL, vcard::FN]);
+        let name = super::preferred(&texts, &["en"]).map(|text| text.value.clone());
+        let from_iri = || match self.graph.term(self.node) {
+            TermRef::Iri(iri) if self.part(iri).is_none() => Some(words(local_name(iri))),
+            _ => None,
+        };
+        Some(Agent { name: name.or_else(from_iri)?, iri: self.web_iri() })
+    }
+
+    fn identifier(&self) -> Option<DatasetId> {
+        let text = self.value(&[dcterms::IDENTIFIER])?;
+        let name = if text.contains("://") { local_name(&text).to_owned() } else { text };
+        DatasetId::new(name).ok()
+    }
+
+    /// `dct:identifier` where it is one short word, else the IRI's last part, else the title.
+    fn id(&self) -> Option<DatasetId> {
+        let from_iri = || match self.graph.term(self.node) {
+            TermRef::Iri(iri) => DatasetId::from_text(local_name(iri)),
+            _ => None,
+        };
+        let from_title = || DatasetId::from_text(&self.texts(&[dcterms::TITLE]).first()?.value);
+        self.identifier().or_else(from_iri).or_else(from_title)
+    }
+
+    fn metadata(&self, id: DatasetId) -> Metadata {
+        Metadata {
+            titles: self.texts(&[dcterms::TITLE, dc11::TITLE, rdfs::LABEL, skos::PREF_LABEL]),
+            descriptions: self.texts(&[dcterms::DESCRIPTION, dc11::DESCRIPTION, rdfs::COMMENT]),
+            alternatives: self.texts(&[dcterms::ALTERNATIVE]),
+            keywords: self.keywords(),
+            themes: self.themes(),
+            introduced_by: self.works(),
+            uses: self.value(&[lodeseek::USES]).and_then(|count| count.parse().ok()),
+            creators: self.agents(&[dcterms::CREATOR, dc11::CREATOR], &mut FxHashMap::default()),
+            publishers: self.agents(&[dcterms::PUBLISHER], &mut FxHashMap::default()),
+            license: self.value(&[dcterms::LICENSE, dcterms::RIGHTS]),
+            issued: self.value(&[dcterms::ISSUED, dcterms::CREATED]),
+            modified: self.value(&[dcterms::MODIFIED]),
+            landing_page: self.value(&[dcat::LANDING_PAGE]),
+            source: self.web_iri(),
+            id,
+        }
+    }
+
+    /// Keywords, and the names of themes where this description gives them.
+    fn keywords(&self) -> Vec<Text> {
+        let mut keywords = self.texts(&[dcat::KEYWORD]);
+        for theme in self.parts(dcat::THEME).filter(|theme| theme.scheme().is_none()) {
+            keywords.extend(theme.texts(&[skos::PREF_LABEL, rdfs::LABEL]));
+        }
+        let mut seen = FxHashSet::default();
+        keywords.retain(|keyword| seen.insert(keyword.clone()));
+        keywords
+    }
+
+    fn parts<'a>(&'a self, property: &str) -> impl Iterator<Item = Reader<'g>> + use<'a, 'g> {
+        self.objects(property).map(|node| self.at(node))
+    }
+
+    /// The IRI that the node has on the web: its own, or that of the thing it is a part for.
+    fn web_iri(&self) -> Option<String> {
+        let TermRef::Iri(iri) = self.graph.term(self.node) else { return None };
+        match (self.part(iri), self.file(iri)) {
+            (Some(_), _) => {
+                let same = self.objects(owl::SAME_AS).map(|object| self.graph.term(object).text());
+                same.filter(|iri| self.part(iri).is_none()).map(str::to_owned).next()
+            }
+            (None, Some(_)) => None,
+            (None, None) => Some(iri.to_owned()),
+        }
+    }
+
+    fn scheme(&self) -> Option<Scheme> {
+        let schemes: Vec<&str> = self.objects(skos::IN_SCHEME).map(|scheme| self.graph.term(scheme).text()).collect();
+        Scheme::ALL.into_iter().find(|scheme| schemes.contains(&scheme_iri(*scheme)))
+    }
+
+    /// Themes of the lists that are known here; of others the names are keywords.
+    fn themes(&self) -> Vec<Theme> {
+        let mut themes: Vec<Theme> = self.parts(dcat::THEME).filter_map(|theme| theme.theme()).collect();
+        themes.sort();
+        themes
+    }
+
+    fn theme(&self) -> Option<Theme> {
+        let label = self.value(&[skos::PREF_LABEL, rdfs::LABEL])?;
+        Some(Theme { label, scheme: self.scheme()?, iri: self.web_iri() })
+    }
+
+    fn works(&self) -> Vec<Work> {
+        let mut works: Vec<Work> = self.parts(lodeseek::INTRODUCED_BY).filter_map(|work| work.work()).collect();
+        works.sort();
+        works
+    }
+
+    fn work(&self) -> Option<Work> {
+        let (title, issued) = (self.value(&[dcterms::TITLE])?, self.value(&[dcterms::ISSUED]));
+        Some(Work { title, iri: self.web_iri(), issued })
+    }
+
+    /// The dataset, and what of its description had to be left aside.
+    fn dataset(&self, id: DatasetId, index: &Index<'_>) -> (Dataset, Option<String>) {
+        let mut named = self.named();
+        let closure = Closure::of(*self, index, &named.nodes.keys().copied().collect());
+        let distributions = self.distributions(&closure, &mut named);
+        let mut dataset = Dataset { distributions, ..Dataset::new(self.metadata(id)) };
+        dataset.remote = self.home.and_then(|_| self.remote());
+        if self.is_stored() {
+            dataset.metadata.source = self.value(&[dcterms::SOURCE]);
+        }
+        let (further, problem) = Carrier::new(closure, named).carry(&dataset);
+        dataset.further = further;
+        (dataset, problem)
+    }
+
+    /// The nodes of themes, works and agents.
+    fn named(&self) -> Named {
+        let mut named = Named::default();
+        let themes = self.parts(dcat::THEME).filter_map(|part| Some((part.node, typed::theme_node(&part.theme()?))));
+        let works = self.parts(lodeseek::INTRODUCED_BY);
+        let works = works.filter_map(|part| Some((part.node, typed::work_node(&part.work()?))));
+        named.nodes.extend(themes.chain(works));
+        self.agents(&[dcterms::CREATOR, dc11::CREATOR, dcterms::PUBLISHER], &mut named.agents);
+        named
+    }
+
+    /// Distributions that lie somewhere, in an order that no label of a blank node decides.
+    fn distributions(&self, closure: &Closure<'_>, named: &mut Named) -> Vec<Distribution> {
+        let mut nodes: Vec<TermId> = self.objects(dcat::DISTRIBUTION).collect();
+        nodes.sort_by_cached_key(|&node| {
+            let (is_blank, length, name) = closure.order(node);
+            let place = self.at(node).distribution().map(|distribution| distribution.location.as_str().to_owned());
+            (is_blank, length, place.filter(|_| is_blank), name)
+        });
+        let mut distributions: Vec<Distribution> = Vec::new();
+        let mut last: Option<TermId> = None;
+        for node in nodes {
+            if last.is_some_and(|last| closure.is_same(last, node)) {
+                named.nodes.insert(node, Node::Part(typed::distribution_part(distributions.len() - 1)));
+            } else if let Some(distribution) = self.at(node).distribution() {
+                named.nodes.insert(node, Node::Part(typed::distribution_part(distributions.len())));
+                distributions.push(distribution);
+                last = Some(node);
+            }
+        }
+        for dump in self.objects(void::DATA_DUMP).filter(|dump| !matches!(self.graph.term(*dump), TermRef::Blank(_))) {
+            let location = location(self.graph.term(dump).text());
+            if distributions.iter().all(|known| known.location != location) {
+                distributions.push(Distribution::at(location));
+            }
+        }
+        distributions
+    }
+
+    /// The content that this is a sample, or a copy, of.
+    fn remote(&self) -> Option<RemoteContent> {
+        let whole = self.parts(lodeseek::SAMPLE_OF).next()?;
+        let classes: Vec<&str> = self.objects(rdf::TYPE).map(|class| self.graph.term(class).text()).collect();
+        let sampled = classes.contains(&lodeseek::SAMPLED_CONTENT);
+        Some(RemoteContent {
+            endpoint: whole.value(&[void::SPARQL_ENDPOINT])?,
+            graph: whole.value(&[sd::NAME]),
+            extent: if sampled { Extent::Sample } else { Extent::Whole },
+            triples: whole.number(void::TRIPLES),
+            classes: whole.partition(void::CLASS_PARTITION, void::CLASS, void::ENTITIES),
+            properties: whole.partition(void::PROPERTY_PARTITION, void::PROPERTY, void::TRIPLES),
+        })
+    }
+
+    fn number(&self, property: &str) -> Option<u64> {
+        self.value(&[property])?.parse().ok()
+    }
+
+    /// (class or property, count) of every part, the most frequent first.
+    fn partition(&self, parts: &str, name: &str, count: &str) -> Vec<(String, u64)> {
+        let part = |part: Reader<'_>| Some((part.value(&[name])?, part.number(count)?));
+        let mut found: Vec<(String, u64)> = self.parts(parts).filter_map(part).collect();
+        found.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        found
+    }
+
+    fn distribution(&self) -> Option<Distribution> {
+        let access = self.value(&[dcat::ACCESS_URL]).map(|access| location(&access).as_str().to_owned());
+        let file = self.value(&[dcat::DOWNLOAD_URL]);
+        let location = location(file.as_deref().or(access.as_deref())?);
+        let media_type = self.value(&[dcat::MEDIA_TYPE, dcterms::FORMAT]);
+        let media_type = media_type.map(|text| typed::media_type_name(&text).to_owned());
+        Some(Distribution { location, access, media_type, copy: None })
+    }
+}
+
+fn location(text: &str) -> Location {
+    match text.strip_prefix(FOLDER) {
+        // An IRI cannot hold the spaces that a file's name may.
+        Some(path) => Location::File(super::iris::decode_segment(path).unwrap_or_else(|| path.to_owned())),
+        None => Location::from_text(text),
+    }
+}
+
+/// A dataset as triples of the catalogue graph.
+///
+/// Every node that is not of the web at large has an IRI under the dataset's own, so that the description can be found
+/// and replaced as one.
+#[must_use]
+pub fn to_triples(dataset: &Dataset, iris: &Iris) -> Vec<OxTriple> {
+    let id = &dataset.metadata.id;
+    let mut described = FxHashSet::default();
+    for statement in &dataset.further {
+        if let Node::Part(name) = &statement.subject {
+            described.insert(name.as_str());
+        }
+    }
+    let typed = typed::statements(dataset, &|part| described.contains(part));
+    // No catalogue has a say on other nodes of this home.
+    let is_allowed = |statement: &&Statement| match &statement.subject {
+        Node::Iri(iri) => !iri.starts_with(iris.base()),
+        Node::Dataset | Node::Part(_) => true,
+    };
+    let (catalog, node) = (iris.catalog(), iris.dataset(id));
+    let member = OxTriple::new(catalog, NamedNode::new_unchecked(dcat::HAS_DATASET), node);
+    let statements = typed.iter().chain(&dataset.further).filter(is_allowed);
+    std::iter::once(member).chain(statements.map(|statement| statement.to_triple(id, iris))).collect()
+}
+
+/// The dataset that the catalogue graph describes; `None` where it does not describe it.
+#[must_use]
+pub fn from_triples(graph: &TripleGraph, dataset: &NamedNode) -> Option<Dataset> {
+    let node = graph.iri(dataset.as_str())?;
+    let reader = Reader { graph, node, home: Some(graph.term(node).text()) };
+    let (read, _) = reader.dataset(reader.id()?, &Index::alone(graph, node));
+    Some(read)
+}
+
+/// The graph that holds a dataset's present content, as the catalogue graph states it.
+#[must_use]
+pub fn content_graph(dataset: &NamedNode, graph: &NamedNode, part: NamedNode) -> Vec<OxTriple> {
+    let triple = |subject: &NamedNode, predicate: &str, object: &NamedNode| {
+        OxTriple::new(subject.clone(), NamedNode::new_unchecked(predicate), object.clone())
+    };
+    vec![
+        triple(dataset, lodeseek::GRAPH, graph),
+        triple(dataset, sd::NAMED_GRAPH, &part),
+        triple(&part, rdf::TYPE, &NamedNode::new_unchecked(sd::NAMED_GRAPH_CLASS)),
+        triple(&part, sd::NAME, graph),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn graph_of(triples: &[OxTriple]) -> TripleGraph {
+        let mut builder = TripleGraphBuilder::new();
+        for triple in triples {
+            builder.insert(triple.as_ref());
+        }
+        builder.finish()
+    }
+
+    fn read_turtle(turtle: &str) -> Catalog {
+        let mut builder = TripleGraphBuilder::new();
+        Intake::default().read(turtle.as_bytes(), "c.ttl", &format!("{FOLDER}c.ttl"), &mut builder);
+        from_graph(&builder.finish())
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let dataset = Dataset {
+            metadata: Metadata {
+                titles: vec![
+                    Text { value: "Bäume".into(), language: Some("de".into()) },
+                    Text { value: "Trees".into(), language: Some("en".into()) },
+                ],
+                descriptions: vec![Text::plain("All trees")],
+                keywords: vec![Text::plain("oak"), Text::plain("trees")],
+                creators: vec![
+                    Agent { name: "City".into(), iri: Some("http://e.org/city".into()) },
+                    Agent { name: "N. N.".into(), iri: None },
+                ],
+                publishers: vec![Agent { name: "Press".into(), iri: Some("http://e.org/press".into()) }],
+                license: Some("CC-BY-4.0".into()),
+                issued: Some("2024-01-02".into()),
+                modified: Some("last year".into()),
+                landing_page: Some("http://e.org/trees".into()),
+                source: Some("http://e.org/set/1".into()),
+                alternatives: vec![Text::plain("Bäume 2024")],
+                themes: vec![
+                    Theme { label: "Counting".into(), scheme: Scheme::Task, iri: Some("http://e.org/count".into()) },
+                    Theme { label: "Images".into(), scheme: Scheme::Modality, iri: None },
+                ],
+                introduced_by: vec![Work {
+                    title: "On trees".into(),
+                    iri: Some("http://e.org/paper".into()),
+                    issued: Some("2023".into()),
+                }],
+                uses: Some(7),
+                ..Metadata::new(DatasetId::new("1").expect("an id"))
+            },
+            distributions: vec![
+                Distribution {
+                    media_type: Some("text/turtle".into()),
+                    ..Distribution::at(Location::File("a/b.ttl".into()))
+                },
+                Distribution {
+                    access: Some("http://e.org/page".into()),
+                    ..Distribution::at(Location::Remote("http://e.org/a.nt".into()))
+                },
+            ],
+            further: vec![Statement::new(Node::Dataset, dcat::VERSION, oxrdf::Literal::from("2"))],
+            remote: Some(RemoteContent {
+                endpoint: "http://e.org/sparql".into(),
+                graph: Some("http://e.org/graph".into()),
+                extent: Extent::Sample,
+                triples: Some(1000),
+                classes: vec![("http://e.org/B".into(), 5), ("http://e.org/A".into(), 4)],
+                properties: vec![("http://e.org/p".into(), 900)],
+            }),
+        };
+        let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+        let graph = graph_of(&to_triples(&dataset, &iris));
+        let mut read = from_triples(&graph, &iris.dataset(&dataset.metadata.id)).expect("described");
+        read.metadata.creators.sort();
+        assert_eq!(read, dataset);
+    }
+
+    #[test]
+    fn dcat_as_portals_write_it() {
+        let catalog = read_turtle(
+            r#"@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> . @prefix foaf: <http://xmlns.com/foaf/0.1/> .
+            <http://e.org/set/7> a dcat:Dataset ; dct:title "Seven" ; dct:publisher [ a foaf:Agent ; foaf:name "City" ] ;
+              dcat:distribution [ dcat:downloadURL <dumps/seven.ttl> ; dcat:mediaType <https://www.iana.org/assignments/media-types/text/turtle> ] ,
+                [ dcat:accessURL <http://e.org/page> ] , [ dcat:downloadURL <../../etc/passwd> ] , [ dcat:downloadURL <a%20file.nt> ] .
+            [] a dcat:Dataset ."#,
+        );
+        assert_eq!(catalog.problems.len(), 1);
+        let dataset = &catalog.datasets[0];
+        assert_eq!(dataset.metadata.id.as_str(), "7");
+        assert_eq!(dataset.metadata.publishers[0].name, "City");
+        let mut places: Vec<&str> = dataset.distributions.iter().map(|d| d.location.as_str()).collect();
+        places.sort_unstable();
+        assert_eq!(places, ["a file.nt", "dumps/seven.ttl", "file:///etc/passwd", "http://e.org/page"]);
+    }
+}

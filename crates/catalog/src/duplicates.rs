@@ -1,0 +1,552 @@
+//! The same dataset from several portals, and the versions of one.
+//!
+//! Two datasets are taken for one where they agree in a whole key ([`Reason`]): an identifier of theirs, a title, or content
+//! alone proves nothing, since copies, series and shared landing pages are everywhere. The numbers of a title (years,
+//! versions) are part of its keys: "Census 2020" and "Census 2021" are versions, never duplicates. Groups are the components
+//! of what shares keys, so that no order of the datasets changes them. A key that more than [`COMMON`] datasets share is a
+//! placeholder and tells nothing.
+//!
+//! Content is compared by the hash of its canonical form (RDFC-1.0): syntax, order and labels of blank nodes do not matter.
+//! Graphs too large or too intricate for that are compared as they are, labels included, and the reason says so.
+
+use super::{Dataset, DatasetId, Node, Statement, Value};
+use lodeseek_rdf::vocab::{adms, dcterms, owl, prov, skos};
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Datasets that may share a key.
+const COMMON: usize = 50;
+
+/// Why datasets are taken for one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// The same identifier (an IRI, a DOI, a UUID) and the same numbers in the title.
+    Identifier,
+    /// The same identifier and the same content.
+    IdentifierAndContent,
+    /// The same identifier, and the same content with the same labels of blank nodes: it is not compared without them.
+    IdentifierAndLabelledContent,
+    /// One has its source, by its own words, in what identifies the other, or in the other's source; and the same title.
+    SourceAndTitle,
+    /// The same content under the same title.
+    ContentAndTitle,
+    /// The same title, and the same content with the same labels of blank nodes: it is not compared without them.
+    LabelledContentAndTitle,
+    /// The same title, publisher and landing page.
+    TitleAndPage,
+    /// The same title, publisher and description.
+    TitleAndDescription,
+}
+
+impl Reason {
+    /// The reason in words for people, behind "because of".
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Identifier => "the same identifier",
+            Self::IdentifierAndContent => "the same identifier and content",
+            Self::IdentifierAndLabelledContent => "the same identifier and content, labels of blank nodes included",
+            Self::SourceAndTitle => "the same source and title",
+            Self::ContentAndTitle => "the same content and title",
+            Self::LabelledContentAndTitle => "the same title and content, labels of blank nodes included",
+            Self::TitleAndPage => "the same title, publisher and landing page",
+            Self::TitleAndDescription => "the same title, publisher and description",
+        }
+    }
+}
+
+/// What content is known by: two values of one kind are equal for the same content alone.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Content {
+    /// The hash of its canonical form, equal for equal graphs.
+    Canonical(String),
+    /// A hash that changes with labels of blank nodes.
+    Labelled(String),
+}
+
+impl Content {
+    /// The hash, and the reasons it gives with an identifier and with a title.
+    fn reasons(&self) -> (&String, Reason, Reason) {
+        match self {
+            Self::Canonical(hash) => (hash, Reason::IdentifierAndContent, Reason::ContentAndTitle),
+            Self::Labelled(hash) => (hash, Reason::IdentifierAndLabelledContent, Reason::LabelledContentAndTitle),
+        }
+    }
+}
+
+/// What datasets are compared by.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Candidate {
+    /// The dataset.
+    pub id: DatasetId,
+    /// Its identifiers, normalised.
+    pub identifiers: BTreeSet<String>,
+    /// What its catalogue says it was made from. That may be another dataset as well: it proves less than an identifier.
+    sources: BTreeSet<String>,
+    /// The words of its title, in lower case.
+    title: Vec<String>,
+    publisher: Option<String>,
+    page: Option<String>,
+    description: Option<String>,
+    content: Option<Content>,
+}
+
+impl Candidate {
+    /// Of a dataset, and of its content where there is any.
+    #[must_use]
+    pub fn of(dataset: &Dataset, content: Option<Content>) -> Self {
+        let metadata = &dataset.metadata;
+        let has_title = !metadata.titles.is_empty();
+        let publisher = metadata.agents().map(|agent| folded(&agent.name).join(" ")).min();
+        Self {
+            id: metadata.id.clone(),
+            identifiers: identifiers(dataset),
+            sources: sources(dataset),
+            title: if has_title { folded(metadata.title()) } else { Vec::new() },
+            publisher: publisher.filter(|name| !name.is_empty()),
+            page: metadata.landing_page.as_deref().and_then(address),
+            description: metadata.description().map(|text| folded(text).join(" ")).filter(|text| !text.is_empty()),
+            content,
+        }
+    }
+
+    /// The words of the title that tell editions apart: those with digits.
+    fn numbers(&self) -> String {
+        let numbers = self.title.iter().filter(|word| word.contains(|c: char| c.is_ascii_digit()));
+        numbers.map(String::as_str).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Everything that another dataset must share one of.
+    fn keys(&self) -> Vec<(Reason, Vec<String>)> {
+        let mut keys = Vec::new();
+        for identifier in &self.identifiers {
+            keys.push((Reason::Identifier, vec![identifier.clone(), self.numbers()]));
+            if let Some((hash, reason, _)) = self.content.as_ref().map(Content::reasons) {
+                keys.push((reason, vec![identifier.clone(), hash.clone()]));
+            }
+        }
+        if self.title.is_empty() {
+            return keys;
+        }
+        let title = self.title.join(" ");
+        let origins = self.identifiers.union(&self.sources);
+        keys.extend(origins.map(|origin| (Reason::SourceAndTitle, vec![origin.clone(), title.clone()])));
+        if let Some((hash, _, reason)) = self.content.as_ref().map(Content::reasons) {
+            keys.push((reason, vec![title.clone(), hash.clone()]));
+        }
+        if let Some(publisher) = &self.publisher {
+            for (reason, other) in
+                [(Reason::TitleAndPage, &self.page), (Reason::TitleAndDescription, &self.description)]
+            {
+                keys.extend(other.iter().map(|other| (reason, vec![title.clone(), publisher.clone(), other.clone()])));
+            }
+        }
+        keys
+    }
+
+    /// What all editions of it share: the title without its last number, and who publishes it. Numbers before it are what it is
+    /// an edition of: version 2 of workflow 2258 is no edition of workflow 2759.
+    fn series(&self) -> Option<(String, String)> {
+        let number = self.title.iter().rposition(|word| word.contains(|c: char| c.is_ascii_digit()));
+        let words = self.title.iter().enumerate().filter(|(place, _)| Some(*place) != number);
+        let title = words.map(|(_, word)| word.as_str()).collect::<Vec<_>>().join(" ");
+        Some((title, self.publisher.clone()?)).filter(|(title, _)| !title.is_empty())
+    }
+}
+
+/// Words in lower case, without punctuation; points within numbers stay, for versions.
+pub(super) fn folded(text: &str) -> Vec<String> {
+    let lower = text.to_lowercase();
+    let words = lower.split(|c: char| !(c.is_alphanumeric() || c == '.')).map(|word| word.trim_matches('.'));
+    words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+/// An address of the web, without what portals vary: the scheme, `www.`, a final slash.
+fn address(text: &str) -> Option<String> {
+    let rest = text.trim();
+    let rest = rest.strip_prefix("https://").or_else(|| rest.strip_prefix("http://"))?;
+    let rest = rest.strip_prefix("www.").unwrap_or(rest).trim_end_matches('/');
+    let (host, path) = rest.split_once('/').map_or((rest, None), |(host, path)| (host, Some(path)));
+    let host = host.to_lowercase();
+    Some(path.map_or(host.clone(), |path| format!("{host}/{path}")))
+}
+
+/// An identifier that is one everywhere: a DOI in any form, an address, a URN, a UUID. Numbers and names of portals are none.
+fn identifier(text: &str) -> Option<String> {
+    let text = text.trim();
+    let lower = text.to_lowercase();
+    let doi = ["https://doi.org/", "http://doi.org/", "https://dx.doi.org/", "http://dx.doi.org/", "doi:", "info:doi/"]
+        .iter()
+        .find_map(|prefix| lower.strip_prefix(prefix))
+        .unwrap_or(&lower);
+    let doi = doi.trim_start();
+    if doi.starts_with("10.") && doi.contains('/') && !doi.contains(char::is_whitespace) {
+        return Some(format!("doi:{doi}"));
+    }
+    let uuid = lower.strip_prefix("urn:uuid:").unwrap_or(&lower);
+    let is_dash = |place: usize| matches!(place, 8 | 13 | 18 | 23);
+    let is_uuid = uuid.len() == 36
+        && uuid.bytes().enumerate().all(|(at, byte)| if is_dash(at) { byte == b'-' } else { byte.is_ascii_hexdigit() });
+    if is_uuid {
+        return Some(format!("urn:uuid:{uuid}"));
+    }
+    address(text).filter(|address| address.contains('/')).or_else(|| lower.starts_with("urn:").then_some(lower))
+}
+
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::Node(Node::Iri(iri)) => Some(iri.clone()),
+        Value::Literal(literal) => Some(literal.value().to_owned()),
+        Value::Node(_) => None,
+    }
+}
+
+/// What a catalogue gives as `dct:source` is carried as `prov:wasDerivedFrom`: the dataset's own source is its entry there.
+fn sources(dataset: &Dataset) -> BTreeSet<String> {
+    let is_source = |one: &&Statement| one.subject == Node::Dataset && one.predicate == prov::WAS_DERIVED_FROM;
+    let said = dataset.further.iter().filter(is_source).filter_map(|one| text(&one.object));
+    said.filter_map(|text| identifier(&text)).collect()
+}
+
+fn identifiers(dataset: &Dataset) -> BTreeSet<String> {
+    let (mut found, mut named) = (BTreeSet::new(), BTreeSet::new());
+    found.extend(dataset.metadata.source.as_deref().and_then(identifier));
+    // A catalogue's identifier becomes the id: a DOI there is one still.
+    found.extend(identifier(dataset.metadata.id.as_str()));
+    for statement in dataset.further.iter().filter(|statement| statement.subject == Node::Dataset) {
+        match (statement.predicate.as_str(), &statement.object) {
+            (adms::IDENTIFIER, Value::Node(part @ Node::Part(_))) => {
+                named.insert(part.clone());
+            }
+            (dcterms::IDENTIFIER | adms::IDENTIFIER | owl::SAME_AS, value) => {
+                found.extend(text(value).as_deref().and_then(identifier));
+            }
+            _ => {}
+        }
+    }
+    let notations =
+        dataset.further.iter().filter(|one| one.predicate == skos::NOTATION && named.contains(&one.subject));
+    found.extend(notations.filter_map(|one| text(&one.object)).filter_map(|text| identifier(&text)));
+    found
+}
+
+/// Datasets that are one.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Group {
+    /// The datasets, by id: two at least.
+    pub members: Vec<DatasetId>,
+    /// Why.
+    pub reasons: BTreeSet<Reason>,
+}
+
+/// What was found among datasets.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Duplicates {
+    /// Datasets that are one, each in one group at most.
+    pub groups: Vec<Group>,
+    /// Editions of one dataset, which are not one: those with the same title but for its numbers, and publisher.
+    pub versions: Vec<Vec<DatasetId>>,
+}
+
+impl Duplicates {
+    /// Finds them. The order of the candidates changes nothing.
+    #[must_use]
+    pub fn among(candidates: &[Candidate]) -> Self {
+        let mut holders: FxHashMap<(Reason, Vec<String>), Vec<usize>> = FxHashMap::default();
+        let mut seen = FxHashSet::default();
+        for (place, candidate) in candidates.iter().enumerate().filter(|(_, candidate)| seen.insert(&candidate.id)) {
+            for key in candidate.keys() {
+                let places = holders.entry(key).or_default();
+                if places.last() != Some(&place) {
+                    places.push(place);
+                }
+            }
+        }
+        // What identifies all that share it is no source of any: as an identifier it is a key already.
+        let is_source = |origin: &str, places: &[usize]| {
+            places.iter().any(|place| !candidates[*place].identifiers.contains(origin))
+        };
+        holders.retain(|(reason, values), places| {
+            let proves = *reason != Reason::SourceAndTitle || is_source(&values[0], places);
+            (2..=COMMON).contains(&places.len()) && proves
+        });
+        let mut sets = Sets::new(candidates.len());
+        for places in holders.values() {
+            places.windows(2).for_each(|pair| sets.unite(pair[0], pair[1]));
+        }
+        let mut groups: BTreeMap<usize, Group> = BTreeMap::new();
+        for ((reason, _), places) in &holders {
+            let group = groups
+                .entry(sets.find(places[0]))
+                .or_insert_with(|| Group { members: Vec::new(), reasons: BTreeSet::new() });
+            group.members.extend(places.iter().map(|place| candidates[*place].id.clone()));
+            group.reasons.insert(*reason);
+        }
+        let mut groups: Vec<Group> = groups.into_values().collect();
+        for group in &mut groups {
+            group.members.sort();
+            group.members.dedup();
+        }
+        groups.retain(|group| group.members.len() > 1);
+        groups.sort_by(|a, b| a.members.cmp(&b.members));
+        Self { groups, versions: versions(candidates) }
+    }
+
+    /// How many datasets there are more than groups: those that need not be shown.
+    #[must_use]
+    pub fn surplus(&self) -> usize {
+        self.groups.iter().map(|group| group.members.len() - 1).sum()
+    }
+}
+
+fn versions(candidates: &[Candidate]) -> Vec<Vec<DatasetId>> {
+    let mut series: BTreeMap<(String, String), Vec<&Candidate>> = BTreeMap::new();
+    for candidate in candidates {
+        if let Some(key) = candidate.series() {
+            series.entry(key).or_default().push(candidate);
+        }
+    }
+    let told_apart = |editions: &&Vec<&Candidate>| {
+        editions
+            .iter()
+            .map(|edition| edition.numbers())
+            .filter(|numbers| !numbers.is_empty())
+            .collect::<BTreeSet<_>>()
+            .len()
+            > 1
+    };
+    let mut found: Vec<Vec<DatasetId>> = Vec::new();
+    for editions in series.values().filter(told_apart) {
+        let mut ids: Vec<DatasetId> = editions.iter().map(|edition| edition.id.clone()).collect();
+        ids.sort();
+        ids.dedup();
+        found.push(ids);
+    }
+    found.sort();
+    found
+}
+
+/// Disjoint sets of places.
+struct Sets(Vec<usize>);
+
+impl Sets {
+    fn new(size: usize) -> Self {
+        Self((0..size).collect())
+    }
+
+    fn find(&mut self, mut place: usize) -> usize {
+        while self.0[place] != place {
+            self.0[place] = self.0[self.0[place]];
+            place = self.0[place];
+        }
+        place
+    }
+
+    fn unite(&mut self, one: usize, other: usize) {
+        let (one, other) = (self.find(one), self.find(other));
+        self.0[one.max(other)] = one.min(other);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Agent, Metadata, Statement, Text};
+    use super::*;
+    use proptest::prelude::*;
+
+    fn dataset(id: &str, title: &str, publisher: &str) -> Dataset {
+        let agent = Agent { name: publisher.to_owned(), iri: None };
+        Dataset::new(Metadata {
+            titles: vec![Text::plain(title)],
+            publishers: vec![agent],
+            ..Metadata::new(DatasetId::new(id).expect("an id"))
+        })
+    }
+
+    fn identified(mut dataset: Dataset, identifier: &str) -> Dataset {
+        let literal = oxrdf::Literal::from(identifier);
+        dataset.further.push(Statement::new(Node::Dataset, dcterms::IDENTIFIER, literal));
+        dataset
+    }
+
+    fn groups(candidates: &[Candidate]) -> Vec<Vec<String>> {
+        let groups = Duplicates::among(candidates).groups.into_iter();
+        groups.map(|group| group.members.iter().map(ToString::to_string).collect()).collect()
+    }
+
+    fn alone(dataset: &Dataset) -> Candidate {
+        Candidate::of(dataset, None)
+    }
+
+    #[test]
+    fn identifiers_are_one_in_all_their_forms() {
+        for doi in [
+            "10.5281/ZENODO.1",
+            "doi:10.5281/zenodo.1",
+            "https://doi.org/10.5281/zenodo.1",
+            "http://dx.doi.org/10.5281/zenodo.1",
+        ] {
+            assert_eq!(identifier(doi).as_deref(), Some("doi:10.5281/zenodo.1"), "{doi}");
+        }
+        assert_eq!(identifier("https://www.E.org/set/A/"), identifier("http://e.org/set/A"));
+        assert_ne!(identifier("http://e.org/set/A"), identifier("http://e.org/set/a"), "paths tell case apart");
+        let uuid = "0f8fad5b-d9cb-469f-a165-70867728950e";
+        assert_eq!(identifier(&format!("urn:uuid:{}", uuid.to_uppercase())), identifier(uuid));
+        for none in ["12", "trees", "", "http://e.org/", "10.5", "0f8fad5b"] {
+            assert_eq!(identifier(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn every_reason_has_a_pair_and_none_is_half() {
+        let titled = |id: &str| dataset(id, "City trees", "Parks");
+        let paged = |id: &str, page: &str| {
+            let mut dataset = titled(id);
+            dataset.metadata.landing_page = Some(page.to_owned());
+            dataset
+        };
+        let told = |id: &str, text: &str| {
+            let mut dataset = titled(id);
+            dataset.metadata.descriptions = vec![Text::plain(text)];
+            dataset
+        };
+        let doi = |id: &str, title: &str| identified(dataset(id, title, id), "10.1/x");
+        let reasons = |a: &Dataset, b: &Dataset, content: [Option<Content>; 2]| -> Vec<Reason> {
+            let [first, second] = content;
+            let found = Duplicates::among(&[Candidate::of(a, first), Candidate::of(b, second)]);
+            found.groups.into_iter().flat_map(|group| group.reasons).collect()
+        };
+        let none = [const { None }; 2];
+        let canonical = |hash: &str| Some(Content::Canonical(hash.to_owned()));
+        let labelled = |hash: &str| Some(Content::Labelled(hash.to_owned()));
+        let same = || [canonical("c"), canonical("c")];
+        let alike = || [labelled("c"), labelled("c")];
+        assert_eq!(reasons(&doi("a", "Trees"), &doi("b", "All the trees"), none.clone()), [Reason::Identifier]);
+        assert_eq!(reasons(&doi("a", "Trees 2020"), &doi("b", "Trees 2021"), none.clone()), []);
+        assert_eq!(reasons(&doi("a", "Trees 2020"), &doi("b", "Trees"), same()), [Reason::IdentifierAndContent]);
+        assert_eq!(reasons(&titled("a"), &dataset("b", "City: TREES", "Other"), same()), [Reason::ContentAndTitle]);
+        assert_eq!(reasons(&titled("a"), &dataset("b", "Town trees", "Parks"), same()), []);
+        assert_eq!(reasons(&titled("a"), &titled("b"), [canonical("c"), canonical("d")]), []);
+        assert_eq!(reasons(&titled("a"), &titled("b"), [canonical("c"), labelled("c")]), []);
+        let (one, other) = (doi("a", "Trees 2020"), doi("b", "Trees"));
+        assert_eq!(reasons(&one, &other, alike()), [Reason::IdentifierAndLabelledContent]);
+        assert_eq!(reasons(&titled("a"), &titled("b"), alike()), [Reason::LabelledContentAndTitle]);
+        assert_eq!(reasons(&titled("a"), &titled("b"), none.clone()), []);
+        let (one, other) = (paged("a", "http://e.org/t/"), paged("b", "https://www.e.org/t"));
+        assert_eq!(reasons(&one, &other, none.clone()), [Reason::TitleAndPage]);
+        assert_eq!(reasons(&one, &paged("b", "https://e.org/u"), none.clone()), []);
+        assert_eq!(
+            reasons(&told("a", "All of them."), &told("b", "all of them"), none.clone()),
+            [Reason::TitleAndDescription]
+        );
+        assert_eq!(reasons(&told("a", "All"), &told("b", "Some"), none.clone()), []);
+    }
+
+    #[test]
+    fn editions_are_versions_and_no_duplicates() {
+        let editions = ["Census 2020", "Census 2021", "Census"].map(|title| {
+            let mut dataset = dataset(&title.replace(' ', "-"), title, "Office");
+            dataset.metadata.landing_page = Some("http://e.org/census".to_owned());
+            alone(&identified(dataset, "http://e.org/census/all"))
+        });
+        let found = Duplicates::among(&editions);
+        assert!(found.groups.is_empty(), "{found:?}");
+        let ids: Vec<&str> = found.versions[0].iter().map(DatasetId::as_str).collect();
+        assert_eq!((found.versions.len(), ids), (1, vec!["Census", "Census-2020", "Census-2021"]));
+        let versions = ["Tool v1.0", "Tool v1.1"].map(|title| alone(&dataset(title.split_at(5).1, title, "Office")));
+        assert_eq!(Duplicates::among(&versions).versions.len(), 1);
+        let runs = ["workflow_2258_version_2", "workflow_2258_version_3", "workflow_2759_version_2"];
+        let runs = runs.map(|title| alone(&dataset(title, title, "Office")));
+        let found = Duplicates::among(&runs).versions;
+        assert_eq!(found.len(), 1, "of one workflow alone: {found:?}");
+        assert_eq!(found[0].len(), 2);
+    }
+
+    #[test]
+    fn an_id_may_be_a_doi_and_a_source_proves_with_the_title() {
+        let titled = |id: &str| dataset(id, "Trees", id);
+        let derived = |id: &str, title: &str| {
+            let mut dataset = dataset(id, title, id);
+            let source = Node::Iri("https://portal.example.org/set/1".to_owned());
+            dataset.further.push(Statement::new(Node::Dataset, prov::WAS_DERIVED_FROM, source));
+            dataset
+        };
+        let mut original = titled("a");
+        original.metadata.source = Some("http://portal.example.org/set/1/".to_owned());
+        let reasons = |a: &Dataset, b: &Dataset| -> Vec<Reason> {
+            let found = Duplicates::among(&[alone(a), alone(b)]);
+            found.groups.into_iter().flat_map(|group| group.reasons).collect()
+        };
+        assert_eq!(reasons(&original, &derived("b", "Trees")), [Reason::SourceAndTitle]);
+        assert_eq!(reasons(&derived("a", "Trees"), &derived("b", "Trees")), [Reason::SourceAndTitle]);
+        assert_eq!(reasons(&original, &derived("b", "Oaks among them")), [], "made from it, and another");
+        let doi = identified(titled("b"), "https://doi.org/10.1/x");
+        assert_eq!(reasons(&titled("10.1/X"), &doi), [Reason::Identifier]);
+        assert_eq!(reasons(&titled("doi:10.1/x"), &titled("http://dx.doi.org/10.1/x")), [Reason::Identifier]);
+    }
+
+    #[test]
+    fn a_placeholder_identifies_nothing() {
+        let all: Vec<Candidate> = (0..=COMMON)
+            .map(|number| {
+                alone(&identified(
+                    dataset(&format!("d{number}"), "T", &format!("p{number}")),
+                    "http://e.org/none/given",
+                ))
+            })
+            .collect();
+        assert!(groups(&all).is_empty());
+        assert_eq!(groups(&all[1..]).len(), 1, "one less, and they are one");
+    }
+
+    fn candidates() -> impl Strategy<Value = Vec<Candidate>> {
+        let one = (0..4_u8, 0..3_u8, 0..3_u8, proptest::option::of(0..3_u8));
+        proptest::collection::vec(one, 0..12).prop_map(|rows| {
+            let candidate = |(place, (title, publisher, number, content)): (usize, (u8, u8, u8, Option<u8>))| {
+                let dataset = dataset(&format!("d{place:02}"), &format!("t{title} of"), &format!("p{publisher}"));
+                let content = content.map(|content| Content::Canonical(content.to_string()));
+                Candidate::of(&identified(dataset, &format!("10.1/{number}")), content)
+            };
+            rows.into_iter().enumerate().map(candidate).collect()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn neither_order_nor_repetition_matters(candidates in candidates(), turn in 0..12_usize) {
+            let found = Duplicates::among(&candidates);
+            let mut turned = candidates.clone();
+            turned.reverse();
+            let turn = turn.min(turned.len());
+            turned.rotate_left(turn);
+            prop_assert_eq!(&Duplicates::among(&turned), &found);
+            let twice: Vec<Candidate> = candidates.iter().chain(&candidates).cloned().collect();
+            prop_assert_eq!(&Duplicates::among(&twice), &found);
+            let mut seen = BTreeSet::new();
+            for id in found.groups.iter().flat_map(|group| &group.members) {
+                prop_assert!(seen.insert(id.clone()), "{} is in two groups", id);
+            }
+        }
+
+        /// What shares a key shares a group, and nothing else does: components found by walking, without sets.
+        #[test]
+        fn groups_are_components(candidates in candidates()) {
+            let linked = |a: &Candidate, b: &Candidate| a.keys().iter().any(|key| b.keys().contains(key));
+            let mut expected: BTreeSet<Vec<String>> = BTreeSet::new();
+            for start in 0..candidates.len() {
+                let mut reached = BTreeSet::from([start]);
+                while let Some(next) = (0..candidates.len()).find(|next| {
+                    !reached.contains(next) && reached.iter().any(|at| linked(&candidates[*at], &candidates[*next]))
+                }) {
+                    reached.insert(next);
+                }
+                if reached.len() > 1 {
+                    expected.insert(reached.iter().map(|place| candidates[*place].id.to_string()).collect());
+                }
+            }
+            prop_assert_eq!(groups(&candidates), expected.into_iter().collect::<Vec<_>>());
+        }
+    }
+}

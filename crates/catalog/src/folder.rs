@@ -1,0 +1,115 @@
+//! A folder as a catalogue: its catalogues' datasets, and every dump that no catalogue in it names.
+//!
+//! Files are taken in the order of their paths. Hidden ones are left aside, and links that lead out of the folder.
+
+use super::{Catalog, CatalogError, Dataset, DatasetId, Form, Location};
+use lodeseek_rdf::intake::Syntax;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+/// Folders inside one another.
+const DEPTH: usize = 64;
+
+/// Reads every file of a folder.
+pub(super) fn read(folder: &Path) -> Result<Catalog, CatalogError> {
+    let root = folder.canonicalize().map_err(CatalogError::io(folder))?;
+    let mut whole = Catalog { folder: folder.to_owned(), form: Form::Folder, ..Catalog::default() };
+    let mut files = Vec::new();
+    walk(&root, Path::new(""), 0, &mut files, &mut whole.problems).map_err(CatalogError::io(folder))?;
+    let (mut dumps, mut named) = (Vec::new(), BTreeSet::new());
+    for file in files {
+        match Catalog::read_file(&root.join(&file)) {
+            Ok(catalog) if catalog.form == Form::Dump => {
+                dumps.extend(catalog.datasets.into_iter().map(|d| (file.clone(), d)))
+            }
+            Ok(catalog) => add(&mut whole, catalog, &file, &mut named),
+            Err(error) => {
+                whole.problems.push(error.to_string());
+                whole.lost += 1;
+            }
+        }
+    }
+    let dumps = dumps.into_iter().filter(|(file, _)| !named.contains(&slashed(file)));
+    whole.datasets.extend(dumps.filter_map(|(file, dataset)| dump(&file, dataset)));
+    Ok(whole)
+}
+
+/// Adds what a catalogue has, its files as seen from the folder.
+fn add(whole: &mut Catalog, mut catalog: Catalog, file: &Path, named: &mut BTreeSet<String>) {
+    let inner = file.parent().map(slashed).filter(|inner| !inner.is_empty());
+    for distribution in catalog.datasets.iter_mut().flat_map(|dataset| &mut dataset.distributions) {
+        if let Location::File(path) = &mut distribution.location {
+            if let Some(inner) = &inner {
+                *path = format!("{inner}/{path}");
+            }
+            named.insert(path.clone());
+        }
+    }
+    whole.datasets.append(&mut catalog.datasets);
+    whole.problems.append(&mut catalog.problems);
+    whole.lost += catalog.lost;
+    whole.beside.catalogs += catalog.beside.catalogs;
+    whole.beside.records += catalog.beside.records;
+    whole.beside.series += catalog.beside.series;
+    whole.beside.services += catalog.beside.services;
+}
+
+/// A dump by its place in the folder: files of one name in two folders are two datasets.
+fn dump(file: &Path, mut dataset: Dataset) -> Option<Dataset> {
+    let path = slashed(file);
+    if let Some((inner, _)) = path.rsplit_once('/') {
+        dataset.metadata.id = DatasetId::from_text(&format!("{inner}/{}", dataset.metadata.id))?;
+    }
+    for distribution in &mut dataset.distributions {
+        distribution.location = Location::File(path.clone());
+    }
+    Some(dataset)
+}
+
+fn slashed(path: &Path) -> String {
+    let parts: Vec<_> = path.components().map(|part| part.as_os_str().to_string_lossy()).collect();
+    parts.join("/")
+}
+
+fn walk(
+    root: &Path,
+    inner: &Path,
+    depth: usize,
+    files: &mut Vec<PathBuf>,
+    problems: &mut Vec<String>,
+) -> io::Result<()> {
+    let mut entries: Vec<_> = fs::read_dir(root.join(inner))?.collect::<io::Result<_>>()?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let name = entry.file_name();
+        let path = inner.join(&name);
+        if name.to_string_lossy().starts_with('.') {
+            continue;
+        }
+        let kind = entry.file_type()?;
+        if kind.is_dir() && depth < DEPTH {
+            walk(root, &path, depth + 1, files, problems)?;
+        } else if kind.is_dir() {
+            problems.push(format!("{}: more than {DEPTH} folders deep; not looked into", path.display()));
+        } else if kind.is_symlink() && !leads_to_file_within(root, &root.join(&path)) {
+            problems.push(format!("{}: a link to no file of this folder; not followed", path.display()));
+        } else if may_be_read(&name.to_string_lossy()) {
+            files.push(path);
+        } else {
+            problems.push(format!("{}: by its name neither RDF nor a catalogue; not read", path.display()));
+        }
+    }
+    Ok(())
+}
+
+fn leads_to_file_within(root: &Path, link: &Path) -> bool {
+    link.canonicalize().is_ok_and(|target| target.starts_with(root) && target.is_file())
+}
+
+/// Other files of a folder are its owner's business: notes, pictures, tables.
+fn may_be_read(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let others = [".html", ".htm", ".jsonl", ".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz"];
+    Syntax::of_file_name(&name).is_some() || others.iter().any(|suffix| name.ends_with(suffix))
+}

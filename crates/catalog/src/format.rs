@@ -1,0 +1,157 @@
+//! The forms of files, and what catalogues call them.
+
+use super::{Dataset, Distribution, Location, Node, Value};
+use lodeseek_rdf::local_name;
+use lodeseek_rdf::vocab::dcterms;
+
+/// A form of files that is known by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Format {
+    /// What people call it.
+    pub name: &'static str,
+    /// What portals call it.
+    pub short: &'static str,
+    /// Media types, extensions and the names of lists, in lower case; the media type that is registered first.
+    pub told_as: &'static [&'static str],
+}
+
+const fn format(name: &'static str, short: &'static str, told_as: &'static [&'static str]) -> Format {
+    Format { name, short, told_as }
+}
+
+const FORMATS: &[Format] = &[
+    format("Turtle", "TTL", &["text/turtle", "application/x-turtle", "ttl", "turtle", "rdf_turtle"]),
+    format("RDF/XML", "RDF", &["application/rdf+xml", "rdf", "rdf/xml", "owl", "rdf_xml"]),
+    format("JSON-LD", "JSON-LD", &["application/ld+json", "jsonld", "json-ld", "json_ld"]),
+    format("N-Triples", "N-Triples", &["application/n-triples", "nt", "n-triples", "rdf_n_triples", "ntriples"]),
+    format("N-Quads", "N-Quads", &["application/n-quads", "nq", "n-quads", "rdf_n_quads", "nquads"]),
+    format("TriG", "TriG", &["application/trig", "trig", "rdf_trig"]),
+    format("N3", "N3", &["text/n3", "n3", "text/rdf+n3"]),
+    format("HDT", "HDT", &["application/vnd.hdt", "hdt"]),
+    format("SPARQL", "SPARQL", &["application/sparql-results+json", "sparql", "sparqlq", "api/sparql"]),
+    format("CSV", "CSV", &["text/csv", "csv"]),
+    format("TSV", "TSV", &["text/tab-separated-values", "tsv"]),
+    format("GeoJSON", "GeoJSON", &["application/geo+json", "application/vnd.geo+json", "geojson"]),
+    format("JSON", "JSON", &["application/json", "json"]),
+    format("XML", "XML", &["application/xml", "text/xml", "xml"]),
+    format("HTML", "HTML", &["text/html", "html", "htm"]),
+    format("PDF", "PDF", &["application/pdf", "pdf"]),
+    format("XLSX", "XLSX", &["application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx"]),
+    format("XLS", "XLS", &["application/vnd.ms-excel", "xls"]),
+    format("ODS", "ODS", &["application/vnd.oasis.opendocument.spreadsheet", "ods"]),
+    format("KML", "KML", &["application/vnd.google-earth.kml+xml", "kml"]),
+    format("GML", "GML", &["application/gml+xml", "gml"]),
+    format("Shapefile", "SHP", &["application/vnd.shp", "shp"]),
+    format("WMS", "WMS", &["application/vnd.ogc.wms_xml", "wms", "wms_srvc"]),
+    format("WFS", "WFS", &["application/vnd.ogc.wfs_xml", "wfs", "wfs_srvc"]),
+    format("ZIP", "ZIP", &["application/zip", "application/x-zip-compressed", "zip"]),
+    format("GZIP", "GZIP", &["application/gzip", "application/x-gzip", "gz"]),
+];
+/// What says how a file is packed, or nothing, but not what is in it.
+const PACKED: &[&str] = &["ZIP", "GZIP"];
+const NOTHING: &[&str] = &["application/octet-stream", "octet stream", "octet-stream", "op_datpro"];
+
+impl Format {
+    /// The format of a media type, an extension or another name for it, in whatever case.
+    #[must_use]
+    pub fn of(name: &str) -> Option<Self> {
+        let name = name.split(';').next().unwrap_or(name).trim().to_ascii_lowercase();
+        FORMATS.iter().find(|format| format.told_as.contains(&name.as_str())).copied()
+    }
+
+    /// The format that portals call so.
+    #[must_use]
+    pub fn of_short(short: &str) -> Option<Self> {
+        FORMATS.iter().find(|format| format.short == short).copied()
+    }
+
+    /// The format that a file's name ends with; behind it the endings of packers do not count.
+    #[must_use]
+    pub fn of_path(path: &str) -> Option<Self> {
+        let path = path.split(['?', '#']).next()?.to_ascii_lowercase();
+        let ends = [".gz", ".bz2", ".xz", ".zst"].iter();
+        let path = ends.fold(path.as_str(), |path, end| path.strip_suffix(end).unwrap_or(path));
+        Self::of(path.rsplit('/').next()?.rsplit_once('.')?.1)
+    }
+
+    /// Whether it says what is in a file, not how that is packed alone.
+    fn is_of_content(self) -> bool {
+        !PACKED.contains(&self.name)
+    }
+}
+
+impl Dataset {
+    /// The names of the formats in which it can be had, each once, in the order of its distributions.
+    #[must_use]
+    pub fn format_names(&self) -> Vec<String> {
+        let files = self.distributions.iter().enumerate();
+        let endpoint = self.remote.iter().map(|_| "SPARQL".to_owned());
+        let names = files.filter_map(|(place, file)| self.format_name(place, file)).chain(endpoint);
+        names.fold(Vec::new(), |mut names, name| {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+            names
+        })
+    }
+
+    /// What is told of a file decides; where that says no more than how it is packed, its name; then what is told, as it is.
+    fn format_name(&self, place: usize, file: &Distribution) -> Option<String> {
+        let part = Node::Part(super::typed::distribution_part(place));
+        let said = self.said(&part, dcterms::FORMAT).filter_map(text);
+        let told: Vec<&str> = file.media_type.as_deref().into_iter().chain(said).collect();
+        let known = || told.iter().filter_map(|told| Format::of(told).or_else(|| Format::of(local_name(told))));
+        let by_name = || match &file.location {
+            Location::File(path) | Location::Remote(path) => Format::of_path(path),
+        };
+        let format = known().find(|format| format.is_of_content()).or_else(by_name).or_else(|| known().next());
+        format.map(|format| format.name.to_owned()).or_else(|| told.first().and_then(|told| unknown(told)))
+    }
+}
+
+fn text(value: &Value) -> Option<&str> {
+    match value {
+        Value::Literal(literal) => Some(literal.value()),
+        Value::Node(Node::Iri(iri)) => Some(iri),
+        Value::Node(_) => None,
+    }
+}
+
+/// The name of a format that is not known here: what its media type or its IRI ends with.
+fn unknown(told: &str) -> Option<String> {
+    if NOTHING.contains(&told.trim().to_ascii_lowercase().as_str()) {
+        return None;
+    }
+    let name = local_name(told.split(';').next().unwrap_or(told).trim());
+    let name = name.trim_start_matches("x-").trim_start_matches("vnd.");
+    (!name.is_empty()).then(|| name.to_uppercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{DatasetId, Metadata, Statement};
+    use super::*;
+    use oxrdf::Literal;
+
+    fn file(path: &str, media_type: Option<&str>) -> Distribution {
+        Distribution { media_type: media_type.map(str::to_owned), ..Distribution::at(Location::from_text(path)) }
+    }
+
+    #[test]
+    fn formats_have_one_name_whatever_catalogues_call_them() {
+        let mut dataset = Dataset::new(Metadata::new(DatasetId::new("a").expect("an id")));
+        dataset.distributions = vec![
+            file("a", Some("text/turtle; charset=utf-8")),
+            file("http://e.org/dump.TTL.gz?download=1", Some("application/gzip")),
+            file("b", Some("http://publications.europa.eu/resource/authority/file-type/RDF_XML")),
+            file("c.zip", Some("application/zip")),
+            file("d", Some("application/octet-stream")),
+            file("e", Some("application/vnd.las")),
+            file("f", None),
+            file("g", None),
+        ];
+        let said = Value::Literal(Literal::from("csv"));
+        dataset.further = vec![Statement::new(Node::Part("distribution-8".to_owned()), dcterms::FORMAT, said)];
+        assert_eq!(dataset.format_names(), ["Turtle", "RDF/XML", "ZIP", "LAS", "CSV"]);
+    }
+}

@@ -1,0 +1,171 @@
+//! The IRIs of a home: every one begins with its configured base.
+
+use super::DatasetId;
+use oxrdf::NamedNode;
+
+/// A base that cannot be used.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("{0:?} is no base for IRIs: it must be an absolute http(s) IRI that ends with a slash")]
+pub struct InvalidBase(String);
+
+/// Makes the IRIs of datasets, graphs and their parts.
+///
+/// ```
+/// use lodeseek_catalog::{DatasetId, Iris};
+/// let iris = Iris::new("http://data.example.org/")?;
+/// let id = DatasetId::new("trees/2024").expect("an id");
+/// assert_eq!(iris.dataset(&id).as_str(), "http://data.example.org/dataset/trees%2F2024");
+/// # Ok::<_, lodeseek_catalog::InvalidBase>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Iris {
+    base: String,
+}
+
+/// With the default base.
+impl Default for Iris {
+    fn default() -> Self {
+        Self { base: Self::DEFAULT_BASE.to_owned() }
+    }
+}
+
+impl Iris {
+    /// The address `serve` listens on when nothing else is said, so that IRIs can be followed.
+    pub const DEFAULT_BASE: &str = "http://localhost:7878/";
+
+    /// IRIs that begin with `base`.
+    pub fn new(base: &str) -> Result<Self, InvalidBase> {
+        let http = base.starts_with("http://") || base.starts_with("https://");
+        if !http || !base.ends_with('/') || NamedNode::new(base).is_err() {
+            return Err(InvalidBase(base.to_owned()));
+        }
+        Ok(Self { base: base.to_owned() })
+    }
+
+    /// The base.
+    #[must_use]
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    fn node(&self, path: &str) -> NamedNode {
+        NamedNode::new_unchecked(format!("{}{path}", self.base))
+    }
+
+    /// The dataset itself. In queries it also stands for the graph of its present content.
+    #[must_use]
+    pub fn dataset(&self, id: &DatasetId) -> NamedNode {
+        self.node(&format!("dataset/{}", encode_segment(id.as_str())))
+    }
+
+    /// The id a dataset IRI was made of.
+    #[must_use]
+    pub fn dataset_id(&self, iri: &str) -> Option<DatasetId> {
+        let segment = iri.strip_prefix(&self.base)?.strip_prefix("dataset/")?;
+        let plain = !segment.is_empty() && !segment.contains(['/', '#', '?']);
+        plain.then(|| DatasetId::new(decode_segment(segment)?).ok()).flatten()
+    }
+
+    /// A part of a dataset's description.
+    #[must_use]
+    pub fn part(&self, id: &DatasetId, part: &str) -> NamedNode {
+        self.node(&format!("dataset/{}#{part}", encode_segment(id.as_str())))
+    }
+
+    /// A snippet made on demand: where the server gives it, with the parameters it is made by.
+    #[must_use]
+    pub fn made_snippet(&self, id: &DatasetId, parameters: &[(&str, &str)]) -> NamedNode {
+        let parameter = |(name, value): &(&str, &str)| format!("{name}={}", encode_segment(value));
+        let parameters: Vec<String> = parameters.iter().map(parameter).collect();
+        self.node(&format!("dataset/{}/snippet?{}", encode_segment(id.as_str()), parameters.join("&")))
+    }
+
+    /// The graph of one version of a dataset's content.
+    #[must_use]
+    pub fn graph(&self, id: &DatasetId, version: &str) -> NamedNode {
+        self.node(&format!("graph/{}/{version}", encode_segment(id.as_str())))
+    }
+
+    /// The base for relative IRIs in a dump.
+    #[must_use]
+    pub fn dump_base(&self, id: &DatasetId, file: &str) -> String {
+        let file: Vec<String> = file.split('/').map(encode_segment).collect();
+        format!("{}dump/{}/{}", self.base, encode_segment(id.as_str()), file.join("/"))
+    }
+
+    /// The catalogue, and the graph of all DCAT metadata.
+    #[must_use]
+    pub fn catalog(&self) -> NamedNode {
+        self.node("catalog")
+    }
+
+    /// The graph of all VoID profiles.
+    #[must_use]
+    pub fn profiles(&self) -> NamedNode {
+        self.node("profiles")
+    }
+
+    /// The graph of all snippets.
+    #[must_use]
+    pub fn snippets(&self) -> NamedNode {
+        self.node("snippets")
+    }
+}
+
+/// Percent-encodes whatever is not unreserved in a path segment (RFC 3986); letters of other scripts stay, it is an IRI.
+fn encode_segment(segment: &str) -> String {
+    let mut out = String::with_capacity(segment.len());
+    for character in segment.chars() {
+        let plain = character.is_ascii_alphanumeric() || matches!(character, '-' | '.' | '_' | '~');
+        if plain || !character.is_ascii() && character.is_alphanumeric() {
+            out.push(character);
+        } else {
+            let mut bytes = [0; 4];
+            for byte in character.encode_utf8(&mut bytes).bytes() {
+                out.push_str(&format!("%{byte:02X}"));
+            }
+        }
+    }
+    out
+}
+
+pub(super) fn decode_segment(segment: &str) -> Option<String> {
+    let bytes = segment.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut place = 0;
+    while place < bytes.len() {
+        if bytes[place] == b'%' {
+            out.push(u8::from_str_radix(segment.get(place + 1..place + 3)?, 16).ok()?);
+            place += 3;
+        } else {
+            out.push(bytes[place]);
+            place += 1;
+        }
+    }
+    String::from_utf8(out).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn bases_are_checked() {
+        for bad in ["", "localhost/", "http://e.org", "ftp://e.org/", "http://e org/"] {
+            assert!(Iris::new(bad).is_err(), "{bad}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_id_makes_a_valid_iri_and_comes_back(text in "\\PC{1,30}") {
+            let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+            if let Some(id) = DatasetId::from_text(&text) {
+                let iri = iris.dataset(&id);
+                prop_assert!(NamedNode::new(iri.as_str()).is_ok(), "{}", iri);
+                prop_assert_eq!(iris.dataset_id(iri.as_str()), Some(id));
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Datasets as lines of JSON, in no form but the plainest: `title`, `description`, and where there are any `categories`.
+//!
+//! Lists that were drawn from portals for experiments look so. They give no ids: a dataset's id is its line and its title, so
+//! that two of one title are two, and the same file gives the same ids.
+
+use super::{Catalog, CatalogError, Dataset, DatasetId, Metadata, Text};
+use lodeseek_rdf::intake;
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+/// Characters of the title in an id.
+const TITLE: usize = 60;
+
+/// Whether the beginning of a file is a whole object with a title and a description, and the beginning of another. What has
+/// an id, or is JSON-LD, is of another form.
+pub(super) fn looks_like(head: &str) -> bool {
+    let mut lines = head.lines();
+    let Some(Ok(Value::Object(first))) = lines.next().map(serde_json::from_str) else { return false };
+    let others = ["id", "identifier", "dataset_id", "name", "contents", "dataset", "resources"];
+    let is_other = first.keys().any(|key| key.starts_with('@') || others.contains(&key.as_str()));
+    let is_said = ["title", "description"].iter().all(|key| first.get(*key).is_some_and(Value::is_string));
+    is_said && !is_other && lines.next().is_some_and(|line| line.starts_with('{'))
+}
+
+/// Reads the file.
+pub(super) fn read(path: &Path) -> Result<Catalog, CatalogError> {
+    let failed = |cause| CatalogError::Io { path: path.to_owned(), cause };
+    let reader = BufReader::new(intake::open(path, &super::limits()).map_err(failed)?);
+    let mut catalog = Catalog::default();
+    for (line, number) in reader.lines().zip(1..) {
+        let line = line.map_err(failed)?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        match metadata(&line, number) {
+            Ok(metadata) => catalog.datasets.push(Dataset::new(metadata)),
+            Err(reason) => {
+                catalog.problems.push(format!("{}:{number}: {reason}", path.display()));
+                catalog.lost += 1;
+            }
+        }
+    }
+    Ok(catalog)
+}
+
+fn metadata(line: &str, number: usize) -> Result<Metadata, String> {
+    let entry: Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    let text = |key: &str| entry[key].as_str().map(str::trim).filter(|text| !text.is_empty());
+    let title = text("title").ok_or("no title")?;
+    let short: String = title.chars().take(TITLE).collect();
+    let id = DatasetId::from_text(&format!("{number}-{short}")).ok_or("a title that makes no id")?;
+    let categories = entry["categories"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    Ok(Metadata {
+        titles: vec![Text::plain(title)],
+        descriptions: text("description").map(Text::plain).into_iter().collect(),
+        keywords: categories.map(Text::plain).collect(),
+        ..Metadata::new(id)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_with_titles_and_no_ids() {
+        let lines = "{\"title\": \"Fish  stocks\", \"description\": \"By year\", \"categories\": [\"AGRI\"]}\n{\"title\": \"x\"}\n";
+        assert!(looks_like(lines));
+        for other in [
+            "{\"title\": \"a\", \"description\": \"b\"}",
+            "{\n\"title\": \"a\"}",
+            "{\"id\": 1, \"title\": \"a\", \"description\": \"b\"}\n{",
+        ] {
+            assert!(!looks_like(other), "{other}");
+        }
+        let read = metadata(lines.lines().next().expect("a line"), 7).expect("a dataset");
+        assert_eq!((read.id.as_str(), read.description()), ("7-Fish--stocks", Some("By year")));
+        assert_eq!(read.keywords, [Text::plain("AGRI")]);
+        assert!(metadata("{\"description\": \"b\"}", 1).is_err());
+    }
+}

@@ -1,0 +1,261 @@
+//! Papers with Code: datasets of machine learning, as its `datasets.json` and DataFinder's `collection.jsonl` list them.
+//!
+//! Either may be compressed. Both become DCAT as `ontologies/papers-with-code.ttl` says. DataFinder's file has one object a
+//! line and says less: no tasks, modalities, languages or counts, but the year of the introducing paper. It lists some
+//! datasets several times, with other papers; these become one dataset with several papers. Descriptions are Markdown and
+//! are kept as plain text.
+//!
+//! V. Viswanathan et al.: *DataFinder: Scientific Dataset Recommendation from Natural Language Descriptions*, ACL 2023.
+
+use super::acordar::scalar;
+use super::{Catalog, CatalogError, Dataset, DatasetId, Metadata, Scheme, Text, Theme, Work};
+use lodeseek_rdf::intake;
+use pulldown_cmark::{Event, Options, Parser, TagEnd};
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+/// Whether the beginning of a file is that of either form.
+pub(super) fn looks_like(head: &str) -> bool {
+    let has = |key: &str| head.contains(&format!("\"{key}\""));
+    let listed =
+        head.starts_with('[') && has("name") && (has("full_name") || has("introduced_date") || has("num_papers"));
+    listed || is_lines(head)
+}
+
+fn is_lines(head: &str) -> bool {
+    head.starts_with('{') && ["\"id\"", "\"contents\""].iter().all(|key| head.contains(key))
+}
+
+/// Reads the file.
+pub fn read(path: &Path) -> Result<Catalog, CatalogError> {
+    let io_error = |cause| CatalogError::Io { path: path.to_owned(), cause };
+    let mut reader = BufReader::new(intake::open(path, &super::limits()).map_err(io_error)?);
+    let lines = !reader.fill_buf().map_err(io_error)?.trim_ascii_start().starts_with(b"[");
+    let mut collection = Collection::default();
+    if lines {
+        for (place, line) in reader.lines().enumerate() {
+            let line = line.map_err(io_error)?;
+            if !line.trim().is_empty() {
+                let entry = serde_json::from_str(&line).map_err(|error| error.to_string());
+                collection.add(entry.and_then(|entry| from_line(&entry)), &format!("{}:{}", path.display(), place + 1));
+            }
+        }
+    } else {
+        let entries: Vec<Value> =
+            serde_json::from_reader(reader).map_err(|cause| CatalogError::Json { path: path.to_owned(), cause })?;
+        for (place, entry) in entries.iter().enumerate() {
+            collection.add(from_entry(entry), &format!("{}: entry {}", path.display(), place + 1));
+        }
+    }
+    Ok(collection.catalog)
+}
+
+/// Datasets by id, those that occur again merged.
+#[derive(Default)]
+struct Collection {
+    catalog: Catalog,
+    places: BTreeMap<DatasetId, usize>,
+}
+
+impl Collection {
+    fn add(&mut self, metadata: Result<Metadata, String>, place: &str) {
+        match metadata {
+            Err(reason) => self.catalog.problems.push(format!("{place}: {reason}")),
+            Ok(metadata) => match self.places.get(&metadata.id) {
+                Some(&known) => merge(&mut self.catalog.datasets[known].metadata, metadata),
+                None => {
+                    self.places.insert(metadata.id.clone(), self.catalog.datasets.len());
+                    self.catalog.datasets.push(Dataset::new(metadata));
+                }
+            },
+        }
+    }
+}
+
+/// What an entry adds to an earlier one of the same id. What can be said once only stays as the earlier says it.
+fn merge(into: &mut Metadata, from: Metadata) {
+    fn union<T: PartialEq>(into: &mut Vec<T>, from: Vec<T>) {
+        for value in from {
+            if !into.contains(&value) {
+                into.push(value);
+            }
+        }
+    }
+    union(&mut into.descriptions, from.descriptions);
+    union(&mut into.alternatives, from.alternatives);
+    union(&mut into.themes, from.themes);
+    union(&mut into.introduced_by, from.introduced_by);
+    into.issued = into.issued.take().or(from.issued);
+    into.landing_page = into.landing_page.take().or(from.landing_page);
+    into.uses = into.uses.max(from.uses);
+}
+
+/// A line of DataFinder's collection: `title` and `year` are those of the introducing paper.
+fn from_line(entry: &Value) -> Result<Metadata, String> {
+    let entry = entry.as_object().ok_or("no object")?;
+    let mut metadata = named(&text(entry, "id").ok_or("no id")?)?;
+    describe(&mut metadata, entry.get("contents"));
+    let paper = text(entry, "title").map(|title| Work { title, iri: None, issued: text(entry, "year") });
+    metadata.introduced_by.extend(paper);
+    metadata.issued = text(entry, "date");
+    call(&mut metadata, strings(entry, "variants"));
+    Ok(metadata)
+}
+
+/// An entry of Papers with Code's own list.
+fn from_entry(entry: &Value) -> Result<Metadata, String> {
+    let entry = entry.as_object().ok_or("no object")?;
+    let mut metadata = named(&text(entry, "name").ok_or("no name")?)?;
+    describe(&mut metadata, entry.get("description"));
+    metadata.introduced_by.extend(entry.get("paper").and_then(paper));
+    metadata.issued = text(entry, "introduced_date");
+    metadata.landing_page = text(entry, "homepage");
+    metadata.source = text(entry, "url");
+    metadata.uses = entry.get("num_papers").and_then(Value::as_u64);
+    for (key, scheme) in [("tasks", Scheme::Task), ("modalities", Scheme::Modality), ("languages", Scheme::Language)] {
+        metadata.themes.extend(themes(entry.get(key), scheme));
+    }
+    call(&mut metadata, text(entry, "full_name").into_iter().chain(strings(entry, "variants")));
+    Ok(metadata)
+}
+
+/// Ids as DataFinder's judgements write them: runs of white space are `_`.
+fn named(name: &str) -> Result<Metadata, String> {
+    let id = name.split_whitespace().collect::<Vec<_>>().join("_");
+    let id = DatasetId::new(id).map_err(|error| error.to_string())?;
+    Ok(Metadata { titles: vec![Text::plain(name)], ..Metadata::new(id) })
+}
+
+fn describe(metadata: &mut Metadata, markdown: Option<&Value>) {
+    let text = markdown.and_then(Value::as_str).map(plain_text).unwrap_or_default();
+    if !text.is_empty() {
+        metadata.descriptions.push(Text::plain(text));
+    }
+}
+
+/// Adds names that the dataset does not have yet.
+fn call(metadata: &mut Metadata, names: impl IntoIterator<Item = String>) {
+    let known = metadata.titles.iter().chain(&metadata.alternatives);
+    let mut known: BTreeSet<String> = known.map(|text| text.value.clone()).collect();
+    metadata.alternatives.extend(names.into_iter().filter(|name| known.insert(name.clone())).map(Text::plain));
+}
+
+fn paper(value: &Value) -> Option<Work> {
+    match value {
+        Value::Object(paper) => Some(Work { title: text(paper, "title")?, iri: text(paper, "url"), issued: None }),
+        other => scalar(other).map(|title| Work { title, iri: None, issued: None }),
+    }
+}
+
+fn themes(value: Option<&Value>, scheme: Scheme) -> impl Iterator<Item = Theme> + '_ {
+    let values = value.and_then(Value::as_array).into_iter().flatten();
+    values.filter_map(move |value| match value {
+        Value::Object(theme) => {
+            let label = text(theme, "name").or_else(|| text(theme, "task"))?;
+            Some(Theme { label, scheme, iri: text(theme, "url") })
+        }
+        other => scalar(other).map(|label| Theme { label, scheme, iri: None }),
+    })
+}
+
+fn text(entry: &Map<String, Value>, key: &str) -> Option<String> {
+    scalar(entry.get(key)?)
+}
+
+fn strings(entry: &Map<String, Value>, key: &str) -> Vec<String> {
+    entry.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(scalar).collect()
+}
+
+/// The words of a Markdown text; a line a paragraph, heading, list item or row. Addresses of links and pictures go.
+fn plain_text(markdown: &str) -> String {
+    let mut out = String::with_capacity(markdown.len());
+    for event in
+        Parser::new_ext(markdown, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_MATH)
+    {
+        match event {
+            Event::Text(text) | Event::Code(text) | Event::InlineMath(text) | Event::DisplayMath(text) => {
+                out.push_str(&text);
+            }
+            Event::SoftBreak | Event::HardBreak | Event::End(TagEnd::TableCell) => out.push(' '),
+            Event::End(
+                TagEnd::Paragraph
+                | TagEnd::Heading(_)
+                | TagEnd::Item
+                | TagEnd::CodeBlock
+                | TagEnd::TableRow
+                | TagEnd::TableHead,
+            ) => out.push('\n'),
+            _ => {}
+        }
+    }
+    let lines = out.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+    lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn markdown_becomes_text() {
+        let markdown = "**DIV2K** is a [set](http://e.org/x) of `images`.\r\n\r\n* one\r\n* two & <b>three</b>\r\n\r\n![a cat](cat.png)\r\n\r\n| a | b |\r\n|---|---|\r\n| 1 | 2 |\r\n\r\nSource: [A Paper](/paper/a)";
+        assert_eq!(
+            plain_text(markdown),
+            "DIV2K is a set of images.\none\ntwo & three\na cat\na b\n1 2\nSource: A Paper"
+        );
+    }
+
+    #[test]
+    fn a_line_of_datafinder() {
+        let line = json!({"id": "KITTI  Road", "contents": "*Roads*", "variants": ["KITTI  Road", "KITTI-R"],
+            "title": "A benchmark", "year": 2013, "date": "2013-01-01"});
+        let metadata = from_line(&line).expect("a dataset");
+        assert_eq!(metadata.id.as_str(), "KITTI_Road");
+        assert_eq!(metadata.description(), Some("Roads"));
+        assert_eq!(metadata.alternatives, [Text::plain("KITTI-R")]);
+        assert_eq!(
+            metadata.introduced_by,
+            [Work { title: "A benchmark".into(), iri: None, issued: Some("2013".into()) }]
+        );
+        assert_eq!(metadata.first_year(), Some(2013));
+        assert!(from_line(&json!({"contents": "x"})).is_err());
+    }
+
+    #[test]
+    fn an_entry_of_papers_with_code() {
+        let entry = json!({"url": "https://paperswithcode.com/dataset/mnist", "name": "MNIST", "full_name": null,
+            "homepage": "http://yann.lecun.com/exdb/mnist/", "description": "Digits.", "introduced_date": "1998-11-01",
+            "paper": {"title": "Gradient-based learning", "url": "https://e.org/p"},
+            "modalities": [{"name": "Images", "url": "https://e.org/m"}], "languages": ["English"],
+            "tasks": [{"task": "Image Classification", "url": "https://e.org/t"}], "variants": ["MNIST", "75 Superpixel MNIST"],
+            "num_papers": 6000});
+        let metadata = from_entry(&entry).expect("a dataset");
+        assert_eq!((metadata.id.as_str(), metadata.uses, metadata.first_year()), ("MNIST", Some(6000), Some(1998)));
+        let themes: Vec<_> = metadata.themes.iter().map(|theme| (theme.scheme, theme.label.as_str())).collect();
+        assert_eq!(
+            themes,
+            [(Scheme::Task, "Image Classification"), (Scheme::Modality, "Images"), (Scheme::Language, "English")]
+        );
+        assert_eq!(metadata.alternatives.len(), 1);
+        assert!(from_entry(&json!({"full_name": "x"})).is_err());
+    }
+
+    #[test]
+    fn entries_of_one_id_are_one_dataset() {
+        let mut collection = Collection::default();
+        let line = |title: &str, year: i32| {
+            from_line(&json!({"id": "ATIS", "contents": "Flights", "title": title, "year": year, "variants": ["ATIS"]}))
+        };
+        collection.add(line("The pilot corpus", 1990), "a:1");
+        collection.add(line("Faces", 2011), "a:2");
+        collection.add(Err("no id".into()), "a:3");
+        assert_eq!(collection.catalog.datasets.len(), 1);
+        assert_eq!(collection.catalog.problems, ["a:3: no id"]);
+        let metadata = &collection.catalog.datasets[0].metadata;
+        assert_eq!((metadata.introduced_by.len(), metadata.descriptions.len()), (2, 1));
+        assert_eq!(metadata.first_year(), Some(1990));
+    }
+}

@@ -1,0 +1,402 @@
+//! A description under construction: what the dialects of JSON write their DCAT on, one sheet an entry.
+
+use super::{Catalog, DatasetId, dcat as reader, typed};
+use lodeseek_rdf::vocab::{adms, dcat, dcterms, foaf, rdf, rdfs, schema, skos, vcard};
+use lodeseek_rdf::{TermId, TermRef, TripleGraph, TripleGraphBuilder};
+use oxrdf::{BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple};
+use serde_json::{Map, Value};
+use std::path::Path;
+
+pub(super) type Object = Map<String, Value>;
+pub(super) type Spot = NamedOrBlankNode;
+
+const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
+const GEO_JSON: &str = "http://www.opengis.net/ont/geosparql#geoJSONLiteral";
+
+/// What the value of a key is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    /// Text, in one language or in several.
+    Text,
+    /// An address, or a name where it is none.
+    Thing,
+    /// A date.
+    Date,
+    /// A number.
+    Number,
+    /// A duration.
+    Duration,
+    /// The address or the text of a statement, which DCAT gives a node to.
+    Words(&'static str),
+    /// An identifier other than the first.
+    Identifier,
+    /// A media type, or a format where it is none.
+    MediaType,
+}
+
+/// (key, property, kind): how a dialect names what DCAT has a property for.
+pub(super) type Field = (&'static str, &'static str, Kind);
+
+/// One entry's description.
+#[derive(Default)]
+pub(super) struct Sheet {
+    builder: TripleGraphBuilder,
+    blanks: usize,
+}
+
+impl Sheet {
+    pub(super) fn blank(&mut self) -> Spot {
+        self.blanks += 1;
+        BlankNode::new_unchecked(format!("n{}", self.blanks)).into()
+    }
+
+    /// The node of an address, else a blank one.
+    pub(super) fn node(&mut self, iri: Option<&str>) -> Spot {
+        let known = iri.filter(|iri| iri.contains("://")).and_then(|iri| NamedNode::new(iri.trim()).ok());
+        known.map_or_else(|| self.blank(), Into::into)
+    }
+
+    pub(super) fn add(&mut self, subject: &Spot, property: &str, object: impl Into<Term>) {
+        let triple = Triple::new(subject.clone(), NamedNode::new_unchecked(property), object);
+        self.builder.insert(triple.as_ref());
+    }
+
+    pub(super) fn class(&mut self, subject: &Spot, class: &str) {
+        self.add(subject, rdf::TYPE, NamedNode::new_unchecked(class));
+    }
+
+    /// A new node of a class that a property leads to.
+    pub(super) fn part(&mut self, subject: &Spot, property: &str, class: &str) -> Spot {
+        let part = self.blank();
+        self.add(subject, property, part.clone());
+        self.class(&part, class);
+        part
+    }
+
+    pub(super) fn typed(&mut self, subject: &Spot, property: &str, text: &str, datatype: &str) {
+        let datatype = NamedNode::new_unchecked(format!("{XSD}{datatype}"));
+        self.add(subject, property, Literal::new_typed_literal(text, datatype));
+    }
+
+    /// Texts: one, a list, or one for each language.
+    pub(super) fn text(&mut self, subject: &Spot, property: &str, value: &Value) {
+        match value {
+            Value::Array(values) => values.iter().for_each(|value| self.text(subject, property, value)),
+            Value::Object(texts) => {
+                for (tag, value) in texts {
+                    for text in scalars(value) {
+                        let literal = Literal::new_language_tagged_literal(text.as_str(), tag);
+                        self.add(subject, property, literal.unwrap_or_else(|_| Literal::from(text)));
+                    }
+                }
+            }
+            other => {
+                if let Some(text) = scalar(other) {
+                    self.add(subject, property, Literal::from(text));
+                }
+            }
+        }
+    }
+
+    /// Writes a value as what it is.
+    pub(super) fn value(&mut self, subject: &Spot, property: &str, kind: Kind, value: &Value) {
+        if kind == Kind::Text || matches!((kind, value), (Kind::Words(_), Value::Object(_))) {
+            let Kind::Words(class) = kind else { return self.text(subject, property, value) };
+            let part = self.part(subject, property, class);
+            return self.text(&part, rdfs::LABEL, value);
+        }
+        for text in scalars(value) {
+            self.one(subject, property, kind, &text);
+        }
+        if let Value::Array(values) = value {
+            for nested in values.iter().filter(|value| value.is_object()) {
+                self.extra(subject, local(property), nested);
+            }
+        } else if value.is_object() {
+            self.extra(subject, local(property), value);
+        }
+    }
+
+    fn one(&mut self, subject: &Spot, property: &str, kind: Kind, text: &str) {
+        match kind {
+            Kind::Text => self.add(subject, property, Literal::from(text)),
+            Kind::Thing => self.thing(subject, property, text),
+            Kind::Date => self.add(subject, property, typed::date(text)),
+            Kind::Duration => self.typed(subject, property, text, "duration"),
+            Kind::Number if text.parse::<i64>().is_ok() => self.typed(subject, property, text, "integer"),
+            Kind::Number if text.parse::<f64>().is_ok_and(f64::is_finite) && !text.contains(['e', 'E']) => {
+                self.typed(subject, property, text, "decimal");
+            }
+            Kind::Number => self.add(subject, property, Literal::from(text)),
+            Kind::Words(class) => match typed::iri_or_literal(text) {
+                super::Value::Node(super::Node::Iri(iri)) => {
+                    self.add(subject, property, NamedNode::new_unchecked(iri));
+                }
+                _ => {
+                    let part = self.part(subject, property, class);
+                    self.add(&part, rdfs::LABEL, Literal::from(text));
+                }
+            },
+            Kind::Identifier => {
+                let part = self.part(subject, property, adms::IDENTIFIER_CLASS);
+                self.add(&part, skos::NOTATION, Literal::from(text));
+            }
+            Kind::MediaType => {
+                let is_type = typed::is_media_type(typed::media_type_name(text));
+                self.thing(subject, if is_type { dcat::MEDIA_TYPE } else { dcterms::FORMAT }, text);
+            }
+        }
+    }
+
+    /// An address as a node, any other text as it is.
+    pub(super) fn thing(&mut self, subject: &Spot, property: &str, text: &str) {
+        match typed::iri_or_literal(text.trim()) {
+            super::Value::Node(super::Node::Iri(iri)) => self.add(subject, property, NamedNode::new_unchecked(iri)),
+            _ => self.add(subject, property, Literal::from(text.trim())),
+        }
+    }
+
+    /// Takes the keys of a table out of an object and writes them.
+    pub(super) fn fields(&mut self, subject: &Spot, object: &mut Object, fields: &[Field]) {
+        for (key, property, kind) in fields {
+            if let Some(value) = object.remove(*key) {
+                self.value(subject, property, *kind, &value);
+            }
+        }
+    }
+
+    /// What a portal says under a key that DCAT has no property for.
+    pub(super) fn extra(&mut self, subject: &Spot, key: &str, value: &Value) {
+        let is_empty = match value {
+            Value::Null => true,
+            Value::String(text) => text.trim().is_empty(),
+            Value::Array(values) => values.is_empty(),
+            Value::Object(values) => values.is_empty(),
+            Value::Bool(_) | Value::Number(_) => false,
+        };
+        if is_empty {
+            return;
+        }
+        let texts = match value {
+            Value::Array(values) if values.iter().all(|value| !value.is_object() && !value.is_array()) => {
+                values.iter().map(plain).collect()
+            }
+            value => vec![plain(value)],
+        };
+        let part = self.part(subject, schema::ADDITIONAL_PROPERTY, schema::PROPERTY_VALUE);
+        self.add(&part, schema::NAME, Literal::from(key));
+        for text in texts {
+            self.add(&part, schema::VALUE, Literal::from(text));
+        }
+    }
+
+    /// All keys that are left.
+    pub(super) fn extras(&mut self, subject: &Spot, object: Object) {
+        for (key, value) in object {
+            self.extra(subject, &key, &value);
+        }
+    }
+
+    /// An agent: a name, or an object with one.
+    pub(super) fn agent(&mut self, subject: &Spot, property: &str, value: &Value) {
+        match value {
+            Value::Array(values) => values.iter().for_each(|value| self.agent(subject, property, value)),
+            Value::Object(agent) => {
+                let mut agent = agent.clone();
+                agent.retain(|_, value| !value.is_null() && value.as_str() != Some(""));
+                if agent.is_empty() {
+                    return;
+                }
+                let iri = ["uri", "@id"].iter().find_map(|key| agent.remove(*key)).and_then(|iri| scalar(&iri));
+                let node = self.node(iri.as_deref());
+                self.add(subject, property, node.clone());
+                self.class(&node, foaf::AGENT);
+                let names = agent.remove("name_translated");
+                self.fields(&node, &mut agent, AGENT);
+                self.text(&node, foaf::NAME, &names.unwrap_or_default());
+                for key in ["email", "mbox"] {
+                    if let Some(address) = agent.remove(key).and_then(|value| scalar(&value)) {
+                        self.thing(&node, foaf::MBOX, &mailto(&address));
+                    }
+                }
+                agent.remove("@type");
+                self.extras(&node, agent);
+            }
+            other => {
+                if let Some(name) = scalar(other) {
+                    let node = self.part(subject, property, foaf::AGENT);
+                    self.add(&node, foaf::NAME, Literal::from(name));
+                }
+            }
+        }
+    }
+
+    /// Whom to ask: a name, or an object with one.
+    pub(super) fn contact(&mut self, subject: &Spot, value: &Value) {
+        match value {
+            Value::Array(values) => values.iter().for_each(|value| self.contact(subject, value)),
+            Value::Object(contact) => {
+                let mut contact = contact.clone();
+                contact.retain(|_, value| !value.is_null() && value.as_str() != Some(""));
+                if contact.is_empty() {
+                    return;
+                }
+                let node = self.part(subject, dcat::CONTACT_POINT, vcard::KIND);
+                let names = contact.remove("name_translated");
+                self.fields(&node, &mut contact, CONTACT);
+                self.text(&node, vcard::FN, &names.unwrap_or_default());
+                for key in ["email", "hasEmail", "mbox"] {
+                    if let Some(address) = contact.remove(key).and_then(|value| scalar(&value)) {
+                        self.thing(&node, vcard::HAS_EMAIL, &mailto(&address));
+                    }
+                }
+                contact.remove("@type");
+                self.extras(&node, contact);
+            }
+            other => {
+                if let Some(name) = scalar(other) {
+                    let node = self.part(subject, dcat::CONTACT_POINT, vcard::KIND);
+                    self.add(&node, vcard::FN, Literal::from(name));
+                }
+            }
+        }
+    }
+
+    /// A span of time.
+    pub(super) fn period(&mut self, subject: &Spot, start: Option<&str>, end: Option<&str>) {
+        let bounds = [(dcat::START_DATE, start), (dcat::END_DATE, end)];
+        if bounds.iter().all(|(_, bound)| bound.is_none()) {
+            return;
+        }
+        let period = self.part(subject, dcterms::TEMPORAL, dcterms::PERIOD_OF_TIME);
+        for (property, bound) in bounds {
+            if let Some(bound) = bound {
+                self.add(&period, property, typed::date(bound.trim()));
+            }
+        }
+    }
+
+    /// A span of time as ISO 8601 writes it, or any other text.
+    pub(super) fn interval(&mut self, subject: &Spot, text: &str) {
+        match text.split_once('/').filter(|_| !text.contains("://")) {
+            Some((start, end)) => {
+                let known = |bound: &'_ str| !bound.is_empty() && bound != "..";
+                self.period(subject, Some(start).filter(|b| known(b)), Some(end).filter(|b| known(b)));
+            }
+            None => self.thing(subject, dcterms::TEMPORAL, text),
+        }
+    }
+
+    /// A geometry: GeoJSON, or any other text.
+    pub(super) fn geometry(&mut self, subject: &Spot, property: &str, value: &Value) {
+        let is_json = value.is_object() || value.as_str().is_some_and(|text| text.trim_start().starts_with('{'));
+        let text = plain(value);
+        if text.is_empty() || value.is_null() {
+            return;
+        }
+        if is_json {
+            self.add(subject, property, Literal::new_typed_literal(text, NamedNode::new_unchecked(GEO_JSON)));
+        } else {
+            self.add(subject, property, Literal::from(text));
+        }
+    }
+
+    pub(super) fn finish(self) -> TripleGraph {
+        self.builder.finish()
+    }
+}
+
+const AGENT: &[Field] = &[
+    ("name", foaf::NAME, Kind::Text),
+    ("url", foaf::HOMEPAGE, Kind::Thing),
+    ("homepage", foaf::HOMEPAGE, Kind::Thing),
+    ("type", dcterms::TYPE, Kind::Thing),
+    ("identifier", dcterms::IDENTIFIER, Kind::Thing),
+];
+const CONTACT: &[Field] = &[
+    ("name", vcard::FN, Kind::Text),
+    ("fn", vcard::FN, Kind::Text),
+    ("phone", vcard::HAS_TELEPHONE, Kind::Thing),
+    ("url", vcard::HAS_URL, Kind::Thing),
+    ("identifier", vcard::HAS_UID, Kind::Thing),
+    ("uri", vcard::HAS_UID, Kind::Thing),
+];
+
+fn mailto(address: &str) -> String {
+    let address = address.trim();
+    if address.contains('@') && !address.contains(':') { format!("mailto:{address}") } else { address.to_owned() }
+}
+
+fn local(property: &str) -> &str {
+    lodeseek_rdf::local_name(property)
+}
+
+/// A value that is one text.
+pub(super) fn scalar(value: &Value) -> Option<String> {
+    let text = match value {
+        Value::String(text) => text.trim().to_owned(),
+        Value::Number(number) => number.to_string(),
+        Value::Bool(truth) => truth.to_string(),
+        _ => return None,
+    };
+    (!text.is_empty()).then_some(text)
+}
+
+pub(super) fn scalars(value: &Value) -> Vec<String> {
+    match value {
+        Value::Array(values) => values.iter().filter_map(scalar).collect(),
+        other => scalar(other).into_iter().collect(),
+    }
+}
+
+fn plain(value: &Value) -> String {
+    scalar(value).unwrap_or_else(|| value.to_string())
+}
+
+/// The first of the keys that has a text.
+pub(super) fn first(object: &Object, keys: &[&str]) -> Option<String> {
+    keys.iter().find_map(|key| scalar(object.get(*key)?))
+}
+
+/// The datasets of a list of entries, each described by its own sheet; what cannot be read is reported by place and name.
+pub(super) fn read_entries<'v>(
+    entries: impl IntoIterator<Item = &'v Value>,
+    path: &Path,
+    describe: impl Fn(&Object, &mut Sheet) -> Result<Option<DatasetId>, String>,
+) -> Catalog {
+    let mut catalog = Catalog::default();
+    for (place, entry) in entries.into_iter().enumerate() {
+        let name = entry.as_object().and_then(|entry| first(entry, &["id", "identifier", "name", "title"]));
+        let name = name.map(|name| format!(" ({name})")).unwrap_or_default();
+        let mut report = |reason: String| {
+            catalog.problems.push(format!("{}: entry {}{name}: {reason}", path.display(), place + 1));
+        };
+        match read_entry(entry, &describe) {
+            Ok((dataset, problem)) => {
+                problem.into_iter().for_each(&mut report);
+                catalog.datasets.push(dataset);
+            }
+            Err(reason) => {
+                report(reason);
+                catalog.lost += 1;
+            }
+        }
+    }
+    catalog
+}
+
+fn read_entry(
+    entry: &Value,
+    describe: &impl Fn(&Object, &mut Sheet) -> Result<Option<DatasetId>, String>,
+) -> Result<(super::Dataset, Option<String>), String> {
+    let mut sheet = Sheet::default();
+    let id = describe(entry.as_object().ok_or("no object")?, &mut sheet)?;
+    let graph = sheet.finish();
+    let node = root(&graph).ok_or("nothing is said of it")?;
+    reader::entry(&graph, node, id)
+}
+
+/// The one dataset of a sheet.
+fn root(graph: &TripleGraph) -> Option<TermId> {
+    reader::of_class(graph, dcat::DATASET).next().filter(|&node| !matches!(graph.term(node), TermRef::Literal { .. }))
+}

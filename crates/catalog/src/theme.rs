@@ -1,0 +1,142 @@
+//! What datasets are about, by themes of lists that are not known here, and the languages that they are in.
+
+use super::{Dataset, Node, Value};
+use lodeseek_rdf::vocab::{dcat, dcterms, owl, rdfs, schema, skos};
+use lodeseek_rdf::{language_name, local_name, words};
+
+/// The data themes of the Publications Office of the European Union, which most portals of Europe name by IRI alone:
+/// (what the IRI ends with, the name). <https://op.europa.eu/en/web/eu-vocabularies/dataset/-/resource?uri=http://publications.europa.eu/resource/dataset/data-theme>
+const DATA_THEMES: &[(&str, &str)] = &[
+    ("AGRI", "Agriculture, fisheries, forestry and food"),
+    ("ECON", "Economy and finance"),
+    ("EDUC", "Education, culture and sport"),
+    ("ENER", "Energy"),
+    ("ENVI", "Environment"),
+    ("GOVE", "Government and public sector"),
+    ("HEAL", "Health"),
+    ("INTR", "International issues"),
+    ("JUST", "Justice, legal system and public safety"),
+    ("REGI", "Regions and cities"),
+    ("SOCI", "Population and society"),
+    ("TECH", "Science and technology"),
+    ("TRAN", "Transport"),
+];
+
+impl Dataset {
+    /// The names of its themes that are no task, modality or language: English ones where there are any, each once.
+    #[must_use]
+    pub fn theme_names(&self) -> Vec<String> {
+        self.names(dcat::THEME, str::to_owned, theme_of)
+    }
+
+    /// The languages that the catalogue says it is in, by English names where codes are known: catalogues write tags,
+    /// addresses of lists that end in codes, and names.
+    #[must_use]
+    pub fn language_names(&self) -> Vec<String> {
+        let of_text = |text: &str| {
+            let text = if text.contains("://") { local_name(text) } else { text };
+            let is_tag = text.split(['-', '_']).next().is_some_and(|primary| matches!(primary.len(), 2 | 3));
+            if is_tag { language_name(text) } else { text }.to_owned()
+        };
+        self.names(dcterms::LANGUAGE, of_text, |iri| language_name(local_name(iri)).to_owned())
+    }
+
+    /// The names of what a property of it leads to, in order, each once.
+    fn names(&self, property: &str, of_text: impl Fn(&str) -> String, of_iri: impl Fn(&str) -> String) -> Vec<String> {
+        let names = self.said(&Node::Dataset, property).filter_map(|value| self.name(value, &of_text, &of_iri));
+        let mut names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    fn name(
+        &self,
+        value: &Value,
+        of_text: &impl Fn(&str) -> String,
+        of_iri: &impl Fn(&str) -> String,
+    ) -> Option<String> {
+        match value {
+            Value::Literal(literal) => Some(of_text(literal.value().trim())),
+            Value::Node(Node::Iri(iri)) => Some(of_iri(iri)),
+            Value::Node(Node::Dataset) => None,
+            Value::Node(part) => self.label(part).map(|label| of_text(&label)).or_else(|| {
+                self.said(part, owl::SAME_AS).find_map(|same| match same {
+                    Value::Node(Node::Iri(iri)) => Some(of_iri(iri)),
+                    _ => None,
+                })
+            }),
+        }
+    }
+
+    /// The label of a part for an English reader.
+    fn label(&self, part: &Node) -> Option<String> {
+        let labels =
+            [skos::PREF_LABEL, rdfs::LABEL, schema::NAME].into_iter().flat_map(|property| self.said(part, property));
+        let literals = labels.filter_map(|value| match value {
+            Value::Literal(literal) => Some(literal),
+            Value::Node(_) => None,
+        });
+        let rank = |literal: &&oxrdf::Literal| match literal.language() {
+            Some(tag) if tag.starts_with("en") => 0,
+            None => 1,
+            Some(_) => 2,
+        };
+        literals.min_by_key(rank).map(|literal| literal.value().trim().to_owned())
+    }
+}
+
+fn theme_of(iri: &str) -> String {
+    let name = local_name(iri);
+    let known = DATA_THEMES.iter().find(|(code, _)| iri.ends_with(&format!("/data-theme/{code}")));
+    known.map_or_else(|| words(name), |(_, name)| (*name).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{DatasetId, Metadata, Statement};
+    use super::*;
+    use oxrdf::Literal;
+
+    #[test]
+    fn themes_have_names() {
+        let mut dataset = Dataset::new(Metadata::new(DatasetId::new("a").expect("an id")));
+        let part = |name: &str| Node::Part(name.to_owned());
+        let iri = |iri: &str| Value::Node(Node::Iri(iri.to_owned()));
+        let label = |text: &str, tag: &str| Value::Literal(Literal::new_language_tagged_literal_unchecked(text, tag));
+        let themes = [
+            iri("http://publications.europa.eu/resource/authority/data-theme/ENVI"),
+            iri("http://example.org/themes/urbanWater"),
+            part("labelled").into(),
+            part("same").into(),
+            Value::Literal(Literal::from(" Roads ")),
+            part("nameless").into(),
+        ];
+        dataset.further = themes.map(|theme| Statement::new(Node::Dataset, dcat::THEME, theme)).into();
+        dataset.further.extend([
+            Statement::new(part("labelled"), skos::PREF_LABEL, label("Umwelt", "de")),
+            Statement::new(part("labelled"), skos::PREF_LABEL, label("Nature", "en")),
+            Statement::new(part("same"), owl::SAME_AS, iri("http://example.org/soil")),
+        ]);
+        assert_eq!(dataset.theme_names(), ["Environment", "Nature", "Roads", "soil", "urban Water"]);
+        let languages = [
+            Value::Literal(Literal::from("en-US")),
+            iri("http://publications.europa.eu/resource/authority/language/ENG"),
+            iri("http://lexvo.org/id/iso639-3/deu"),
+            iri("http://id.loc.gov/vocabulary/iso639-2/fre"),
+            part("named").into(),
+            part("schema").into(),
+            iri("urn:iso:639:-3:swe"),
+            Value::Literal(Literal::from("gsw-CH")),
+            Value::Literal(Literal::from("Serbo-Croatian")),
+            Value::Literal(Literal::from("http://id.loc.gov/vocabulary/iso639-1/es")),
+        ];
+        dataset.further = languages.map(|language| Statement::new(Node::Dataset, dcterms::LANGUAGE, language)).into();
+        dataset.further.push(Statement::new(part("named"), rdfs::LABEL, label("pl", "en")));
+        dataset.further.push(Statement::new(part("schema"), schema::NAME, Value::Literal(Literal::from("Danish"))));
+        assert_eq!(
+            dataset.language_names(),
+            ["Danish", "English", "French", "German", "Polish", "Serbo-Croatian", "Spanish", "Swedish", "gsw"]
+        );
+    }
+}

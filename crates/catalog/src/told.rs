@@ -1,0 +1,121 @@
+//! What a catalogue says beyond the fields that search uses, for people: names of properties and their values in words.
+
+use super::{Dataset, Node, Statement, Value};
+use lodeseek_rdf::vocab::{adms, dcat, dcterms, foaf, owl, prov, rdfs, skos, vcard};
+
+/// Values shown of a property.
+const SHOWN: usize = 10;
+
+/// (property, what people call it), in the order they are shown.
+const PROPERTIES: &[(&str, &str)] = &[
+    (dcat::VERSION, "Version"),
+    (adms::VERSION_NOTES, "Version notes"),
+    (adms::STATUS, "State"),
+    (dcterms::LANGUAGE, "Language"),
+    (dcat::THEME, "Theme"),
+    (dcterms::SPATIAL, "Place"),
+    (dcterms::TEMPORAL, "Period"),
+    (dcterms::ACCRUAL_PERIODICITY, "Frequency"),
+    (dcat::TEMPORAL_RESOLUTION, "Resolution in time"),
+    (dcat::SPATIAL_RESOLUTION, "Resolution in metres"),
+    (dcterms::ACCESS_RIGHTS, "Access"),
+    (dcterms::RIGHTS, "Rights"),
+    (dcterms::CONFORMS_TO, "Conforms to"),
+    (dcterms::PROVENANCE, "Provenance"),
+    (prov::WAS_DERIVED_FROM, "Derived from"),
+    (dcat::IN_SERIES, "In the series"),
+    (dcat::HAS_VERSION, "Has the version"),
+    (dcterms::RELATION, "Related"),
+    (dcterms::IS_REFERENCED_BY, "Referenced by"),
+    (foaf::PAGE, "Documentation"),
+    (adms::IDENTIFIER, "Identifier"),
+    (dcterms::IDENTIFIER, "Identifier"),
+    (dcat::CONTACT_POINT, "Contact"),
+];
+/// What a part may be called by, the best first.
+const NAMES: &[&str] =
+    &[foaf::NAME, vcard::FN, skos::PREF_LABEL, rdfs::LABEL, dcterms::TITLE, skos::NOTATION, dcat::BBOX, owl::SAME_AS];
+
+impl Dataset {
+    /// What the catalogue says of it beyond the typed fields: (name of a property, value), in a fixed order.
+    #[must_use]
+    pub fn told(&self) -> Vec<(&'static str, String)> {
+        let mut told = Vec::new();
+        for (property, name) in PROPERTIES {
+            let values = self.said(&Node::Dataset, property).filter_map(|value| self.in_words(value));
+            let mut values: Vec<String> = values.filter(|value| !value.is_empty()).collect();
+            values.sort();
+            values.dedup();
+            told.extend(values.into_iter().take(SHOWN).map(|value| (*name, value)));
+        }
+        told
+    }
+
+    pub(super) fn said<'d>(&'d self, node: &'d Node, property: &'d str) -> impl Iterator<Item = &'d Value> {
+        let is_asked = move |one: &&Statement| one.subject == *node && one.predicate == property;
+        self.further.iter().filter(is_asked).map(|one| &one.object)
+    }
+
+    fn in_words(&self, value: &Value) -> Option<String> {
+        match value {
+            Value::Literal(literal) => Some(literal.value().trim().to_owned()),
+            Value::Node(Node::Iri(iri)) => Some(iri.clone()),
+            Value::Node(Node::Dataset) => None,
+            Value::Node(part @ Node::Part(_)) => self.part_in_words(part),
+        }
+    }
+
+    /// What a part is called; a period without a name is its two ends, and an address for mail stands behind a name.
+    fn part_in_words(&self, part: &Node) -> Option<String> {
+        let text = |property: &str| {
+            self.said(part, property).find_map(|value| match value {
+                Value::Literal(literal) => Some(literal.value().trim().to_owned()),
+                Value::Node(Node::Iri(iri)) => Some(iri.clone()),
+                Value::Node(_) => None,
+            })
+        };
+        let name = NAMES.iter().find_map(|property| text(property));
+        let ends = [dcat::START_DATE, dcat::END_DATE].map(text);
+        let period = ends.iter().any(Option::is_some).then(|| ends.map(Option::unwrap_or_default).join(" – "));
+        let mail = text(vcard::HAS_EMAIL).map(|mail| mail.trim_start_matches("mailto:").to_owned());
+        match (name.or(period), mail) {
+            (Some(name), Some(mail)) if name != mail => Some(format!("{name} ({mail})")),
+            (name, mail) => name.or(mail),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{DatasetId, Metadata};
+    use super::*;
+    use oxrdf::Literal;
+
+    #[test]
+    fn parts_are_told_by_their_names() {
+        let mut dataset = Dataset::new(Metadata::new(DatasetId::new("a").expect("an id")));
+        let part = |name: &str| Node::Part(name.to_owned());
+        let literal = |text: &str| Value::Literal(Literal::from(text));
+        for (subject, property, object) in [
+            (Node::Dataset, dcat::CONTACT_POINT, part("c").into()),
+            (part("c"), vcard::FN, literal("Ann")),
+            (part("c"), vcard::HAS_EMAIL, Node::Iri("mailto:ann@e.org".to_owned()).into()),
+            (Node::Dataset, dcterms::TEMPORAL, part("t").into()),
+            (part("t"), dcat::START_DATE, literal("2001")),
+            (Node::Dataset, dcterms::SPATIAL, Node::Iri("http://e.org/place".to_owned()).into()),
+            (Node::Dataset, dcterms::ACCRUAL_PERIODICITY, literal(" yearly ")),
+            (Node::Dataset, dcterms::ACCRUAL_PERIODICITY, literal("yearly")),
+            (Node::Dataset, dcat::THEME, part("nameless").into()),
+            (part("other"), dcat::VERSION, literal("of a part")),
+        ] {
+            dataset.further.push(Statement { subject, predicate: property.to_owned(), object });
+        }
+        let expected = [
+            ("Place", "http://e.org/place"),
+            ("Period", "2001 – "),
+            ("Frequency", "yearly"),
+            ("Contact", "Ann (ann@e.org)"),
+        ];
+        assert_eq!(dataset.told(), expected.map(|(name, value)| (name, value.to_owned())));
+    }
+}

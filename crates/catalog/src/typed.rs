@@ -1,0 +1,263 @@
+//! The typed fields of a dataset as statements.
+
+use super::statement::{Node, Statement, Value};
+use super::{Agent, Dataset, Distribution, Extent, Metadata, RemoteContent, Scheme, Text, Theme, Work};
+use lodeseek_rdf::local_name;
+use lodeseek_rdf::vocab::{dcat, dcterms, foaf, lodeseek, owl, rdf, sd, skos, void};
+use oxrdf::{Literal, NamedNode};
+use sha2::{Digest, Sha256};
+
+const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
+/// The type of an identifier that was an IRI.
+pub(super) const ANY_URI: &str = "http://www.w3.org/2001/XMLSchema#anyURI";
+/// Where IANA's media types lie, as DCAT writes them.
+const MEDIA_TYPES: &str = "https://www.iana.org/assignments/media-types/";
+
+/// What the typed fields of a dataset say. An agent with an IRI of its own keeps it as its node unless `described` tells,
+/// by the name of its part, that more is said of it: then it is a part, which `owl:sameAs` ties to the IRI.
+pub(super) fn statements(dataset: &Dataset, described: &dyn Fn(&str) -> bool) -> Vec<Statement> {
+    let mut out = Statements(Vec::new());
+    out.metadata(&dataset.metadata);
+    for theme in &dataset.metadata.themes {
+        out.theme(theme);
+    }
+    for work in &dataset.metadata.introduced_by {
+        out.work(work);
+    }
+    let creators = dataset.metadata.creators.iter().map(|agent| (dcterms::CREATOR, agent));
+    let publishers = dataset.metadata.publishers.iter().map(|agent| (dcterms::PUBLISHER, agent));
+    for (property, agent) in creators.chain(publishers) {
+        out.agent(property, agent, described);
+    }
+    for (place, distribution) in dataset.distributions.iter().enumerate() {
+        out.distribution(distribution, Node::Part(distribution_part(place)));
+    }
+    if let Some(remote) = &dataset.remote {
+        out.remote(remote);
+    }
+    out.0
+}
+
+/// The name of a part, by its kind and by what it is: the same content has the same name in every run.
+pub(super) fn part_name(kind: &str, content: &[&str]) -> String {
+    let mut digest = Sha256::new();
+    for piece in content {
+        digest.update((piece.len() as u64).to_le_bytes());
+        digest.update(piece.as_bytes());
+    }
+    let hash = digest.finalize();
+    let hex: String = hash.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+    format!("{kind}-{hex}")
+}
+
+pub(super) fn agent_part(agent: &Agent) -> String {
+    part_name("agent", &[&agent.name, agent.iri.as_deref().unwrap_or_default()])
+}
+
+pub(super) fn distribution_part(place: usize) -> String {
+    format!("distribution-{}", place + 1)
+}
+
+/// The node of a theme or work: its own IRI, else a part.
+pub(super) fn theme_node(theme: &Theme) -> Node {
+    known_or(theme.iri.as_deref(), || part_name("theme", &[&theme.label, theme.scheme.name()]))
+}
+
+pub(super) fn work_node(work: &Work) -> Node {
+    known_or(work.iri.as_deref(), || part_name("work", &[&work.title, work.issued.as_deref().unwrap_or_default()]))
+}
+
+fn known_or(iri: Option<&str>, own: impl FnOnce() -> String) -> Node {
+    iri.filter(|iri| is_iri(iri)).map_or_else(|| Node::Part(own()), |iri| Node::Iri(iri.to_owned()))
+}
+
+struct Statements(Vec<Statement>);
+
+impl Statements {
+    fn add(&mut self, subject: &Node, predicate: &str, object: impl Into<Value>) {
+        self.0.push(Statement::new(subject.clone(), predicate, object));
+    }
+
+    fn iri(&mut self, subject: &Node, predicate: &str, object: &str) {
+        self.add(subject, predicate, Node::Iri(object.to_owned()));
+    }
+
+    fn text(&mut self, subject: &Node, predicate: &str, text: &str) {
+        self.add(subject, predicate, Literal::from(text));
+    }
+
+    fn metadata(&mut self, metadata: &Metadata) {
+        let node = &Node::Dataset;
+        self.iri(node, rdf::TYPE, dcat::DATASET);
+        self.text(node, dcterms::IDENTIFIER, metadata.id.as_str());
+        for (property, texts) in [
+            (dcterms::TITLE, &metadata.titles),
+            (dcterms::ALTERNATIVE, &metadata.alternatives),
+            (dcterms::DESCRIPTION, &metadata.descriptions),
+            (dcat::KEYWORD, &metadata.keywords),
+        ] {
+            for text in texts {
+                self.add(node, property, literal(text));
+            }
+        }
+        if let Some(uses) = metadata.uses {
+            self.add(node, lodeseek::USES, Literal::from(uses));
+        }
+        for (property, value) in [
+            (dcterms::LICENSE, &metadata.license),
+            (dcterms::SOURCE, &metadata.source),
+            (dcat::LANDING_PAGE, &metadata.landing_page),
+        ] {
+            if let Some(value) = value {
+                self.add(node, property, iri_or_literal(value));
+            }
+        }
+        for (property, value) in [(dcterms::ISSUED, &metadata.issued), (dcterms::MODIFIED, &metadata.modified)] {
+            if let Some(value) = value {
+                self.add(node, property, date(value));
+            }
+        }
+    }
+
+    fn theme(&mut self, theme: &Theme) {
+        let concept = theme_node(theme);
+        self.add(&Node::Dataset, dcat::THEME, concept.clone());
+        self.iri(&concept, rdf::TYPE, skos::CONCEPT);
+        self.text(&concept, skos::PREF_LABEL, &theme.label);
+        self.iri(&concept, skos::IN_SCHEME, scheme_iri(theme.scheme));
+    }
+
+    fn work(&mut self, work: &Work) {
+        let paper = work_node(work);
+        self.add(&Node::Dataset, lodeseek::INTRODUCED_BY, paper.clone());
+        self.text(&paper, dcterms::TITLE, &work.title);
+        if let Some(issued) = &work.issued {
+            self.add(&paper, dcterms::ISSUED, date(issued));
+        }
+    }
+
+    fn agent(&mut self, property: &str, agent: &Agent, described: &dyn Fn(&str) -> bool) {
+        let part = agent_part(agent);
+        let iri = agent.iri.as_deref().filter(|iri| is_iri(iri));
+        let node = match iri {
+            Some(iri) if !described(&part) => Node::Iri(iri.to_owned()),
+            _ => Node::Part(part),
+        };
+        self.add(&Node::Dataset, property, node.clone());
+        self.iri(&node, rdf::TYPE, foaf::AGENT);
+        self.text(&node, foaf::NAME, &agent.name);
+        if let (Node::Part(_), Some(iri)) = (&node, iri) {
+            self.iri(&node, owl::SAME_AS, iri);
+        }
+    }
+
+    fn distribution(&mut self, distribution: &Distribution, part: Node) {
+        self.add(&Node::Dataset, dcat::DISTRIBUTION, part.clone());
+        self.iri(&part, rdf::TYPE, dcat::DISTRIBUTION_CLASS);
+        let location = distribution.location.as_str();
+        if distribution.access.as_deref() != Some(location) {
+            self.add(&part, dcat::DOWNLOAD_URL, iri_or_literal(location));
+        }
+        if let Some(access) = &distribution.access {
+            self.add(&part, dcat::ACCESS_URL, iri_or_literal(access));
+        }
+        // What is no media type was a `dct:format`, and is carried as one.
+        if let Some(media_type) = distribution.media_type.as_deref().filter(|name| is_media_type(name)) {
+            self.add(&part, dcat::MEDIA_TYPE, media_type_iri(media_type));
+        }
+    }
+
+    /// The content elsewhere as a dataset of its own, with the counts of the endpoint: those of the dataset itself are of
+    /// what is held here.
+    fn remote(&mut self, remote: &RemoteContent) {
+        let (node, whole) = (&Node::Dataset, Node::Part("remote".to_owned()));
+        if remote.extent == Extent::Sample {
+            self.iri(node, rdf::TYPE, lodeseek::SAMPLED_CONTENT);
+        }
+        self.add(node, lodeseek::SAMPLE_OF, whole.clone());
+        self.iri(&whole, rdf::TYPE, void::DATASET);
+        for subject in [node, &whole] {
+            self.add(subject, void::SPARQL_ENDPOINT, iri_or_literal(&remote.endpoint));
+        }
+        if let Some(graph) = &remote.graph {
+            self.add(&whole, sd::NAME, iri_or_literal(graph));
+        }
+        if let Some(triples) = remote.triples {
+            self.add(&whole, void::TRIPLES, Literal::from(triples));
+        }
+        let classes = (void::CLASS_PARTITION, void::CLASS, void::ENTITIES);
+        let properties = (void::PROPERTY_PARTITION, void::PROPERTY, void::TRIPLES);
+        for ((part_of, name, count), counts) in [(classes, &remote.classes), (properties, &remote.properties)] {
+            for (place, (term, number)) in counts.iter().enumerate() {
+                let part = Node::Part(format!("remote-{}-{}", local_name(name), place + 1));
+                self.add(&whole, part_of, part.clone());
+                self.add(&part, name, iri_or_literal(term));
+                self.add(&part, count, Literal::from(*number));
+            }
+        }
+    }
+}
+
+pub(super) fn scheme_iri(scheme: Scheme) -> &'static str {
+    match scheme {
+        Scheme::Task => lodeseek::TASK,
+        Scheme::Modality => lodeseek::MODALITY,
+        Scheme::Language => lodeseek::LANGUAGE,
+    }
+}
+
+fn literal(text: &Text) -> Literal {
+    let tagged =
+        text.language.as_deref().and_then(|tag| Literal::new_language_tagged_literal(text.value.as_str(), tag).ok());
+    tagged.unwrap_or_else(|| Literal::from(text.value.as_str()))
+}
+
+fn is_iri(text: &str) -> bool {
+    NamedNode::new(text).is_ok()
+}
+
+/// A node for an address, a literal for any other text.
+pub(super) fn iri_or_literal(value: &str) -> Value {
+    let address = ["urn:", "mailto:", "tel:", "doi:"].iter().any(|scheme| value.starts_with(scheme));
+    if (value.contains("://") || address) && is_iri(value) {
+        Node::Iri(value.to_owned()).into()
+    } else {
+        Literal::from(value).into()
+    }
+}
+
+/// The name of a media type, without the place of IANA's registry.
+pub(super) fn media_type_name(text: &str) -> &str {
+    let http = text.strip_prefix("http://www.iana.org/assignments/media-types/");
+    http.or_else(|| text.strip_prefix(MEDIA_TYPES)).unwrap_or(text)
+}
+
+pub(super) fn is_media_type(name: &str) -> bool {
+    let is_token = |part: &str| !part.is_empty() && !part.contains(|c: char| c.is_whitespace() || c == ':' || c == '/');
+    name.split_once('/').is_some_and(|(kind, rest)| is_token(kind) && is_token(rest))
+}
+
+pub(super) fn media_type_iri(name: &str) -> Value {
+    iri_or_literal(&format!("{MEDIA_TYPES}{name}"))
+}
+
+/// A date of the kind that it looks like; anything else stays as it was written.
+pub(super) fn date(value: &str) -> Literal {
+    let kind = match value.len() {
+        4 => "gYear",
+        7 => "gYearMonth",
+        10 => "date",
+        _ => "dateTime",
+    };
+    let is_valid = match kind {
+        "gYear" => value.bytes().all(|byte| byte.is_ascii_digit()),
+        "gYearMonth" => value.parse::<oxsdatatypes::GYearMonth>().is_ok(),
+        "date" => value.parse::<oxsdatatypes::Date>().is_ok(),
+        _ => value.parse::<oxsdatatypes::DateTime>().is_ok(),
+    };
+    if is_valid {
+        Literal::new_typed_literal(value, NamedNode::new_unchecked(format!("{XSD}{kind}")))
+    } else {
+        Literal::from(value)
+    }
+}

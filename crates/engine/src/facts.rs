@@ -1,0 +1,209 @@
+//! What a dataset is filtered and counted by, from its metadata, its content and where it was had from.
+
+use lodeseek_catalog::{Dataset, Scheme};
+use lodeseek_index::{Facet, Facts, Numbers};
+use lodeseek_profile::Profile;
+use lodeseek_rdf::vocab::PREFIXES;
+use lodeseek_rdf::{TermId, TermRef, TripleGraph, language_name, local_name, namespace, words};
+use lodeseek_store::Entry;
+use rustc_hash::FxHashSet;
+
+/// Characters of a value at most: what is longer is a text, not a value to choose.
+const LONGEST: usize = 200;
+/// Classes of a dataset at most, the most frequent: some have one for each of their entities.
+const MOST_CLASSES: usize = 1000;
+
+/// The facts of a dataset. Its languages are those that the catalogue says, and those of the tags in its content.
+pub(super) fn facts(entry: &Entry, profile: &Profile, graph: &TripleGraph) -> Facts {
+    let metadata = &entry.dataset.metadata;
+    let mut values = Values::default();
+    for theme in &metadata.themes {
+        values.add(facet(theme.scheme), [theme.label.as_str()]);
+    }
+    values.add(Facet::Theme, entry.dataset.theme_names());
+    values.add(Facet::Class, classes(&entry.dataset, profile, graph));
+    values.add(Facet::Keyword, metadata.keywords.iter().map(|keyword| keyword.value.as_str()));
+    values.add(Facet::Publisher, metadata.publishers.iter().map(|agent| agent.name.as_str()));
+    values.add(Facet::Creator, metadata.agents().map(|agent| agent.name.as_str()));
+    values.add(Facet::Format, entry.dataset.format_names());
+    values.add(Facet::License, metadata.license.as_deref());
+    values.add(Facet::Language, entry.dataset.language_names());
+    values.add(Facet::Language, profile.languages.iter().map(|(tag, _)| language_name(tag)));
+    values.add(Facet::Vocabulary, vocabularies(&entry.dataset, profile));
+    values.add(Facet::Source, portal(entry));
+    let (year, variants) = (metadata.first_year(), metadata.alternatives.len() as u64);
+    Facts { numbers: Numbers { year, uses: metadata.uses, variants }, values: values.all }
+}
+
+/// Values, each once.
+#[derive(Default)]
+struct Values {
+    all: Vec<(Facet, String)>,
+    seen: FxHashSet<(Facet, String)>,
+}
+
+impl Values {
+    fn add<T: AsRef<str>>(&mut self, facet: Facet, values: impl IntoIterator<Item = T>) {
+        for value in values {
+            let value = (facet, value.as_ref().split_whitespace().collect::<Vec<_>>().join(" "));
+            let is_value = !value.1.is_empty() && value.1.chars().count() <= LONGEST;
+            if is_value && self.seen.insert(value.clone()) {
+                self.all.push(value);
+            }
+        }
+    }
+}
+
+/// The IRIs of its classes: of what is held here, then of what its endpoint has beside.
+fn classes<'d>(dataset: &'d Dataset, profile: &'d Profile, graph: &'d TripleGraph) -> impl Iterator<Item = &'d str> {
+    let iri = |&(class, _): &(TermId, u64)| match graph.term(class) {
+        TermRef::Iri(iri) => Some(iri),
+        _ => None,
+    };
+    let remote = dataset.remote.iter().flat_map(|remote| &remote.classes).map(|(class, _)| class.as_str());
+    profile.classes.iter().filter_map(iri).chain(remote).take(MOST_CLASSES)
+}
+
+/// The namespaces of its classes and properties.
+fn vocabularies<'d>(dataset: &'d Dataset, profile: &'d Profile) -> impl Iterator<Item = &'d str> {
+    let remote = dataset.remote.iter().flat_map(|remote| remote.classes.iter().chain(&remote.properties));
+    let remote = remote.filter_map(|(iri, _)| namespace(iri));
+    profile.vocabularies.iter().map(|(namespace, _)| namespace.as_str()).chain(remote)
+}
+
+/// The host of the catalogue that it was harvested from; where it was loaded from a file, that of its IRI there.
+pub(super) fn portal(entry: &Entry) -> Option<String> {
+    let address = entry.origin.as_deref().or(entry.dataset.metadata.source.as_deref())?;
+    let rest = address.strip_prefix("https://").or_else(|| address.strip_prefix("http://"))?;
+    let host = rest.split(['/', '?', '#']).next()?.to_lowercase();
+    Some(host.strip_prefix("www.").map_or(host.clone(), str::to_owned))
+}
+
+fn facet(scheme: Scheme) -> Facet {
+    match scheme {
+        Scheme::Task => Facet::Task,
+        Scheme::Modality => Facet::Modality,
+        Scheme::Language => Facet::Language,
+    }
+}
+
+/// What people call a value: of an IRI its prefix and local name, or what tells it apart.
+///
+/// ```
+/// use lodeseek_engine::{Facet, facet_label};
+/// assert_eq!(facet_label(Facet::Class, "http://xmlns.com/foaf/0.1/Person"), "foaf:Person");
+/// assert_eq!(facet_label(Facet::Class, "http://example.org/WaterSample"), "Water Sample");
+/// assert_eq!(facet_label(Facet::Vocabulary, "http://www.example.org/terms#"), "example.org/terms");
+/// assert_eq!(facet_label(Facet::License, "https://example.org/by/4.0/"), "example.org/by/4.0");
+/// ```
+#[must_use]
+pub fn facet_label(facet: Facet, value: &str) -> String {
+    let prefix = |namespace: &str| PREFIXES.iter().find(|(_, known)| *known == namespace).map(|(prefix, _)| *prefix);
+    match facet {
+        Facet::Class => match namespace(value).and_then(prefix) {
+            Some(prefix) => format!("{prefix}:{}", local_name(value)),
+            None => words(local_name(value)),
+        },
+        Facet::Vocabulary => prefix(value).map_or_else(|| address(value.trim_end_matches('#')), str::to_owned),
+        _ => address(value),
+    }
+}
+
+/// Of an address what tells it apart.
+fn address(value: &str) -> String {
+    let address = value.strip_prefix("https://").or_else(|| value.strip_prefix("http://"));
+    address.map_or(value, |rest| rest.trim_start_matches("www.").trim_end_matches('/')).to_owned()
+}
+
+/// The value that people mean: IRIs may be written by the prefixes that everybody knows.
+///
+/// ```
+/// use lodeseek_engine::{Facet, facet_value};
+/// assert_eq!(facet_value(Facet::Class, "foaf:Person"), "http://xmlns.com/foaf/0.1/Person");
+/// assert_eq!(facet_value(Facet::Vocabulary, "foaf"), "http://xmlns.com/foaf/0.1/");
+/// assert_eq!(facet_value(Facet::Keyword, "foaf"), "foaf");
+/// ```
+#[must_use]
+pub fn facet_value(facet: Facet, text: &str) -> String {
+    let namespace = |prefix: &str| PREFIXES.iter().find(|(known, _)| *known == prefix).map(|(_, namespace)| *namespace);
+    let iri = match facet {
+        Facet::Class => text.split_once(':').and_then(|(prefix, name)| Some(format!("{}{name}", namespace(prefix)?))),
+        Facet::Vocabulary => namespace(text.trim_end_matches(':')).map(str::to_owned),
+        _ => None,
+    };
+    iri.unwrap_or_else(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lodeseek_catalog::{Agent, DatasetId, Metadata, RemoteContent, Text, Theme};
+    use lodeseek_catalog::{Distribution, Extent, Location};
+    use lodeseek_rdf::TripleGraphBuilder;
+    use lodeseek_rdf::vocab::rdf;
+    use oxrdf::{Literal, NamedNodeRef, TripleRef};
+
+    fn entry(metadata: Metadata) -> Entry {
+        Entry { dataset: Dataset::new(metadata), version: String::new(), origin: None }
+    }
+
+    fn values(entry: &Entry, graph: &TripleGraph) -> Vec<(Facet, String)> {
+        facts(entry, &Profile::of(graph), graph).values
+    }
+
+    #[test]
+    fn tags_and_names_of_a_language_are_one_value() {
+        let theme = |label: &str| Theme { label: label.to_owned(), scheme: Scheme::Language, iri: None };
+        let entry = entry(Metadata {
+            themes: vec![theme("English"), theme(" Old  Norse ")],
+            keywords: vec![Text::plain(""), Text::plain("x".repeat(201))],
+            alternatives: vec![Text::plain("A"), Text::plain("B")],
+            issued: Some("2011-05".to_owned()),
+            uses: Some(7),
+            ..Metadata::new(DatasetId::new("1").expect("an id"))
+        });
+        let graph = TripleGraphBuilder::new().finish();
+        let profile = Profile { languages: vec![("en-GB".to_owned(), 3), ("de".to_owned(), 1)], ..Profile::default() };
+        let facts = facts(&entry, &profile, &graph);
+        let values: Vec<(Facet, &str)> = facts.values.iter().map(|(facet, value)| (*facet, value.as_str())).collect();
+        assert_eq!(values, ["English", "Old Norse", "German"].map(|name| (Facet::Language, name)));
+        assert_eq!(facts.numbers, Numbers { year: Some(2011), uses: Some(7), variants: 2 });
+    }
+
+    #[test]
+    fn content_here_and_elsewhere_has_classes_and_vocabularies() {
+        let mut builder = TripleGraphBuilder::new();
+        let node = |iri| NamedNodeRef::new_unchecked(iri);
+        let literal = Literal::from("a");
+        builder.insert(TripleRef::new(node("http://e.org/1"), node(rdf::TYPE), node("http://e.org/terms#Well")));
+        builder.insert(TripleRef::new(node("http://e.org/1"), node("http://e.org/names/name"), &literal));
+        let mut entry = entry(Metadata {
+            publishers: vec![Agent { name: "City".to_owned(), iri: None }],
+            source: Some("https://www.Data.example.org/dataset/1".to_owned()),
+            ..Metadata::new(DatasetId::new("1").expect("an id"))
+        });
+        entry.dataset.distributions = vec![Distribution::at(Location::from_text("wells.nt.gz"))];
+        entry.dataset.remote = Some(RemoteContent {
+            endpoint: "http://e.org/sparql".to_owned(),
+            graph: None,
+            extent: Extent::Sample,
+            triples: None,
+            classes: vec![("http://e.org/other/Pump".to_owned(), 3)],
+            properties: Vec::new(),
+        });
+        let found = values(&entry, &builder.finish());
+        let of = |facet: Facet| {
+            let of_facet = found.iter().filter(move |(other, _)| *other == facet);
+            of_facet.map(|(_, value)| value.as_str()).collect::<Vec<_>>()
+        };
+        assert_eq!(of(Facet::Class), ["http://e.org/terms#Well", "http://e.org/other/Pump"]);
+        let mut vocabularies = of(Facet::Vocabulary);
+        vocabularies.sort_unstable();
+        let own = ["http://e.org/names/", "http://e.org/other/", "http://e.org/terms#"];
+        assert!(own.iter().all(|namespace| vocabularies.contains(namespace)), "{vocabularies:?}");
+        assert_eq!((of(Facet::Publisher), of(Facet::Format)), (vec!["City"], vec!["N-Triples", "SPARQL"]));
+        assert_eq!(of(Facet::Source), ["data.example.org"]);
+        entry.origin = Some("https://portal.example.org:8080/catalog.ttl?page=1".to_owned());
+        assert_eq!(portal(&entry).as_deref(), Some("portal.example.org:8080"));
+    }
+}

@@ -1,0 +1,66 @@
+//! The quality of datasets: what the store has of their descriptions, and the index of their content.
+
+use super::{EngineError, Searcher};
+use lodeseek_catalog::{DatasetId, Metadata, dcat};
+use lodeseek_quality::{Assessment, Named, Overview, Reached, assess};
+use lodeseek_rdf::TermRef;
+use lodeseek_rdf::vocab::dcat as terms;
+use lodeseek_store::Store;
+use std::collections::BTreeSet;
+
+/// The assessment of a dataset, and what it is called; `None` where the catalogue does not describe it.
+pub fn quality_of(
+    id: &DatasetId,
+    store: &Store,
+    searcher: &Searcher,
+    reached: &Reached,
+) -> Result<Option<(Named, Assessment)>, EngineError> {
+    let (graph, node) = (store.description_graph(id)?, store.iris().dataset(id));
+    let Some(dataset) = dcat::from_triples(&graph, &node) else { return Ok(None) };
+    let content = searcher.card(id)?.map(|card| card.profile);
+    Ok(assess(&graph, &node, content.as_ref(), reached).map(|found| (named(&dataset.metadata), found)))
+}
+
+fn named(metadata: &Metadata) -> Named {
+    Named {
+        id: metadata.id.clone(),
+        title: metadata.title().to_owned(),
+        publisher: metadata.publishers.iter().map(|agent| agent.name.clone()).min(),
+    }
+}
+
+/// All datasets of the catalogue together.
+pub fn quality_of_all(store: &Store, searcher: &Searcher, reached: &Reached) -> Result<Overview, EngineError> {
+    let graph = store.catalog_graph()?;
+    let mut overview = Overview::default();
+    for id in store.ids()? {
+        let node = store.iris().dataset(&id);
+        let card = searcher.card(&id)?;
+        let Some(found) = assess(&graph, &node, card.as_ref().map(|card| &card.profile), reached) else { continue };
+        let named = match card {
+            Some(card) => named(&card.metadata),
+            // Not indexed yet.
+            None => match dcat::from_triples(&graph, &node) {
+                Some(dataset) => named(&dataset.metadata),
+                None => continue,
+            },
+        };
+        overview.add(named, &found);
+    }
+    Ok(overview)
+}
+
+/// The addresses of the web at which the distributions of a dataset, or of all, are said to be.
+pub fn distribution_addresses(store: &Store, of: Option<&DatasetId>) -> Result<BTreeSet<String>, EngineError> {
+    let graph = match of {
+        None => store.catalog_graph()?,
+        Some(id) => store.description_graph(id)?,
+    };
+    let properties = [terms::ACCESS_URL, terms::DOWNLOAD_URL].map(|property| graph.iri(property));
+    let said = graph.triples().iter().filter(|triple| properties.contains(&Some(triple.predicate)));
+    let addresses = said.filter_map(|triple| match graph.term(triple.object) {
+        TermRef::Iri(iri) if iri.starts_with("http://") || iri.starts_with("https://") => Some(iri.to_owned()),
+        _ => None,
+    });
+    Ok(addresses.collect())
+}

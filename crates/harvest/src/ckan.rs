@@ -1,0 +1,390 @@
+//! A portal by CKAN's Action API. <https://docs.ckan.org/en/latest/api/>
+//!
+//! Packages come by `package_search`, sorted by name so that pages neither overlap nor leave gaps while the portal is
+//! edited. A page that fails is asked for in smaller ones; what is then missing is told by `package_list` and asked for
+//! one by one (`package_show`): one package that the portal cannot write does not hide the others. A portal that was read
+//! so is asked for its [changes](super::changes) from then on.
+
+use super::changes::{FEW, Newest, Stamp, with_late_ones};
+use super::fetch::{Got, Purpose};
+use super::pages::root_of;
+use super::state::Portal;
+use super::{HarvestError, Run, Source};
+use form_urlencoded::Serializer;
+use lodeseek_catalog::{Catalog, Form};
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+/// Packages of the pages that one which failed is asked for in.
+const SMALL: u64 = 10;
+
+/// The address of an API, and the search whose results are wanted.
+pub(super) struct Api {
+    /// With a slash at its end.
+    pub(super) actions: String,
+    /// Parameters of the search, as the operator gave them.
+    search: Vec<(String, String)>,
+}
+
+#[derive(Deserialize)]
+struct Answer<R> {
+    success: bool,
+    result: R,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Found {
+    pub(super) count: u64,
+    pub(super) results: Vec<Listed>,
+}
+
+/// What is looked at of a package: values of whatever kind, since none of them has to be there.
+#[derive(Deserialize)]
+pub(super) struct Listed {
+    name: Option<String>,
+    #[serde(default)]
+    pub(super) id: Value,
+    #[serde(default)]
+    pub(super) metadata_modified: Value,
+}
+
+impl Api {
+    /// The API that an address names, by its path or by an action that lists packages.
+    pub(super) fn named_by(address: &str) -> Option<Self> {
+        let (path, query) = address.split_once('?').unwrap_or((address, ""));
+        let (site, rest) = ["/api/3", "/api/action"].iter().find_map(|mark| {
+            let (site, rest) = path.split_once(mark)?;
+            rest.is_empty().then_some((site, "")).or_else(|| Some((site, rest.strip_prefix('/')?)))
+        })?;
+        let action = rest.trim_start_matches("action").trim_matches('/');
+        let lists = ["", "package_search", "package_list", "current_package_list_with_resources"];
+        let own = |name: &str| !matches!(name, "rows" | "start" | "sort" | "limit" | "offset");
+        let pairs = form_urlencoded::parse(query.as_bytes()).into_owned();
+        let search = pairs.filter(|(name, _)| action == "package_search" && own(name)).collect();
+        lists.contains(&action).then(|| Self { actions: format!("{site}/api/3/action/"), search })
+    }
+
+    /// The API that the site of a page may have: beside the page where it has no name of its own, else at the root.
+    pub(super) fn beside(address: &str) -> Option<Self> {
+        let path = address.split(['?', '#']).next().unwrap_or(address);
+        let root = root_of(address)?;
+        let is_site = path.trim_end_matches('/').len() < root.len() || path.ends_with('/');
+        is_site.then(|| Self { actions: format!("{}/api/3/action/", path.trim_end_matches('/')), search: Vec::new() })
+    }
+
+    fn page(&self, start: u64, rows: u64) -> String {
+        self.sorted("name asc", start, rows)
+    }
+
+    /// A page of those that changed last.
+    pub(super) fn newest(&self, start: u64, rows: u64) -> String {
+        self.sorted("metadata_modified desc, name asc", start, rows)
+    }
+
+    fn sorted(&self, order: &str, start: u64, rows: u64) -> String {
+        let mut query = Serializer::new(String::new());
+        query.extend_pairs(&self.search).append_pair("sort", order);
+        query.append_pair("rows", &rows.to_string()).append_pair("start", &start.to_string());
+        format!("{}package_search?{}", self.actions, query.finish())
+    }
+
+    /// The search itself, whatever the page.
+    fn search(&self) -> String {
+        let query = Serializer::new(String::new()).extend_pairs(&self.search).finish();
+        format!("{}package_search?{query}", self.actions)
+    }
+
+    fn package(&self, name: &str) -> String {
+        let query = Serializer::new(String::new()).append_pair("id", name).finish();
+        format!("{}package_show?{query}", self.actions)
+    }
+}
+
+/// A walk through the packages of a portal.
+struct Walk<'a> {
+    api: &'a Api,
+    /// Packages that the portal says there are.
+    count: u64,
+    /// The smallest and the largest count: while a portal's index is made anew it counts fewer, and where they differ a
+    /// package may have slipped from a page to one that was read before.
+    least: u64,
+    most: u64,
+    /// The names of those had.
+    names: BTreeSet<String>,
+    /// Pages that were not had, with the reason.
+    missing: Vec<(String, String)>,
+    /// The moments of the packages, by their ids.
+    moments: BTreeMap<String, String>,
+    /// The pages that tell them.
+    pages: Vec<String>,
+    /// Whether every package had was told with its id and its moment.
+    is_told: bool,
+}
+
+impl<'a> Walk<'a> {
+    fn new(api: &'a Api) -> Self {
+        Self {
+            api,
+            count: u64::MAX,
+            least: u64::MAX,
+            most: 0,
+            names: BTreeSet::new(),
+            missing: Vec::new(),
+            moments: BTreeMap::new(),
+            pages: Vec::new(),
+            is_told: true,
+        }
+    }
+
+    fn tell(&mut self, page: &str, stamps: Option<Vec<Stamp>>) {
+        self.is_told &= stamps.is_some();
+        self.pages.push(page.to_owned());
+        self.moments.extend(stamps.into_iter().flatten().map(|stamp| (stamp.id, stamp.moment)));
+    }
+
+    /// What is to be known of the portal, where nothing of it is missing and its order can be relied on.
+    fn portal(self, newest: &Newest) -> Option<Portal> {
+        let is_whole = self.is_told && self.least == self.most && self.moments.len() as u64 == self.count;
+        let mark = newest.mark(&self.moments).filter(|_| is_whole).and_then(|newest| with_late_ones(&newest))?;
+        Some(Portal { mark, count: self.count, in_part: 0, pages: self.pages })
+    }
+}
+
+impl Run<'_, '_> {
+    /// Harvests a portal; tells why where there is none.
+    pub(super) fn ckan(&mut self, source: &mut Source, api: &Api) -> Result<Option<String>, HarvestError> {
+        // Before anything else is read: what changes while the portal is read is newer than this.
+        let newest = match self.newest(source, api, 0, FEW)? {
+            Err(reason) if self.stopped => return Ok(Some(reason)),
+            newest => newest,
+        };
+        let search = api.search();
+        let portal = self.fetcher.state.portal(&search);
+        if let Some(portal) = &portal {
+            let since = match newest.clone() {
+                Ok(newest) => self.since(source, api, portal, newest)?,
+                Err(reason) => Err(reason),
+            };
+            match since {
+                Ok(portal) => {
+                    self.fetcher.state.know_portal(&search, portal);
+                    return Ok(None);
+                }
+                Err(reason) if self.stopped => {
+                    source.fail(&api.actions, reason);
+                    return Ok(None);
+                }
+                Err(reason) => source.report.whole_because = Some(reason),
+            }
+        }
+        // Pages that are read again take the place of those that the state names.
+        self.fetcher.state.forget_portal(&search);
+        match self.whole(source, api)? {
+            Ok(walk) => {
+                let known = newest.ok().and_then(|newest| walk.portal(&newest)).filter(|_| !self.stopped);
+                known.into_iter().for_each(|portal| self.fetcher.state.know_portal(&search, portal));
+                Ok(None)
+            }
+            Err(reason) => {
+                portal.into_iter().for_each(|portal| self.fetcher.state.know_portal(&search, portal));
+                Ok(Some(reason))
+            }
+        }
+    }
+
+    /// Reads all packages; tells why where there is no portal.
+    fn whole<'a>(&mut self, source: &mut Source, api: &'a Api) -> Result<Result<Walk<'a>, String>, HarvestError> {
+        let rows = self.harvester.options.rows.max(1);
+        let mut walk = Walk::new(api);
+        // The page that asked for changes is not one of these.
+        let before = source.report.pages;
+        let mut start = 0;
+        while start < walk.count && !self.stopped {
+            let read = source.report.pages - before;
+            if read >= self.harvester.options.budget.pages {
+                source.fail(&api.page(start, rows), format!("there are more than {read} pages"));
+                break;
+            }
+            match self.packages(source, &mut walk, start, rows)? {
+                Ok(0) => break,
+                Ok(length) => start += length,
+                // A portal that has not answered once is taken for none.
+                Err(reason) if walk.count == u64::MAX => return Ok(Err(reason)),
+                Err(reason) if rows <= SMALL => {
+                    walk.missing.push((api.page(start, rows), reason));
+                    start += rows;
+                }
+                Err(_) => {
+                    self.in_small_pages(source, &mut walk, start, rows)?;
+                    start += rows;
+                }
+            }
+        }
+        if self.stopped {
+            source.fail(&api.actions, "the portal was not asked to its end");
+        }
+        self.missing_packages(source, &mut walk)?;
+        Ok(Ok(walk))
+    }
+
+    fn in_small_pages(
+        &mut self,
+        source: &mut Source,
+        walk: &mut Walk<'_>,
+        start: u64,
+        rows: u64,
+    ) -> Result<(), HarvestError> {
+        let end = (start + rows).min(walk.count);
+        for start in (start..end).step_by(SMALL as usize) {
+            let rows = SMALL.min(end - start);
+            if let Err(reason) = self.packages(source, walk, start, rows)? {
+                walk.missing.push((walk.api.page(start, rows), reason));
+            }
+            if self.stopped {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a page of the search: tells how many packages it has, or why it was not had.
+    fn packages(
+        &mut self,
+        source: &mut Source,
+        walk: &mut Walk<'_>,
+        start: u64,
+        rows: u64,
+    ) -> Result<Result<u64, String>, HarvestError> {
+        let address = walk.api.page(start, rows);
+        let got = match self.fetcher.get(&address, Purpose::Page) {
+            Ok(got) => got,
+            Err(error) => return Ok(Err(self.note(error)?)),
+        };
+        let found: Found = match answer(&got.path)? {
+            Ok(found) => found,
+            Err(reason) => return Ok(Err(format!("<{address}>: {reason}"))),
+        };
+        source.report.pages += 1;
+        walk.count = found.count;
+        (walk.least, walk.most) = (walk.least.min(found.count), walk.most.max(found.count));
+        let length = found.results.len() as u64;
+        let before = walk.names.len();
+        let stamps = found.results.iter().map(Stamp::of).collect();
+        walk.names.extend(found.results.into_iter().filter_map(|package| package.name));
+        if length > 0 && walk.names.len() == before {
+            source.fail(&address, "the page has only packages that earlier pages had");
+            return Ok(Ok(0));
+        }
+        if length > 0 {
+            walk.tell(&address, stamps);
+            walk.is_told &= self.package_file(source, &address, &got)?;
+        }
+        Ok(Ok(length))
+    }
+
+    /// Takes the packages of an answer; whether there are any.
+    fn package_file(&mut self, source: &mut Source, address: &str, got: &Got) -> Result<bool, HarvestError> {
+        match Catalog::read_copy(&got.path, &got.kept.address, got.kept.media_type.as_deref()) {
+            Ok(catalog) if catalog.form == Form::Ckan => {
+                self.take(source, catalog)?;
+                return Ok(true);
+            }
+            Ok(_) => source.fail(address, "the answer has no packages"),
+            Err(error) => source.fail(address, error),
+        }
+        Ok(false)
+    }
+
+    /// What pages that failed would have had, package by package.
+    fn missing_packages(&mut self, source: &mut Source, walk: &mut Walk<'_>) -> Result<(), HarvestError> {
+        if walk.missing.is_empty() {
+            return self.compare(source, walk);
+        }
+        let all = if walk.api.search.is_empty() { self.names(walk.api)? } else { None };
+        let Some(all) = all.filter(|_| !self.stopped) else {
+            walk.missing.iter().for_each(|(page, reason)| source.fail(page, reason));
+            return Ok(());
+        };
+        let missing: Vec<String> = all.into_iter().filter(|name| !walk.names.contains(name)).collect();
+        for name in missing {
+            let address = walk.api.package(&name);
+            match self.fetcher.get(&address, Purpose::Page) {
+                Ok(got) => {
+                    walk.tell(&address, answer(&got.path)?.ok().and_then(|package| Some(vec![Stamp::of(&package)?])));
+                    walk.is_told &= self.package_file(source, &address, &got)?;
+                }
+                Err(error) => {
+                    let reason = self.note(error)?;
+                    source.fail(&address, reason);
+                    if self.stopped {
+                        break;
+                    }
+                }
+            }
+        }
+        let pages = walk.missing.drain(..);
+        source
+            .report
+            .problems
+            .extend(pages.map(|(_, reason)| format!("{reason}; its packages were asked for one by one")));
+        Ok(())
+    }
+
+    /// A portal that hands out fewer packages than it counts has others that may still be there.
+    fn compare(&self, source: &mut Source, walk: &Walk<'_>) -> Result<(), HarvestError> {
+        let had = walk.names.len() as u64;
+        if source.report.whole && had < walk.most {
+            source.fail(&walk.api.actions, format!("it has {} packages and handed out {had}", walk.most));
+        }
+        Ok(())
+    }
+
+    fn names(&mut self, api: &Api) -> Result<Option<Vec<String>>, HarvestError> {
+        match self.fetcher.get(&format!("{}package_list", api.actions), Purpose::Page) {
+            Ok(got) => Ok(answer(&got.path)?.ok()),
+            Err(error) => self.note(error).map(|_| None),
+        }
+    }
+}
+
+/// The result that an answer has, or why it has none.
+pub(super) fn answer<R: for<'de> Deserialize<'de>>(path: &Path) -> Result<Result<R, String>, HarvestError> {
+    let file = File::open(path).map_err(HarvestError::io(path))?;
+    Ok(match serde_json::from_reader::<_, Answer<R>>(BufReader::new(file)) {
+        Ok(answer) if answer.success => Ok(answer.result),
+        Ok(_) => Err("the portal says that it failed".to_owned()),
+        Err(error) => Err(format!("no answer of CKAN ({error})")),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn portals_are_known_by_their_addresses() {
+        let named = |address: &str| Api::named_by(address).map(|api| api.page(0, 5));
+        let page = |site: &str| Some(format!("{site}/api/3/action/package_search?sort=name+asc&rows=5&start=0"));
+        for address in ["http://e.org/api/3", "http://e.org/api/3/", "http://e.org/api/3/action/package_search?rows=1"]
+        {
+            assert_eq!(named(address), page("http://e.org"), "{address}");
+        }
+        assert_eq!(named("http://e.org/ckan/api/action/package_list"), page("http://e.org/ckan"));
+        let search = "http://e.org/api/3/action/package_search?fq=a:b&sort=name+asc&rows=5&start=0";
+        assert_eq!(
+            named("http://e.org/api/3/action/package_search?fq=a:b&start=7").map(|s| s.replace("%3A", ":")),
+            Some(search.into())
+        );
+        for address in ["http://e.org/", "http://e.org/api/30", "http://e.org/api/3/action/package_show?id=a"] {
+            assert_eq!(named(address), None, "{address}");
+        }
+        let beside = |address: &str| Api::beside(address).map(|api| api.page(0, 5));
+        assert_eq!(beside("http://e.org"), page("http://e.org"));
+        assert_eq!(beside("http://e.org/data/"), page("http://e.org/data"));
+        assert_eq!(beside("http://e.org/data.ttl"), None);
+    }
+}

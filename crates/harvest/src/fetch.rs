@@ -1,0 +1,420 @@
+//! Files from the web, asked for politely: on conditions, one request at a time, with pauses and within a budget.
+
+use super::robots::Rules;
+use super::state::{Kept, State, hash_of, hash_of_text};
+use super::{FetchError, HarvestError, HarvestOptions, Spent};
+use lodeseek_net::egress::{Egress, EgressError, EgressFault, Request, RequestLimits, Response};
+use lodeseek_rdf::intake::{self, Limits};
+use oxiri::Iri;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long a wait goes on without looking whether the harvest was given up.
+const SPELL: Duration = Duration::from_millis(50);
+/// Time for a connection.
+const CONNECT: Duration = Duration::from_secs(10);
+/// Hosts that a file may be moved on to, one after the other.
+const HOSTS: usize = 3;
+/// What a page may be written in, the best first.
+const PAGES: &str = "text/turtle, application/ld+json;q=0.9, application/rdf+xml;q=0.8, application/json;q=0.7, \
+                     text/html;q=0.5, */*;q=0.1";
+/// What a file may be written in.
+const FILES: &str = "application/n-triples, application/n-quads, text/turtle;q=0.9, application/trig;q=0.9, \
+                     application/rdf+xml;q=0.8, application/ld+json;q=0.7, */*;q=0.5";
+
+/// What an address is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Purpose {
+    /// Of the catalogue: the operator named it, or a page of it did.
+    Page,
+    /// A file that the catalogue describes: `robots.txt` has a say.
+    Download,
+}
+
+/// A file that is here now.
+#[derive(Clone, Debug)]
+pub(super) struct Got {
+    pub(super) path: PathBuf,
+    pub(super) kept: Kept,
+    /// Whether it is not the one that was had before.
+    pub(super) is_new: bool,
+}
+
+/// Asks for files and keeps them.
+pub(super) struct Fetcher<'h> {
+    pub(super) egress: &'h Egress,
+    pub(super) options: &'h HarvestOptions,
+    pub(super) state: State,
+    pub(super) spent: Spent,
+    pub(super) robots: BTreeMap<String, Rules>,
+    /// When each origin may be asked next, and the pause it wants.
+    turns: BTreeMap<String, (Instant, Duration)>,
+    started: Instant,
+}
+
+/// Scheme, host and port of an address.
+pub(super) fn origin_of(address: &str) -> Option<String> {
+    let iri = Iri::parse(address).ok()?;
+    Some(format!("{}://{}", iri.scheme().to_ascii_lowercase(), iri.authority()?.to_ascii_lowercase()))
+}
+
+impl<'h> Fetcher<'h> {
+    pub(super) fn new(egress: &'h Egress, options: &'h HarvestOptions, state: State) -> Self {
+        let (robots, turns) = (BTreeMap::new(), BTreeMap::new());
+        Self { egress, options, state, spent: Spent::default(), robots, turns, started: Instant::now() }
+    }
+
+    /// Brings the file of an address here, if it is not here as it is there.
+    pub(super) fn get(&mut self, address: &str, purpose: Purpose) -> Result<Got, FetchError> {
+        if purpose == Purpose::Download {
+            self.ask_robots(address)?;
+        }
+        self.with_patience(address, |fetcher| fetcher.attempt(address, purpose))
+    }
+
+    /// Tries until it succeeds, or no further attempt could.
+    pub(super) fn with_patience<T>(
+        &mut self,
+        address: &str,
+        mut attempt: impl FnMut(&mut Self) -> Result<T, FetchError>,
+    ) -> Result<T, FetchError> {
+        let options = self.options;
+        let mut steps = options.back_off.iter();
+        loop {
+            let error = match attempt(self) {
+                Ok(done) => return Ok(done),
+                Err(error) => error,
+            };
+            let step = steps.next().filter(|_| error.is_transient());
+            let wait = step.map(|step| error.retry_after().unwrap_or(*step));
+            let Some(wait) = wait.filter(|wait| *wait <= self.options.longest_wait) else { return Err(error) };
+            tracing::debug!(address, %error, ?wait, "trying again");
+            self.wait_until(Instant::now() + wait)?;
+        }
+    }
+
+    /// The pause that a host wants between requests.
+    pub(super) fn want_pause(&mut self, origin: &str, pause: Duration) {
+        let turn = self.turns.entry(origin.to_owned()).or_insert((Instant::now(), Duration::ZERO));
+        turn.1 = turn.1.max(pause);
+    }
+
+    fn wait_until(&self, then: Instant) -> Result<(), FetchError> {
+        loop {
+            self.time_left()?;
+            let wait = then.saturating_duration_since(Instant::now());
+            if wait.is_zero() {
+                return Ok(());
+            }
+            thread::sleep(wait.min(SPELL));
+        }
+    }
+
+    fn time_left(&self) -> Result<Duration, FetchError> {
+        if self.options.cancellation.is_cancelled() {
+            return Err(FetchError::Cancelled);
+        }
+        let left = self.options.budget.time.saturating_sub(self.started.elapsed());
+        if left.is_zero() { Err(FetchError::Budget("time")) } else { Ok(left) }
+    }
+
+    /// Sends one request when it is its turn; an answer is one of success, or the notice that nothing has changed.
+    pub(super) fn send(
+        &mut self,
+        address: &str,
+        prepare: impl Fn(Request<'h>) -> Request<'h>,
+    ) -> Result<Response, FetchError> {
+        let budget = self.options.budget;
+        let bytes = budget.bytes.saturating_sub(self.spent.bytes);
+        if self.spent.requests >= budget.requests || bytes == 0 {
+            return Err(FetchError::Budget(if bytes == 0 { "bytes" } else { "requests" }));
+        }
+        self.take_turn(address)?;
+        let total = self.options.file_time.min(self.time_left()?);
+        let limits = RequestLimits { connect: CONNECT, total, bytes: bytes.min(self.options.file_bytes) };
+        self.spent.requests += 1;
+        let request = self.egress.get(address).with_limits(limits).cancelled_by(self.options.cancellation.clone());
+        let response = prepare(request).send().map_err(|error| self.spent_or(error))?;
+        match response.status() {
+            200..=299 | 304 => Ok(response),
+            status => {
+                let retry_after = response.retry_after();
+                Err(FetchError::Status { address: address.to_owned(), status, retry_after })
+            }
+        }
+    }
+
+    /// Sends one request, and where a file's host redirects to another, asks that host's rules before it follows.
+    fn send_on(
+        &mut self,
+        address: &str,
+        purpose: Purpose,
+        prepare: impl Fn(Request<'h>) -> Request<'h>,
+    ) -> Result<Response, FetchError> {
+        if purpose == Purpose::Page {
+            return self.send(address, prepare);
+        }
+        let mut target = address.to_owned();
+        for _ in 0..HOSTS {
+            match self.send(&target, |request| prepare(request).staying()) {
+                Err(FetchError::Egress(EgressError { fault: EgressFault::Elsewhere(other), .. })) => target = other,
+                answer => return answer,
+            }
+            self.ask_robots(&target)?;
+        }
+        self.send(&target, |request| prepare(request).staying())
+    }
+
+    fn take_turn(&mut self, address: &str) -> Result<(), FetchError> {
+        let Some(origin) = origin_of(address) else { return Ok(()) };
+        let (next, pause) = self.turns.get(&origin).copied().unwrap_or((Instant::now(), Duration::ZERO));
+        self.wait_until(next)?;
+        self.turns.insert(origin, (Instant::now() + pause.max(self.options.pause), pause));
+        Ok(())
+    }
+
+    /// A limit of one request that was the rest of the harvest's is told as the harvest's.
+    fn spent_or(&self, error: EgressError) -> FetchError {
+        match error.fault {
+            EgressFault::Cancelled => FetchError::Cancelled,
+            EgressFault::TimedOut if self.time_left().is_err() => FetchError::Budget("time"),
+            EgressFault::TooLarge(limit) if limit < self.options.file_bytes => FetchError::Budget("bytes"),
+            _ => error.into(),
+        }
+    }
+
+    fn attempt(&mut self, address: &str, purpose: Purpose) -> Result<Got, FetchError> {
+        let kept = self.state.kept(address);
+        let part = Part::of(&self.state, address);
+        let begun = part.begun().filter(|_| purpose == Purpose::Download);
+        let answer = self.send_on(address, purpose, |request| match (&begun, &kept, purpose) {
+            (Some((length, etag)), _, _) => unpacked(request.with_accept(FILES))
+                .with_condition("Range", &format!("bytes={length}-"))
+                .with_condition("If-Range", etag),
+            (None, Some(kept), Purpose::Page) => conditional(request.with_accept(PAGES), kept),
+            (None, Some(kept), Purpose::Download) => conditional(unpacked(request.with_accept(FILES)), kept),
+            (None, None, Purpose::Page) => request.with_accept(PAGES),
+            (None, None, Purpose::Download) => unpacked(request.with_accept(FILES)),
+        });
+        let response = match answer {
+            Err(FetchError::Status { status: 416, .. }) if begun.is_some() => {
+                part.remove()?;
+                return Err(FetchError::OtherPart(address.to_owned()));
+            }
+            answer => answer?,
+        };
+        if response.status() == 304 {
+            let mut kept = kept.ok_or_else(|| FetchError::OtherPart(address.to_owned()))?;
+            // The next page may be another though this one is the same.
+            if let Some(next) = next_link(response.headers("link"), &kept.address) {
+                kept.next = Some(next);
+                self.state.keep(address, kept.clone())?;
+            }
+            self.spent.not_modified += 1;
+            return Ok(Got { path: self.state.path(&kept.file), kept, is_new: false });
+        }
+        let begun = if response.status() == 206 { begun.map(|(length, _)| length) } else { None };
+        if response.status() == 206 && (begun.is_none() || begun != start_of(&response)) {
+            part.remove()?;
+            return Err(FetchError::OtherPart(address.to_owned()));
+        }
+        self.receive(address, response, &part, begun, kept)
+    }
+
+    fn receive(
+        &mut self,
+        address: &str,
+        response: Response,
+        part: &Part,
+        begun: Option<u64>,
+        before: Option<Kept>,
+    ) -> Result<Got, FetchError> {
+        let text = |name: &str| response.header(name).map(str::to_owned);
+        let (etag, last_modified) = (text("etag"), text("last-modified"));
+        let media_type = text("content-type").map(|text| text.split(';').next().unwrap_or_default().trim().to_owned());
+        let place = response.address().to_owned();
+        let next = next_link(response.headers("link"), &place);
+        let strong = etag.as_deref().filter(|tag| tag.starts_with('"') && text("content-encoding").is_none());
+        part.begin(begun, strong)?;
+        self.write(response, part, begun)?;
+        let (length, sha256) = part.check(address)?;
+        let file = format!("{}-{}", &hash_of_text(address)[..24], &sha256[..24]);
+        let path = self.state.path(&file);
+        part.finish(&path)?;
+        let is_new = before.is_none_or(|before| before.sha256 != sha256);
+        let kept = Kept { file, length, sha256, etag, last_modified, media_type, address: place, next };
+        self.state.keep(address, kept.clone())?;
+        Ok(Got { path, kept, is_new })
+    }
+
+    /// What an error of a body means; its beginning stays where the rest may still come.
+    fn broken(&self, error: io::Error, part: &Part) -> Result<FetchError, HarvestError> {
+        let Some(error) = EgressError::behind(&error).cloned() else {
+            return Ok(HarvestError::Io { path: part.path.clone(), cause: error }.into());
+        };
+        let is_too_large = matches!(error.fault, EgressFault::TooLarge(_));
+        if is_too_large {
+            part.remove()?
+        } else {
+            part.leave()?
+        }
+        Ok(self.spent_or(error))
+    }
+
+    /// Writes a body behind what is there. What came before an error stays, for it may be gone on with.
+    fn write(&mut self, response: Response, part: &Part, begun: Option<u64>) -> Result<(), FetchError> {
+        let open = File::options().append(true).open(&part.path);
+        let mut file = open.map_err(HarvestError::io(&part.path))?;
+        let (mut body, mut buffer) = (response.into_body(), vec![0; 1 << 16]);
+        let mut length = begun.unwrap_or(0);
+        loop {
+            let read = match body.read(&mut buffer) {
+                Ok(0) => return Ok(()),
+                Ok(read) => read,
+                Err(error) => {
+                    return Err(self.broken(error, part)?);
+                }
+            };
+            self.spent.bytes += read as u64;
+            length += read as u64;
+            if length > self.options.file_bytes {
+                part.remove()?;
+                let fault = EgressFault::TooLarge(self.options.file_bytes);
+                return Err(EgressError { iri: part.address.clone(), fault }.into());
+            }
+            file.write_all(&buffer[..read]).map_err(HarvestError::io(&part.path))?;
+        }
+    }
+}
+
+fn conditional<'e>(request: Request<'e>, kept: &Kept) -> Request<'e> {
+    match (&kept.etag, &kept.last_modified) {
+        (Some(etag), _) => request.with_condition("If-None-Match", etag),
+        (None, Some(time)) => request.with_condition("If-Modified-Since", time),
+        (None, None) => request,
+    }
+}
+
+/// Lengths and ranges are those of the file only where it is not packed for the journey.
+fn unpacked(request: Request<'_>) -> Request<'_> {
+    request.with_condition("Accept-Encoding", "identity")
+}
+
+/// Where the part that an answer has begins.
+fn start_of(response: &Response) -> Option<u64> {
+    response.header("content-range")?.trim().strip_prefix("bytes")?.trim().split('-').next()?.trim().parse().ok()
+}
+
+/// The address that a `Link` header calls the next page (RFC 8288).
+fn next_link<'l>(headers: impl Iterator<Item = &'l str>, address: &str) -> Option<String> {
+    let base = Iri::parse(address).ok()?;
+    for header in headers {
+        for link in header.split('<').skip(1) {
+            let Some((target, parameters)) = link.split_once('>') else { continue };
+            let is_next = parameters.split([';', ',']).any(|parameter| {
+                let (name, value) = parameter.split_once('=').unwrap_or_default();
+                let mut relations = value.trim().trim_matches('"').split_ascii_whitespace();
+                name.trim().eq_ignore_ascii_case("rel") && relations.any(|one| one.eq_ignore_ascii_case("next"))
+            });
+            if is_next {
+                return base.resolve(target.trim()).ok().map(Iri::into_inner);
+            }
+        }
+    }
+    None
+}
+
+/// A file that is coming.
+struct Part {
+    address: String,
+    path: PathBuf,
+    /// Beside it the strong tag of the whole, by which it may be gone on with.
+    tag: PathBuf,
+}
+
+impl Part {
+    fn of(state: &State, address: &str) -> Self {
+        let name = hash_of_text(address);
+        let path = |suffix: &str| state.path(&format!("{}.{suffix}", &name[..24]));
+        Self { address: address.to_owned(), path: path("part"), tag: path("part-tag") }
+    }
+
+    /// How much is there, and of what.
+    fn begun(&self) -> Option<(u64, String)> {
+        let tag = fs::read_to_string(&self.tag).ok().filter(|tag| !tag.is_empty())?;
+        let length = self.path.metadata().ok()?.len();
+        (length > 0).then_some((length, tag))
+    }
+
+    fn begin(&self, begun: Option<u64>, tag: Option<&str>) -> Result<(), HarvestError> {
+        if begun.is_none() {
+            self.remove()?;
+            File::create(&self.path).map_err(HarvestError::io(&self.path))?;
+            if let Some(tag) = tag {
+                fs::write(&self.tag, tag).map_err(HarvestError::io(&self.tag))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Leaves the beginning for another attempt, unless nothing says of what it is one.
+    fn leave(&self) -> Result<(), HarvestError> {
+        if self.begun().is_none() { self.remove() } else { Ok(()) }
+    }
+
+    fn remove(&self) -> Result<(), HarvestError> {
+        for path in [&self.tag, &self.path] {
+            match fs::remove_file(path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(HarvestError::io(path)(error)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Length and hash; a packed file must unpack to its end, else its beginning would pass for the whole.
+    fn check(&self, address: &str) -> Result<(u64, String), FetchError> {
+        let measured =
+            self.path.metadata().and_then(|metadata| Ok((metadata.len(), hash_of(File::open(&self.path)?)?)));
+        let measured = measured.map_err(HarvestError::io(&self.path))?;
+        if let Err(cause) = unpack(&self.path) {
+            self.remove()?;
+            return Err(FetchError::Damaged { address: address.to_owned(), cause });
+        }
+        Ok(measured)
+    }
+
+    fn finish(&self, path: &Path) -> Result<(), HarvestError> {
+        fs::rename(&self.path, path).map_err(HarvestError::io(path))?;
+        self.remove()
+    }
+}
+
+fn unpack(path: &Path) -> io::Result<()> {
+    io::copy(&mut intake::open(path, &Limits::default())?, &mut io::sink()).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_to_the_next_page() {
+        let next = |headers: &[&str]| next_link(headers.iter().copied(), "http://e.org/a/feed?page=1");
+        let two = Some("http://e.org/a/feed?page=2".to_owned());
+        assert_eq!(next(&["<?page=0>; rel=\"prev\", <?page=2>; rel=\"next last\""]), two);
+        assert_eq!(next(&["<http://e.org/x>; rel=first", "<feed?page=2>; title=\"a, b\"; REL=next"]), two);
+        assert_eq!(next(&["<?page=2>; rel=\"nextish\"", "broken", "<"]), None);
+    }
+
+    #[test]
+    fn origins() {
+        assert_eq!(origin_of("HTTP://E.org:80/a?b").as_deref(), Some("http://e.org:80"));
+        assert_eq!(origin_of("mailto:a@e.org"), None);
+        assert_eq!(origin_of("a/b"), None);
+    }
+}

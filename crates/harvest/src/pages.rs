@@ -1,0 +1,217 @@
+//! The pages of a source, one after the other.
+
+use super::fetch::{Got, Purpose, origin_of};
+use super::{HarvestError, Run, Source, ckan};
+use lodeseek_catalog::{Catalog, CatalogError, Form};
+use oxiri::Iri;
+use std::collections::VecDeque;
+use std::fs;
+use std::path::Path;
+
+/// Media types of catalogues that a page may say it has as well, the best first.
+const ALTERNATES: &[&str] =
+    &["text/turtle", "application/ld+json", "application/rdf+xml", "application/n-triples", "application/trig"];
+/// Bytes of a page in which links to others are looked for.
+const HEAD: usize = 1 << 20;
+
+/// What a page is.
+pub(super) enum Page {
+    Catalog(Box<Catalog>, Got),
+    /// None with datasets; where else they may be, and why it is none.
+    Other(Vec<String>, String),
+    /// It was not had; the reason.
+    Missing(String),
+}
+
+impl Run<'_, '_> {
+    pub(super) fn local(&mut self, source: &mut Source) -> Result<(), HarvestError> {
+        let path = Path::new(&source.address);
+        match Catalog::read(path) {
+            Ok(catalog) => {
+                source.folder.clone_from(&catalog.folder);
+                source.report.pages = 1;
+                self.take(source, catalog)
+            }
+            Err(error) => {
+                source.fail(&source.address.clone(), error);
+                Ok(())
+            }
+        }
+    }
+
+    /// A portal by its interface; else a page and those after it; else what the page points to; else the portal whose page
+    /// it is.
+    pub(super) fn remote(&mut self, source: &mut Source) -> Result<(), HarvestError> {
+        let address = source.address.clone();
+        if let Some(api) = ckan::Api::named_by(&address) {
+            return match self.ckan(source, &api)? {
+                None => Ok(()),
+                Some(reason) => {
+                    source.fail(&address, reason);
+                    Ok(())
+                }
+            };
+        }
+        let mut tried = Vec::new();
+        let mut waiting = VecDeque::from([address.clone()]);
+        while let Some(candidate) = waiting.pop_front() {
+            match self.page(source, &candidate)? {
+                Page::Catalog(catalog, got) => return self.pages(source, *catalog, &got),
+                Page::Other(alternates, reason) => {
+                    tried.push(reason);
+                    if candidate == address {
+                        waiting.extend(alternates);
+                    }
+                }
+                Page::Missing(reason) => tried.push(reason),
+            }
+        }
+        if let (false, Some(api)) = (self.stopped, ckan::Api::beside(&address)) {
+            match self.ckan(source, &api)? {
+                None => return Ok(()),
+                Some(reason) => tried.push(reason),
+            }
+        }
+        source.fail(&address, tried.join("; "));
+        Ok(())
+    }
+
+    /// Takes the first page, and follows those after it.
+    fn pages(&mut self, source: &mut Source, first: Catalog, got: &Got) -> Result<(), HarvestError> {
+        let mut waiting: VecDeque<String> = following(&first, got).into();
+        self.take(source, first)?;
+        while let Some(address) = waiting.pop_front() {
+            if self.stopped {
+                source.fail(&address, "it was not asked for any more");
+                break;
+            }
+            if source.report.pages >= self.harvester.options.budget.pages {
+                source.fail(&address, format!("there are more than {} pages", source.report.pages));
+                break;
+            }
+            if source.visited.contains(&address) {
+                source.fail(&address, "the pages lead back to one that was read before");
+                continue;
+            }
+            match self.page(source, &address)? {
+                Page::Catalog(catalog, _) if catalog.form == Form::Dump && !catalog.datasets.is_empty() => {
+                    source.fail(&address, "the page describes no dataset");
+                }
+                Page::Catalog(catalog, got) => {
+                    if !source.contents.insert(got.kept.sha256.clone()) {
+                        source.fail(&address, "the page says what an earlier page said");
+                        continue;
+                    }
+                    waiting.extend(following(&catalog, &got));
+                    self.take(source, *catalog)?;
+                }
+                Page::Other(_, reason) | Page::Missing(reason) => source.fail(&address, reason),
+            }
+        }
+        Ok(())
+    }
+
+    /// Fetches a page and reads it.
+    pub(super) fn page(&mut self, source: &mut Source, address: &str) -> Result<Page, HarvestError> {
+        source.visited.insert(address.to_owned());
+        let got = match self.fetcher.get(address, Purpose::Page) {
+            Ok(got) => got,
+            Err(error) => return Ok(Page::Missing(self.note(error)?)),
+        };
+        source.report.pages += 1;
+        if source.report.pages == 1 {
+            source.contents.insert(got.kept.sha256.clone());
+        }
+        Ok(match Catalog::read_copy(&got.path, &got.kept.address, got.kept.media_type.as_deref()) {
+            Ok(catalog) => Page::Catalog(Box::new(catalog), got),
+            Err(CatalogError::NoDataset { .. }) => {
+                let alternates = alternates(&got.path, &got.kept.address)?;
+                Page::Other(alternates, format!("<{address}>: a page without a description of a dataset"))
+            }
+            Err(error) => Page::Other(Vec::new(), format!("<{address}>: {}", reason(&error))),
+        })
+    }
+}
+
+/// What is wrong, without the name of the kept file.
+fn reason(error: &CatalogError) -> String {
+    match error {
+        CatalogError::Io { cause, .. } => cause.to_string(),
+        CatalogError::Json { cause, .. } => cause.to_string(),
+        other => other.to_string(),
+    }
+}
+
+/// The pages after a page: as it says itself, else as its headers do.
+fn following(catalog: &Catalog, got: &Got) -> Vec<String> {
+    if catalog.next.is_empty() { got.kept.next.iter().cloned().collect() } else { catalog.next.clone() }
+}
+
+/// The addresses of RDF that a page names as other forms of itself, the best first.
+fn alternates(path: &Path, address: &str) -> Result<Vec<String>, HarvestError> {
+    let bytes = fs::read(path).map_err(HarvestError::io(path))?;
+    let page = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]);
+    let mut found: Vec<(usize, String)> = links(&page)
+        .filter_map(|(media_type, target)| {
+            let rank = ALTERNATES.iter().position(|known| *known == media_type)?;
+            Some((rank, Iri::parse(address).ok()?.resolve(&target).ok()?.into_inner()))
+        })
+        .collect();
+    found.sort();
+    found.dedup();
+    Ok(found.into_iter().map(|(_, target)| target).collect())
+}
+
+/// (media type, address) of every `<link rel="alternate">`.
+fn links(page: &str) -> impl Iterator<Item = (String, String)> {
+    let lower = page.to_ascii_lowercase();
+    let starts: Vec<usize> = lower.match_indices("<link").map(|(place, _)| place).collect();
+    starts.into_iter().filter_map(move |start| {
+        let end = start + page[start..].find('>')?;
+        let (tag, lower) = (&page[start..end], &lower[start..end]);
+        let value = |name: &str| attribute(tag, lower, name);
+        let is_alternate = value("rel")?.split_ascii_whitespace().any(|one| one.eq_ignore_ascii_case("alternate"));
+        let media_type = value("type")?.split(';').next()?.trim().to_ascii_lowercase();
+        is_alternate.then_some((media_type, value("href")?.replace("&amp;", "&")))
+    })
+}
+
+/// The value of an attribute of a tag, which is given in lower case as well.
+fn attribute(tag: &str, lower: &str, name: &str) -> Option<String> {
+    let place = lower.match_indices(name).map(|(place, _)| place).find(|place| {
+        let before = lower[..*place].ends_with(|c: char| c.is_ascii_whitespace() || matches!(c, '"' | '\''));
+        before && lower[place + name.len()..].trim_start().starts_with('=')
+    })?;
+    let value = tag[place + name.len()..].trim_start().strip_prefix('=')?.trim_start();
+    match value.chars().next()? {
+        quote @ ('"' | '\'') => value[1..].split(quote).next().map(str::to_owned),
+        _ => value.split_ascii_whitespace().next().map(|value| value.trim_end_matches('/').to_owned()),
+    }
+}
+
+/// The root of the site of an address.
+pub(super) fn root_of(address: &str) -> Option<String> {
+    origin_of(address).map(|origin| format!("{origin}/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_forms_of_a_page() {
+        let page = r#"<html><head><LINK rel="stylesheet" href="a.css"><link
+            REL='nofollow alternate' data-href="no" type='text/turtle; charset=utf-8' href='feed.ttl?a=1&amp;b=2'/>
+            <link href=/feed.rdf rel=alternate type=application/rdf+xml><link rel=alternate type=text/html href=x>
+            <link rel="alternate" type="text/turtle">"#;
+        let found: Vec<(String, String)> = links(page).collect();
+        let pair = |one: &str, other: &str| (one.to_owned(), other.to_owned());
+        assert_eq!(
+            found,
+            [pair("text/turtle", "feed.ttl?a=1&b=2"), pair("application/rdf+xml", "/feed.rdf"), pair("text/html", "x")]
+        );
+        for hostile in ["<link", "<link rel", "<link rel=", "<link rel=\"", "<linké rel=alternate type=é href=é>"] {
+            assert!(links(hostile).count() <= 1, "{hostile}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Which of a query's terms a text holds: the same answer as analysing it, mostly without analysing it.
+
+use super::{Analysis, AnalysisKind, QueryTerm};
+use memchr::memmem::Finder;
+
+/// Terms found at most: they are told as bits.
+const MOST: usize = 64;
+
+/// Finds a query's terms in texts.
+///
+/// Most texts hold none of the terms, and most of those are told from their bytes: where tokens are words in lower case,
+/// as in [`AnalysisKind::Acordar`], a text in which a term does not stand as a substring has no such token. What passes is
+/// analysed. Where words are stemmed, every text is.
+///
+/// ```
+/// use lodeseek_index::{Analysis, TermFinder};
+/// let (analysis, terms) = (Analysis::default(), ["bay".into(), "maryland".into()]);
+/// let mut finder = TermFinder::new(&analysis, &terms);
+/// assert_eq!(finder.find("Bayside and Maryland"), 0b10);
+/// ```
+pub struct TermFinder<'a> {
+    analysis: &'a Analysis,
+    terms: &'a [QueryTerm],
+    substrings: Option<Vec<Finder<'a>>>,
+    lower: Vec<u8>,
+}
+
+impl<'a> TermFinder<'a> {
+    /// A finder of terms as analysed; those beyond the 64th are not looked for.
+    #[must_use]
+    pub fn new(analysis: &'a Analysis, terms: &'a [QueryTerm]) -> Self {
+        let terms = &terms[..terms.len().min(MOST)];
+        let whole_words = analysis.kind() == AnalysisKind::Acordar;
+        let substrings = whole_words.then(|| terms.iter().map(|term| Finder::new(term.text.as_str())).collect());
+        Self { analysis, terms, substrings, lower: Vec::new() }
+    }
+
+    /// The terms of a text, as bits by their places.
+    #[must_use]
+    pub fn find(&mut self, text: &str) -> u64 {
+        if !self.may_hold(text) {
+            return 0;
+        }
+        let held = |token: String| {
+            let places = self.terms.iter().enumerate().filter(|(_, term)| term.is(&token));
+            places.fold(0, |found, (place, _)| found | 1 << place)
+        };
+        self.analysis.tokens(text).map(held).fold(0, |found, held| found | held)
+    }
+
+    fn may_hold(&mut self, text: &str) -> bool {
+        let Some(finders) = &self.substrings else { return true };
+        let ascii = text.is_ascii();
+        // Of all other characters, these two alone have an ASCII letter in lower case: the Kelvin sign and the dotted I.
+        if !ascii && text.contains(['\u{212A}', '\u{130}']) {
+            return true;
+        }
+        self.lower.clear();
+        self.lower.extend(text.bytes().map(|byte| byte.to_ascii_lowercase()));
+        let mut terms = self.terms.iter().zip(finders);
+        terms.any(|(term, finder)| if term.text.is_ascii() { finder.find(&self.lower).is_some() } else { !ascii })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn analysed(analysis: &Analysis, terms: &[QueryTerm], text: &str) -> u64 {
+        let held: Vec<String> = analysis.tokens(text).collect();
+        let found = terms.iter().enumerate().filter(|(_, term)| held.iter().any(|token| term.is(token)));
+        found.fold(0, |found, (place, _)| found | 1 << place)
+    }
+
+    proptest! {
+        #[test]
+        fn the_same_as_analysing(words in proptest::collection::vec("[a-cA-Ckİ\u{212A}éÉσΣς]{1,3}", 1..5), text in "[a-cA-CkKİ\u{212A}éÉσΣς _']{0,20}") {
+            for kind in AnalysisKind::ALL {
+                let analysis = Analysis::new(kind);
+                let terms: Vec<QueryTerm> = analysis.query_words(&words.join(" "));
+                prop_assert_eq!(TermFinder::new(&analysis, &terms).find(&text), analysed(&analysis, &terms, &text));
+            }
+        }
+    }
+}

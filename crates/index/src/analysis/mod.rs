@@ -1,0 +1,269 @@
+//! Text to tokens, in one of three ways: [`AnalysisKind::Acordar`] and [`AnalysisKind::English`], comparable with what is
+//! published, and [`AnalysisKind::Multilingual`], for people. Documents and queries need the same; the index remembers which it was.
+
+mod english;
+mod finder;
+mod language;
+mod multilingual;
+mod stop_words;
+mod words;
+
+pub use finder::TermFinder;
+pub use stop_words::STOP_WORDS;
+
+use english::English;
+use multilingual::Multilingual;
+use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+use words::Words;
+
+/// Which analysis.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AnalysisKind {
+    /// As ACORDAR does it with Lucene's `StandardAnalyzer`: words by UAX #29, lower case, NLTK's English stop words left
+    /// out, no stemming. What the published numbers were measured with.
+    #[default]
+    Acordar,
+    /// As Anserini does it with Lucene's `EnglishAnalyzer`: words by UAX #29 without a possessive 's, lower case, Lucene's
+    /// English stop words left out, stemmed. The stemmer is Snowball's English one, Porter's own revision of the one there.
+    English,
+    /// Words stemmed, and stop words left out, by the language of the text.
+    Multilingual,
+}
+
+impl AnalysisKind {
+    /// Every kind.
+    pub const ALL: [Self; 3] = [Self::Acordar, Self::English, Self::Multilingual];
+
+    /// The name, in lower case.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Acordar => "acordar",
+            Self::English => "english",
+            Self::Multilingual => "multilingual",
+        }
+    }
+}
+
+impl fmt::Display for AnalysisKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A name that is no analysis.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0:?} is no analysis: it is `acordar`, `english` or `multilingual`")]
+pub struct UnknownAnalysis(String);
+
+impl FromStr for AnalysisKind {
+    type Err = UnknownAnalysis;
+
+    fn from_str(name: &str) -> Result<Self, UnknownAnalysis> {
+        let known = Self::ALL.into_iter().find(|kind| kind.name() == name);
+        known.ok_or_else(|| UnknownAnalysis(name.to_owned()))
+    }
+}
+
+/// A word of a query, and the tokens it stands for in documents: synonyms, any of which is an occurrence of the word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueryTerm {
+    /// As typed, in lower case.
+    pub text: String,
+    /// The tokens, each once.
+    pub alternatives: Vec<String>,
+}
+
+impl QueryTerm {
+    /// Whether a token of a document is an occurrence of the word.
+    #[must_use]
+    pub fn is(&self, token: &str) -> bool {
+        self.alternatives.iter().any(|alternative| alternative == token)
+    }
+
+    /// Whether two words have the same occurrences.
+    #[must_use]
+    pub fn stands_for_the_same(&self, other: &Self) -> bool {
+        self.alternatives.len() == other.alternatives.len() && self.alternatives.iter().all(|token| other.is(token))
+    }
+
+    /// Whether two words have a token in common.
+    #[must_use]
+    pub fn meets(&self, other: &Self) -> bool {
+        self.alternatives.iter().any(|token| other.is(token))
+    }
+
+    /// The word in quotation marks, and its tokens where they are several.
+    #[must_use]
+    pub fn quoted(&self) -> String {
+        match self.alternatives.as_slice() {
+            [_, _, ..] => format!("“{}” (as {})", self.text, self.alternatives.join(", ")),
+            _ => format!("“{}”", self.text),
+        }
+    }
+}
+
+impl From<String> for QueryTerm {
+    /// The word that stands for itself alone.
+    fn from(word: String) -> Self {
+        Self { text: word.clone(), alternatives: vec![word] }
+    }
+}
+
+impl From<&str> for QueryTerm {
+    fn from(word: &str) -> Self {
+        word.to_owned().into()
+    }
+}
+
+/// The analysis of documents and queries.
+///
+/// ```
+/// use lodeseek_index::{Analysis, AnalysisKind};
+/// let analysis = Analysis::default();
+/// let tokens: Vec<String> = analysis.tokens("The Nitrogen reduction-plan in Maryland's bay").collect();
+/// assert_eq!(tokens, ["nitrogen", "reduction", "plan", "maryland's", "bay"]);
+/// let analysis = Analysis::new(AnalysisKind::Multilingual);
+/// let tokens: Vec<String> = analysis.tokens("Le stazioni delle metropolitane italiane").collect();
+/// assert_eq!(tokens, ["stazion", "metropolitan", "italian"]);
+/// ```
+#[derive(Clone)]
+pub struct Analysis(Way);
+
+#[derive(Clone)]
+enum Way {
+    Acordar(Arc<FxHashSet<&'static str>>),
+    English(Arc<English>),
+    Multilingual(Arc<Multilingual>),
+}
+
+impl Default for Analysis {
+    fn default() -> Self {
+        Self::new(AnalysisKind::default())
+    }
+}
+
+impl fmt::Debug for Analysis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Analysis").field(&self.kind()).finish()
+    }
+}
+
+impl Analysis {
+    /// The analysis of a kind. Made once and cloned, not made for every text.
+    #[must_use]
+    pub fn new(kind: AnalysisKind) -> Self {
+        Self(match kind {
+            AnalysisKind::Acordar => Way::Acordar(Arc::new(STOP_WORDS.iter().copied().collect())),
+            AnalysisKind::English => Way::English(Arc::new(English::new())),
+            AnalysisKind::Multilingual => Way::Multilingual(Arc::new(Multilingual::new())),
+        })
+    }
+
+    /// The kind.
+    #[must_use]
+    pub fn kind(&self) -> AnalysisKind {
+        match self.0 {
+            Way::Acordar(_) => AnalysisKind::Acordar,
+            Way::English(_) => AnalysisKind::English,
+            Way::Multilingual(_) => AnalysisKind::Multilingual,
+        }
+    }
+
+    /// The tokens of a text of a document.
+    pub fn tokens<'t>(&'t self, text: &'t str) -> impl Iterator<Item = String> + 't {
+        match &self.0 {
+            Way::Acordar(stop_words) => Tokens::Acordar(Words::of(text), stop_words),
+            Way::English(english) => {
+                Tokens::Made(english.words(text).map(|(_, token)| token).collect::<Vec<_>>().into_iter())
+            }
+            Way::Multilingual(multilingual) => Tokens::Made(multilingual.tokens(text).into_iter()),
+        }
+    }
+
+    /// The words of a query, in their order, with the tokens they stand for.
+    ///
+    /// ```
+    /// use lodeseek_index::{Analysis, AnalysisKind};
+    /// let words = Analysis::new(AnalysisKind::Multilingual).query_words("the alojamientos");
+    /// assert_eq!(words.len(), 1);
+    /// assert_eq!(words[0].text, "alojamientos");
+    /// assert!(words[0].is("aloj"), "{:?}", words[0].alternatives);
+    /// ```
+    #[must_use]
+    pub fn query_words(&self, text: &str) -> Vec<QueryTerm> {
+        match &self.0 {
+            Way::Acordar(_) => self.tokens(text).map(QueryTerm::from).collect(),
+            Way::English(english) => {
+                let term = |(text, token)| QueryTerm { text, alternatives: vec![token] };
+                english.words(text).map(term).collect()
+            }
+            Way::Multilingual(multilingual) => multilingual.query_words(text),
+        }
+    }
+}
+
+enum Tokens<'t> {
+    Acordar(Words<'t>, &'t FxHashSet<&'static str>),
+    Made(std::vec::IntoIter<String>),
+}
+
+impl Iterator for Tokens<'_> {
+    type Item = String;
+
+    fn next(&mut self) -> Option<String> {
+        match self {
+            Self::Acordar(words, stop_words) => {
+                words.map(words::lower).find(|word| !stop_words.contains(word.as_str()))
+            }
+            Self::Made(tokens) => tokens.next(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_have_one_name_everywhere() {
+        for kind in AnalysisKind::ALL {
+            assert_eq!(kind.to_string().parse(), Ok(kind));
+            assert_eq!(serde_json::to_string(&kind).expect("JSON"), format!("\"{kind}\""));
+            assert_eq!(Analysis::new(kind).kind(), kind);
+        }
+        assert!("Acordar".parse::<AnalysisKind>().is_err());
+        assert_eq!(Analysis::default().kind(), AnalysisKind::Acordar);
+    }
+
+    #[test]
+    fn acordar_leaves_out_stop_words_and_nothing_else() {
+        let analysis = Analysis::default();
+        let text = "Don't you THINK the hasPhoneNumber of Müller’s café isn't 3.14?";
+        let expected = ["think", "hasphonenumber", "müller’s", "café", "3.14"];
+        assert_eq!(analysis.tokens(text).collect::<Vec<_>>(), expected);
+        assert_eq!(analysis.query_words(text), expected.map(QueryTerm::from));
+    }
+
+    #[test]
+    fn english_words_lose_their_endings() {
+        let analysis = Analysis::new(AnalysisKind::English);
+        let text = "The networks’ models for NETWORKING, and such: Wordnet's relations";
+        let expected = ["network", "model", "network", "wordnet", "relat"];
+        assert_eq!(analysis.tokens(text).collect::<Vec<_>>(), expected);
+        let query = analysis.query_words("Learning the Relations");
+        assert_eq!(query.iter().map(|term| term.text.as_str()).collect::<Vec<_>>(), ["learning", "relations"]);
+        assert!(query[1].is("relat") && query[0].is("learn"));
+    }
+
+    #[test]
+    fn an_analysis_can_be_shared() {
+        fn shared<T: Clone + Send + Sync + fmt::Debug>(_: &T) {}
+        shared(&Analysis::new(AnalysisKind::Multilingual));
+    }
+}

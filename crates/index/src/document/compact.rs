@@ -1,0 +1,58 @@
+//! Compact documents: texts short enough for an encoder.
+//!
+//! Q. Chen et al.: *Dense Re-Ranking with Weak Supervision for RDF Dataset Search* (DR2), ISWC 2023. One text of the
+//! metadata, one of the most telling triples. Special tokens, the cut of a triple to 45 pieces and of a text to 512 belong
+//! to the encoder's tokenizer and are not made here.
+
+use lodeseek_catalog::Metadata;
+use lodeseek_rdf::{Labels, TripleGraph};
+use lodeseek_snippet::Snippet;
+use serde::{Deserialize, Serialize};
+
+/// A dataset as two texts, in parts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompactDocument {
+    /// Title, description, tags, author, then what only some catalogues have: the titles of the works that introduced the
+    /// dataset, and its other names. What is missing is left out.
+    pub metadata: Vec<String>,
+    /// One line a triple, `subject property object` by their labels, in the snippet's order.
+    pub triples: Vec<String>,
+}
+
+impl CompactDocument {
+    /// The compact document of a dataset and a ranking of its triples.
+    #[must_use]
+    pub fn of(metadata: &Metadata, graph: &TripleGraph, snippet: &Snippet) -> Self {
+        let labels = Labels::for_index(graph);
+        let line = |id| labels.label(id).unwrap_or_default();
+        let triples = snippet
+            .triples
+            .iter()
+            .map(|t| one_line(&format!("{} {} {}", line(t.subject), line(t.predicate), line(t.object))))
+            .collect();
+        Self { metadata: Self::metadata_of(metadata), triples }
+    }
+
+    /// The metadata alone: the first part is the title, where there is one.
+    #[must_use]
+    pub fn metadata_of(metadata: &Metadata) -> Vec<String> {
+        let joined =
+            |texts: &[lodeseek_catalog::Text]| texts.iter().map(|t| t.value.as_str()).collect::<Vec<_>>().join(" ");
+        let authors = metadata.agents().map(|agent| agent.name.as_str()).collect::<Vec<_>>().join(" ");
+        let works = metadata.introduced_by.iter().map(|work| work.title.as_str()).collect::<Vec<_>>().join(" ");
+        let themes = metadata.themes.iter().map(|theme| theme.label.as_str()).collect::<Vec<_>>().join(" ");
+        let parts = [
+            joined(&metadata.titles),
+            joined(&metadata.descriptions),
+            format!("{} {themes}", joined(&metadata.keywords)),
+            authors,
+            works,
+            joined(&metadata.alternatives),
+        ];
+        parts.iter().map(|part| one_line(part)).filter(|part| !part.is_empty()).collect()
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,208 @@
+//! The eight fields of ACORDAR.
+//!
+//! T. Lin et al.: *ACORDAR: A Test Collection for Ad Hoc Content-Based (RDF) Dataset Retrieval*, SIGIR 2022. Four fields
+//! of metadata, four of content; content is counted as it occurs: a property used by a thousand triples is a thousand
+//! values. Labels, not IRIs; blank nodes give nothing.
+
+use lodeseek_catalog::Metadata;
+use lodeseek_rdf::vocab::rdf;
+use lodeseek_rdf::{Labels, TermId, TripleGraph};
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A field.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Field {
+    /// All titles, and other names.
+    Title,
+    /// All descriptions, and the titles of the works that introduced the dataset.
+    Description,
+    /// Names of authors and publishers.
+    Author,
+    /// Keywords and themes.
+    Tags,
+    /// Labels of subjects, and of objects that are no classes.
+    Entity,
+    /// Lexical forms of literals.
+    Literal,
+    /// Labels of objects that are classes.
+    Class,
+    /// Labels of predicates.
+    Property,
+}
+
+impl Field {
+    /// Every field, metadata first.
+    pub const ALL: [Self; 8] = [
+        Self::Title,
+        Self::Description,
+        Self::Author,
+        Self::Tags,
+        Self::Entity,
+        Self::Literal,
+        Self::Class,
+        Self::Property,
+    ];
+
+    /// The place in [`Self::ALL`].
+    #[must_use]
+    pub fn index(self) -> usize {
+        self as usize
+    }
+
+    /// The name, in lower case.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Title => "title",
+            Self::Description => "description",
+            Self::Author => "author",
+            Self::Tags => "tags",
+            Self::Entity => "entity",
+            Self::Literal => "literal",
+            Self::Class => "class",
+            Self::Property => "property",
+        }
+    }
+
+    /// Whether the field is of the metadata, not of the content.
+    #[must_use]
+    pub fn is_metadata(self) -> bool {
+        matches!(self, Self::Title | Self::Description | Self::Author | Self::Tags)
+    }
+}
+
+impl fmt::Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The values of one field, each distinct text once, and their sequence.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FieldText {
+    /// The distinct values.
+    pub values: Vec<String>,
+    /// Places in `values`, one an occurrence.
+    pub occurrences: Vec<u32>,
+}
+
+impl FieldText {
+    fn of<'t>(values: impl IntoIterator<Item = &'t str>) -> Self {
+        let values: Vec<String> = values.into_iter().map(str::to_owned).collect();
+        Self { occurrences: (0..values.len() as u32).collect(), values }
+    }
+}
+
+/// A dataset as eight fields.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FieldedDocument {
+    fields: [FieldText; 8],
+}
+
+impl FieldedDocument {
+    /// The document of a dataset.
+    ///
+    /// As ACORDAR's authors extract it: one property a triple; the object is a class where the graph types anything with
+    /// it; label is `rdfs:label`, else the local name.
+    #[must_use]
+    pub fn of(metadata: &Metadata, graph: &TripleGraph) -> Self {
+        let mut document = Self::default();
+        fn values(texts: &[lodeseek_catalog::Text]) -> impl Iterator<Item = &str> {
+            texts.iter().map(|text| text.value.as_str())
+        }
+        let works = metadata.introduced_by.iter().map(|work| work.title.as_str());
+        let themes = metadata.themes.iter().map(|theme| theme.label.as_str());
+        document.fields[Field::Title.index()] =
+            FieldText::of(values(&metadata.titles).chain(values(&metadata.alternatives)));
+        document.fields[Field::Description.index()] = FieldText::of(values(&metadata.descriptions).chain(works));
+        document.fields[Field::Tags.index()] = FieldText::of(values(&metadata.keywords).chain(themes));
+        document.fields[Field::Author.index()] = FieldText::of(metadata.agents().map(|agent| agent.name.as_str()));
+        document.content(graph);
+        document
+    }
+
+    fn content(&mut self, graph: &TripleGraph) {
+        let labels = Labels::for_index(graph);
+        let kind = graph.iri(rdf::TYPE);
+        let mut is_class = vec![false; graph.term_count()];
+        for triple in graph.triples().iter().filter(|triple| Some(triple.predicate) == kind) {
+            is_class[triple.object.index()] = true;
+        }
+        let [entity, literal, class, property] = [Field::Entity, Field::Literal, Field::Class, Field::Property];
+        let mut places: [FxHashMap<TermId, Option<u32>>; 4] = Default::default();
+        let mut add = |slot: usize, field: Field, id: TermId| {
+            let text = &mut self.fields[field.index()];
+            let place = places[slot].entry(id).or_insert_with(|| {
+                let label = if graph.is_iri(id) || graph.is_literal(id) { labels.label(id) } else { None };
+                label.map(|label| {
+                    text.values.push(label);
+                    text.values.len() as u32 - 1
+                })
+            });
+            text.occurrences.extend(*place);
+        };
+        for triple in graph.triples() {
+            add(0, entity, triple.subject);
+            add(1, property, triple.predicate);
+            let object = triple.object;
+            if graph.is_literal(object) {
+                add(2, literal, object);
+            } else if is_class[object.index()] {
+                add(3, class, object);
+            } else {
+                add(0, entity, object);
+            }
+        }
+    }
+
+    /// With other values of a field, one an occurrence.
+    #[must_use]
+    pub fn with<'t>(mut self, field: Field, values: impl IntoIterator<Item = &'t str>) -> Self {
+        self.fields[field.index()] = FieldText::of(values);
+        self
+    }
+
+    /// The values of a field.
+    #[must_use]
+    pub fn field(&self, field: Field) -> &FieldText {
+        &self.fields[field.index()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lodeseek_catalog::{DatasetId, Text};
+    use lodeseek_rdf::TripleGraphBuilder;
+    use lodeseek_rdf::intake::Intake;
+
+    fn sequence(document: &FieldedDocument, field: Field) -> Vec<&str> {
+        let text = document.field(field);
+        text.occurrences.iter().map(|&place| text.values[place as usize].as_str()).collect()
+    }
+
+    #[test]
+    fn fields_by_hand() {
+        let turtle = "@prefix e: <http://e.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+            e:a a e:City ; rdfs:label \"Alpha\" ; e:near e:b , _:x . e:City rdfs:label \"town\" .";
+        let mut builder = TripleGraphBuilder::new();
+        Intake::default().read(turtle.as_bytes(), "t.ttl", "http://e.org/", &mut builder);
+        let metadata =
+            Metadata { titles: vec![Text::plain("T")], ..Metadata::new(DatasetId::new("1").expect("an id")) };
+        let document = FieldedDocument::of(&metadata, &builder.finish());
+        assert_eq!(sequence(&document, Field::Title), ["T"]);
+        assert_eq!(sequence(&document, Field::Class), ["town"]);
+        let mut entities = sequence(&document, Field::Entity);
+        entities.sort_unstable();
+        assert_eq!(entities, ["Alpha", "Alpha", "Alpha", "Alpha", "b", "town"]);
+        let mut properties = sequence(&document, Field::Property);
+        properties.sort_unstable();
+        assert_eq!(properties, ["label", "label", "near", "near", "type"]);
+        let mut literals = sequence(&document, Field::Literal);
+        literals.sort_unstable();
+        assert_eq!(literals, ["Alpha", "town"]);
+    }
+}

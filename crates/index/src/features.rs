@@ -1,0 +1,216 @@
+//! What datasets have in common: the classes and properties they use, where their entities live, what they link to.
+//!
+//! Every feature has the list of the datasets that have it, as every word has: what is like a dataset is found by reading
+//! the lists of its features, never by comparing all pairs. What a feature counts for is the business of the stage above.
+
+use super::{DocumentAddress, IndexError, Snapshot};
+use lodeseek_ranking::DatasetId;
+use serde::Serialize;
+use tantivy::schema::{IndexRecordOption, Value};
+use tantivy::{DocAddress, DocSet, SegmentReader, TERMINATED, TantivyDocument, Term};
+
+/// Bytes of an IRI at most: what is longer is data in disguise.
+const LONGEST: usize = 1000;
+
+/// What an IRI is to a dataset.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum FeatureKind {
+    /// A class of its entities.
+    Class,
+    /// A property of its triples.
+    Property,
+    /// The namespace of some of these.
+    Vocabulary,
+    /// A URI space in which it describes entities.
+    Space,
+    /// A URI space of others to which it links.
+    Target,
+    /// An entity of others to which it links.
+    Entity,
+}
+
+impl FeatureKind {
+    /// All of them.
+    pub const ALL: [Self; 6] = [Self::Class, Self::Property, Self::Vocabulary, Self::Space, Self::Target, Self::Entity];
+
+    fn letter(self) -> char {
+        match self {
+            Self::Class => 'c',
+            Self::Property => 'p',
+            Self::Vocabulary => 'v',
+            Self::Space => 's',
+            Self::Target => 't',
+            Self::Entity => 'e',
+        }
+    }
+}
+
+/// A feature of a dataset.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Feature {
+    /// What the IRI is to it.
+    pub kind: FeatureKind,
+    /// The IRI, or the URI space.
+    pub iri: String,
+}
+
+impl Feature {
+    /// A feature; `None` where the IRI is too long to be one.
+    #[must_use]
+    pub fn new(kind: FeatureKind, iri: &str) -> Option<Self> {
+        (!iri.is_empty() && iri.len() <= LONGEST).then(|| Self { kind, iri: iri.to_owned() })
+    }
+
+    /// As it stands in the index.
+    pub(super) fn key(&self) -> String {
+        format!("{}{}", self.kind.letter(), self.iri)
+    }
+
+    fn from_key(key: &str) -> Option<Self> {
+        let letter = key.chars().next()?;
+        let kind = FeatureKind::ALL.into_iter().find(|kind| kind.letter() == letter)?;
+        Some(Self { kind, iri: key[letter.len_utf8()..].to_owned() })
+    }
+}
+
+impl Snapshot {
+    /// The features of a dataset; `None` where there is no such dataset.
+    pub fn features(&self, id: &DatasetId) -> Result<Option<Vec<Feature>>, IndexError> {
+        let Some(DocumentAddress { segment, document }) = self.address(id)? else { return Ok(None) };
+        let document: TantivyDocument = self.searcher.doc(DocAddress::new(segment, document))?;
+        let keys = document.get_all(self.fields.features).filter_map(|value| value.as_str());
+        Ok(Some(keys.filter_map(Feature::from_key).collect()))
+    }
+
+    /// The datasets that have a feature.
+    pub fn with_feature(&self, feature: &Feature) -> Result<Vec<DocumentAddress>, IndexError> {
+        let term = Term::from_field_text(self.fields.features, &feature.key());
+        let mut documents = Vec::new();
+        for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
+            let inverted = reader.inverted_index(self.fields.features)?;
+            if let Some(postings) = inverted.read_postings(&term, IndexRecordOption::Basic)? {
+                living(reader, segment, postings, &mut documents);
+            }
+        }
+        Ok(documents)
+    }
+
+    /// Hands out every feature of any dataset with the datasets that have it, in no order: one pass over all lists.
+    pub fn each_feature(&self, mut take: impl FnMut(FeatureKind, &[DocumentAddress])) -> Result<(), IndexError> {
+        for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
+            let inverted = reader.inverted_index(self.fields.features)?;
+            let mut terms = inverted.terms().stream()?;
+            while terms.advance() {
+                let key = std::str::from_utf8(terms.key()).ok().and_then(Feature::from_key);
+                let Some(feature) = key.filter(|feature| !self.is_earlier(feature, segment)) else { continue };
+                let documents = match self.segments.len() {
+                    1 => {
+                        let postings = inverted.read_postings_from_terminfo(terms.value(), IndexRecordOption::Basic)?;
+                        let mut documents = Vec::new();
+                        living(reader, segment, postings, &mut documents);
+                        documents
+                    }
+                    _ => self.with_feature(&feature)?,
+                };
+                if !documents.is_empty() {
+                    take(feature.kind, &documents);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a segment before this one has a feature: it was handed out there.
+    fn is_earlier(&self, feature: &Feature, segment: usize) -> bool {
+        let term = Term::from_field_text(self.fields.features, &feature.key());
+        self.searcher.segment_readers()[..segment].iter().any(|reader| {
+            let inverted = reader.inverted_index(self.fields.features);
+            inverted.is_ok_and(|inverted| inverted.doc_freq(&term).is_ok_and(|documents| documents > 0))
+        })
+    }
+
+    /// A number for every dataset, below [`addresses`](Self::addresses): tables of what is known of each are by it.
+    #[must_use]
+    pub fn place(&self, address: DocumentAddress) -> usize {
+        let before = &self.searcher.segment_readers()[..address.segment as usize];
+        before.iter().map(|reader| reader.max_doc() as usize).sum::<usize>() + address.document as usize
+    }
+
+    /// The dataset of such a number.
+    #[must_use]
+    pub fn at(&self, place: usize) -> Option<DocumentAddress> {
+        let mut rest = place;
+        for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
+            match rest.checked_sub(reader.max_doc() as usize) {
+                Some(behind) => rest = behind,
+                None => return Some(DocumentAddress { segment: segment as u32, document: rest as u32 }),
+            }
+        }
+        None
+    }
+
+    /// How many such numbers there are, those of removed datasets among them.
+    #[must_use]
+    pub fn addresses(&self) -> usize {
+        self.searcher.segment_readers().iter().map(|reader| reader.max_doc() as usize).sum()
+    }
+}
+
+/// The documents of postings that were not removed.
+fn living(reader: &SegmentReader, segment: usize, mut postings: impl DocSet, documents: &mut Vec<DocumentAddress>) {
+    let alive = reader.alive_bitset();
+    while postings.doc() != TERMINATED {
+        if alive.is_none_or(|alive| alive.is_alive(postings.doc())) {
+            documents.push(DocumentAddress { segment: segment as u32, document: postings.doc() });
+        }
+        postings.advance();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::FieldedDocument;
+    use crate::{Analysis, AnalysisKind, IndexDocument, IndexWriter};
+
+    fn put(writer: &mut IndexWriter, id: &str, features: &[(FeatureKind, &str)]) {
+        let features = features.iter().filter_map(|(kind, iri)| Feature::new(*kind, iri)).collect();
+        let (id, analysis) = (DatasetId::new(id).expect("an id"), Analysis::new(AnalysisKind::default()));
+        let fielded = FieldedDocument::default();
+        let document = IndexDocument::new(id, String::new(), &fielded, &analysis, Vec::new(), Vec::new());
+        writer.put(document.with_features(features)).expect("put");
+    }
+
+    #[test]
+    fn features_are_counted_over_segments_and_without_the_removed() {
+        let mut writer = IndexWriter::in_memory().expect("an index");
+        put(&mut writer, "a", &[(FeatureKind::Class, "ex:C"), (FeatureKind::Property, "ex:C")]);
+        put(&mut writer, "b", &[(FeatureKind::Class, "ex:C")]);
+        writer.commit().expect("a commit");
+        put(&mut writer, "c", &[(FeatureKind::Class, "ex:C"), (FeatureKind::Entity, &"x".repeat(LONGEST + 1))]);
+        put(&mut writer, "d", &[(FeatureKind::Space, "http://e.org/")]);
+        writer.remove(&DatasetId::new("b").expect("an id"));
+        writer.commit().expect("a commit");
+        let snapshot = writer.snapshot().expect("a snapshot");
+        let ids = |documents: &[DocumentAddress]| {
+            let mut ids: Vec<_> = documents.iter().map(|&at| snapshot.id(at).expect("an id").to_string()).collect();
+            ids.sort(); // segments come in any order
+            ids
+        };
+        let class = Feature::new(FeatureKind::Class, "ex:C").expect("short");
+        assert_eq!(ids(&snapshot.with_feature(&class).expect("read")), ["a", "c"]);
+        let mut all = Vec::new();
+        snapshot.each_feature(|kind, documents| all.push((kind, ids(documents)))).expect("read");
+        all.sort();
+        let expected =
+            [(FeatureKind::Class, vec!["a", "c"]), (FeatureKind::Property, vec!["a"]), (FeatureKind::Space, vec!["d"])];
+        assert_eq!(all, expected.map(|(kind, ids)| (kind, ids.into_iter().map(str::to_owned).collect())));
+        let own = snapshot.features(&DatasetId::new("c").expect("an id")).expect("read");
+        assert_eq!(own, Some(vec![class]));
+        for place in 0..snapshot.addresses() {
+            assert_eq!(snapshot.at(place).map(|at| snapshot.place(at)), Some(place));
+        }
+        assert_eq!(snapshot.at(snapshot.addresses()), None);
+    }
+}

@@ -1,0 +1,422 @@
+//! The text index, on tantivy: postings and positions of eight fields, exact field lengths, what datasets are filtered and
+//! counted by, and the card of each dataset.
+//!
+//! tantivy's own scoring is not used: its BM25 has its parameters and a lossy one-byte length built in. It keeps the
+//! postings. [`Snapshot::best`] finds the best documents for a sum over terms and fields, whose formula the stage above
+//! gives; [`Snapshot::counts`] reads all that a model can know of some documents into plain numbers. Statistics are
+//! exact: they count living documents only, after every change.
+
+pub mod document;
+pub mod sparse;
+mod analysis;
+mod columns;
+mod facets;
+mod facts;
+mod features;
+mod filter;
+mod postings;
+mod recorded;
+mod schema;
+mod spelling;
+mod statistics;
+mod traverse;
+pub mod vectors;
+mod windows;
+mod writer;
+
+pub use analysis::{Analysis, AnalysisKind, QueryTerm, STOP_WORDS, TermFinder, UnknownAnalysis};
+pub use facts::{Facet, Facts, Filter, Numbers, ParseFacetError};
+pub use features::{Feature, FeatureKind};
+pub use filter::{Counting, FacetCounts, FacetValues, Passing, Selection, ValueCount, Years};
+pub use spelling::NearWord;
+pub use statistics::{
+    AnalyzedQuery, CollectionStatistics, DocumentStatistics, FieldStatistics, TermStatistics, Wanted,
+};
+pub use traverse::{Clause, DocumentAddress, Found, Impact, PostingsSlice, WindowScores};
+pub use windows::{PairFrequencies, WINDOW_WIDTH};
+pub use writer::{IndexDocument, IndexWriter};
+
+use crate::document::Field;
+use columns::SegmentColumns;
+use facets::FacetTable;
+use lodeseek_ranking::DatasetId;
+use postings::TermPostings;
+use rustc_hash::FxHashMap;
+use schema::Fields;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use tantivy::postings::{Postings, SegmentPostings};
+use tantivy::schema::{IndexRecordOption, Value};
+use tantivy::{DocAddress, DocSet, Searcher, SegmentReader, TERMINATED, TantivyDocument, Term};
+
+/// What can go wrong with the index.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum IndexError {
+    /// There is no index yet.
+    #[error("there is no index at {0}; `lodeseek index` makes one")]
+    Missing(PathBuf),
+    /// The index was made by another version of the program.
+    #[error("the index at {0} is of another version; run `lodeseek index --rebuild`")]
+    OtherVersion(PathBuf),
+    /// The index was made with an analysis that this version of the program does not know.
+    #[error("the index was analysed by another version ({0}); run `lodeseek index --rebuild`")]
+    OtherAnalysis(String),
+    /// tantivy failed.
+    #[error("index: {0}")]
+    Tantivy(#[from] tantivy::TantivyError),
+    /// The disk failed.
+    #[error("index: {0}")]
+    Io(#[from] std::io::Error),
+    /// A card that cannot be read.
+    #[error("index: the card of a dataset cannot be read: {0}")]
+    Card(String),
+}
+
+/// An index on disk, opened for reading. Follows the commits of writers in other processes.
+pub struct Index {
+    index: tantivy::Index,
+    reader: tantivy::IndexReader,
+    fields: Fields,
+    cached: Mutex<Option<Arc<Snapshot>>>,
+}
+
+/// The index at one moment, with its statistics.
+pub struct Snapshot {
+    searcher: Searcher,
+    fields: Fields,
+    analysis: Analysis,
+    segments: Vec<SegmentColumns>,
+    collection: [FieldStatistics; 8],
+    documents: u64,
+    /// Statistics of terms asked for before, by field and tokens: counting occurrences reads all postings of a term.
+    terms: Mutex<FxHashMap<(Field, String), TermStatistics>>,
+    facets: OnceLock<Vec<FacetTable>>,
+}
+
+/// Terms whose statistics are kept.
+const TERMS_KEPT: usize = 1 << 16;
+/// Stands between tokens where several are a key: no word holds a line break.
+const BETWEEN: &str = "\n";
+
+impl Index {
+    /// Opens the index in a folder.
+    pub fn open(folder: &Path) -> Result<Self, IndexError> {
+        if !folder.join("meta.json").exists() {
+            return Err(IndexError::Missing(folder.to_owned()));
+        }
+        let index = tantivy::Index::open_in_dir(folder)?;
+        let fields = Fields::of(&index.schema()).ok_or_else(|| IndexError::OtherVersion(folder.to_owned()))?;
+        recorded::analysis_of(&index)?;
+        Ok(Self { reader: index.reader()?, index, fields, cached: Mutex::new(None) })
+    }
+
+    /// Looks for a commit now. Else one is seen within half a second.
+    pub fn refresh(&self) -> Result<(), IndexError> {
+        Ok(self.reader.reload()?)
+    }
+
+    /// The index as last committed; made anew only after a commit.
+    pub fn snapshot(&self) -> Result<Arc<Snapshot>, IndexError> {
+        let searcher = self.reader.searcher();
+        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(snapshot) = &*cached
+            && snapshot.generation() == searcher.generation().generation_id()
+        {
+            return Ok(Arc::clone(snapshot));
+        }
+        let snapshot = Arc::new(Snapshot::of(searcher, self.fields.clone(), recorded::analysis_of(&self.index)?)?);
+        *cached = Some(Arc::clone(&snapshot));
+        Ok(snapshot)
+    }
+}
+
+impl Snapshot {
+    fn of(searcher: Searcher, fields: Fields, analysis: AnalysisKind) -> Result<Self, IndexError> {
+        let segments = SegmentColumns::of(searcher.segment_readers(), &fields)?;
+        let (mut collection, mut documents) = ([FieldStatistics::default(); 8], 0);
+        for (reader, columns) in searcher.segment_readers().iter().zip(&segments) {
+            documents += columns.add_to(reader, &mut collection);
+        }
+        let analysis = Analysis::new(analysis);
+        let (terms, facets) = (Mutex::default(), OnceLock::new());
+        Ok(Self { searcher, fields, analysis, segments, collection, documents, terms, facets })
+    }
+
+    /// The analysis that made the tokens of its documents; queries need the same.
+    #[must_use]
+    pub fn analysis(&self) -> &Analysis {
+        &self.analysis
+    }
+
+    /// The number of datasets.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.documents
+    }
+
+    /// Whether the index is empty.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.documents == 0
+    }
+
+    /// A number that changes with every commit.
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.searcher.generation().generation_id()
+    }
+
+    /// What a model knows of the collection for a query.
+    pub fn statistics(
+        &self,
+        query: &AnalyzedQuery,
+        fields: &[Field],
+        wanted: Wanted,
+    ) -> Result<CollectionStatistics, IndexError> {
+        let mut terms = vec![[TermStatistics::default(); 8]; query.distinct.len()];
+        for (statistics, term) in terms.iter_mut().zip(&query.distinct) {
+            for &field in fields {
+                statistics[field.index()] = self.term_statistics(field, term, wanted)?;
+            }
+        }
+        Ok(CollectionStatistics { documents: self.documents, fields: self.collection, terms })
+    }
+
+    /// The statistics of a term. In how many documents any of several tokens is cannot be told from how many each is in:
+    /// their postings are read together, once.
+    fn term_statistics(&self, field: Field, term: &QueryTerm, wanted: Wanted) -> Result<TermStatistics, IndexError> {
+        let key = (field, term.alternatives.join(BETWEEN));
+        let full = wanted >= Wanted::Occurrences || term.alternatives.len() > 1;
+        if full && let Some(&known) = self.terms.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+            return Ok(known);
+        }
+        let mut statistics = TermStatistics::default();
+        let text = self.fields.text(field);
+        for reader in self.searcher.segment_readers() {
+            if full || reader.has_deletes() {
+                count_term(reader, text, term, &mut statistics)?;
+            } else if let Some(token) = term.alternatives.first() {
+                let term = Term::from_field_text(text, token);
+                statistics.documents += u64::from(reader.inverted_index(text)?.doc_freq(&term)?);
+            }
+        }
+        if full {
+            let mut known = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
+            if known.len() >= TERMS_KEPT {
+                known.clear();
+            }
+            known.insert(key, statistics);
+        }
+        Ok(statistics)
+    }
+
+    /// The query without what no document has in these fields: of several tokens that a word stands for, those that do
+    /// not occur are left out. All numbers stay the same; it is for showing.
+    pub fn occurring(&self, query: &AnalyzedQuery, fields: &[Field]) -> Result<AnalyzedQuery, IndexError> {
+        let mut query = query.clone();
+        for term in query.distinct.iter_mut().filter(|term| term.alternatives.len() > 1) {
+            let mut occurring = Vec::new();
+            for token in std::mem::take(&mut term.alternatives) {
+                let alone = QueryTerm::from(token);
+                let mut documents = 0;
+                for &field in fields {
+                    documents += self.term_statistics(field, &alone, Wanted::Documents)?.documents;
+                }
+                if documents > 0 {
+                    occurring.extend(alone.alternatives);
+                }
+            }
+            term.alternatives = occurring;
+        }
+        Ok(query)
+    }
+
+    /// What a model knows of some documents for a query, in their order.
+    pub fn counts(
+        &self,
+        query: &AnalyzedQuery,
+        fields: &[Field],
+        documents: &[DocumentAddress],
+        wanted: Wanted,
+    ) -> Result<Vec<DocumentStatistics>, IndexError> {
+        let empty = |address: &DocumentAddress| DocumentStatistics {
+            frequencies: vec![[0; 8]; query.distinct.len()],
+            pairs: vec![[PairFrequencies::default(); 8]; query.pairs().count()],
+            lengths: Field::ALL.map(|field| self.segments[address.segment as usize].length(field, address.document)),
+        };
+        let mut counts: Vec<DocumentStatistics> = documents.iter().map(empty).collect();
+        // Postings are read forwards: documents in the order of the index.
+        let mut ascending: Vec<usize> = (0..documents.len()).collect();
+        ascending.sort_unstable_by_key(|&place| documents[place]);
+        for each in ascending.chunk_by(|&a, &b| documents[a].segment == documents[b].segment) {
+            let reader = &self.searcher.segment_readers()[documents[each[0]].segment as usize];
+            for &field in fields {
+                let mut cursors = self.term_cursors(reader, query, field, wanted)?;
+                for &place in each {
+                    count_field(&mut cursors, query, field, documents[place].document, &mut counts[place]);
+                }
+            }
+        }
+        Ok(counts)
+    }
+
+    fn term_cursors(
+        &self,
+        reader: &SegmentReader,
+        query: &AnalyzedQuery,
+        field: Field,
+        wanted: Wanted,
+    ) -> Result<Vec<TermCursor>, IndexError> {
+        let text = self.fields.text(field);
+        let inverted = reader.inverted_index(text)?;
+        // Without two terms there are no pairs to count.
+        let option = if wanted == Wanted::Pairs && query.sequence.len() > 1 {
+            IndexRecordOption::WithFreqsAndPositions
+        } else {
+            IndexRecordOption::WithFreqs
+        };
+        let mut cursors = Vec::with_capacity(query.distinct.len());
+        for term in &query.distinct {
+            let mut lists = Vec::new();
+            for token in &term.alternatives {
+                lists.extend(inverted.read_postings(&Term::from_field_text(text, token), option)?);
+            }
+            let with_positions = option == IndexRecordOption::WithFreqsAndPositions;
+            cursors.push(TermCursor { lists, with_positions, positions: Vec::new() });
+        }
+        Ok(cursors)
+    }
+
+    /// The id of a document.
+    pub fn id(&self, address: DocumentAddress) -> Result<DatasetId, IndexError> {
+        let name = self.segments[address.segment as usize].id(address.document)?;
+        DatasetId::new(name.as_str()).map_err(|_| IndexError::Card(format!("{name:?} is no id")))
+    }
+
+    /// Where a dataset lies in the index; `None` where there is no such dataset.
+    pub fn address(&self, id: &DatasetId) -> Result<Option<DocumentAddress>, IndexError> {
+        let term = Term::from_field_text(self.fields.id, id.as_str());
+        for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
+            let inverted = reader.inverted_index(self.fields.id)?;
+            let Some(mut postings) = inverted.read_postings(&term, IndexRecordOption::Basic)? else { continue };
+            while postings.doc() != TERMINATED {
+                if reader.alive_bitset().is_none_or(|alive| alive.is_alive(postings.doc())) {
+                    return Ok(Some(DocumentAddress { segment: segment as u32, document: postings.doc() }));
+                }
+                postings.advance();
+            }
+        }
+        Ok(None)
+    }
+
+    /// The card of a dataset, as it was written; `None` where there is no such dataset.
+    pub fn card(&self, id: &DatasetId) -> Result<Option<Vec<u8>>, IndexError> {
+        self.stored(id, self.fields.card)
+    }
+
+    /// The compact document of a dataset, as it was written.
+    pub fn compact(&self, id: &DatasetId) -> Result<Option<Vec<u8>>, IndexError> {
+        self.stored(id, self.fields.compact)
+    }
+
+    fn stored(&self, id: &DatasetId, field: tantivy::schema::Field) -> Result<Option<Vec<u8>>, IndexError> {
+        let Some(DocumentAddress { segment, document }) = self.address(id)? else { return Ok(None) };
+        let document: TantivyDocument = self.searcher.doc(DocAddress::new(segment, document))?;
+        Ok(document.get_first(field).and_then(|value| value.as_bytes().map(<[u8]>::to_vec)))
+    }
+
+    /// (id, version) of every dataset: what the next indexing need not do again.
+    pub fn versions(&self) -> Result<std::collections::BTreeMap<DatasetId, String>, IndexError> {
+        let mut versions = std::collections::BTreeMap::new();
+        for (reader, columns) in self.searcher.segment_readers().iter().zip(&self.segments) {
+            let column = reader.fast_fields().str(schema::VERSION)?;
+            for document in reader.doc_ids_alive() {
+                let mut version = String::new();
+                if let Some(column) = &column
+                    && let Some(ordinal) = column.term_ords(document).next()
+                {
+                    column.ord_to_str(ordinal, &mut version)?;
+                }
+                let id = columns.id(document)?;
+                let id = DatasetId::new(id.as_str()).map_err(|_| IndexError::Card(format!("{id:?} is no id")))?;
+                versions.insert(id, version);
+            }
+        }
+        Ok(versions)
+    }
+}
+
+/// The postings of a term in a field, read forwards.
+struct TermCursor {
+    /// One a token that the term stands for.
+    lists: Vec<SegmentPostings>,
+    with_positions: bool,
+    /// In the document last sought, ascending.
+    positions: Vec<u32>,
+}
+
+impl TermCursor {
+    /// The frequency in a document; reads the positions where they are wanted.
+    fn seek(&mut self, document: u32) -> u32 {
+        self.positions.clear();
+        let (mut frequency, mut holding) = (0, 0);
+        for postings in &mut self.lists {
+            if postings.doc() < document {
+                postings.seek(document);
+            }
+            if postings.doc() != document {
+                continue;
+            }
+            if self.with_positions {
+                postings.append_positions_with_offset(0, &mut self.positions);
+            }
+            frequency += postings.term_freq();
+            holding += 1;
+        }
+        if holding > 1 {
+            self.positions.sort_unstable();
+        }
+        frequency
+    }
+}
+
+/// Counts the terms of a query, and their pairs, in a field of a document.
+fn count_field(
+    cursors: &mut [TermCursor],
+    query: &AnalyzedQuery,
+    field: Field,
+    document: u32,
+    counts: &mut DocumentStatistics,
+) {
+    for (cursor, frequencies) in cursors.iter_mut().zip(&mut counts.frequencies) {
+        frequencies[field.index()] = cursor.seek(document);
+    }
+    let length = counts.lengths[field.index()];
+    for ((first, second), pair) in query.pairs().zip(&mut counts.pairs) {
+        pair[field.index()] = PairFrequencies::count(&cursors[first].positions, &cursors[second].positions, length);
+    }
+}
+
+/// Adds a segment's living documents with a term, and its occurrences in them.
+fn count_term(
+    reader: &SegmentReader,
+    field: tantivy::schema::Field,
+    term: &QueryTerm,
+    statistics: &mut TermStatistics,
+) -> Result<(), IndexError> {
+    let inverted = reader.inverted_index(field)?;
+    let Some(mut postings) = TermPostings::open(&inverted, field, &term.alternatives)? else { return Ok(()) };
+    let alive = reader.alive_bitset();
+    postings.read(TERMINATED, |documents, frequencies| {
+        let living = documents.iter().zip(frequencies).filter(|(document, _)| match alive {
+            Some(alive) => alive.is_alive(**document),
+            None => true,
+        });
+        for (_, &frequency) in living {
+            statistics.documents += 1;
+            statistics.occurrences += u64::from(frequency);
+        }
+    });
+    Ok(())
+}

@@ -1,0 +1,84 @@
+//! What an index says of itself: the analysis that made it.
+//!
+//! It is the payload of tantivy's commits, in `meta.json`: replaced in one step together with the list of segments, so that
+//! it can never say anything else than the documents do. A file beside the index could; and another schema (the name of a
+//! tokenizer in it) would ask for another folder, while nothing could be searched until it is full.
+
+use super::{AnalysisKind, IndexError};
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize)]
+struct Recorded {
+    analysis: AnalysisKind,
+}
+
+/// The payload of a commit.
+pub(super) fn payload(analysis: AnalysisKind) -> String {
+    serde_json::to_string(&Recorded { analysis }).unwrap_or_default()
+}
+
+/// The analysis recorded with the last commit; the default where none is, as in an index just made.
+pub(super) fn analysis_of(index: &tantivy::Index) -> Result<AnalysisKind, IndexError> {
+    let Some(payload) = index.load_metas()?.payload else { return Ok(AnalysisKind::default()) };
+    let recorded = serde_json::from_str::<Recorded>(&payload).map_err(|_| IndexError::OtherAnalysis(payload))?;
+    Ok(recorded.analysis)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{AnalyzedQuery, Index, IndexDocument, IndexWriter};
+    use super::*;
+    use crate::Wanted;
+    use crate::document::{Field, FieldedDocument};
+    use lodeseek_catalog::{DatasetId, Metadata, Text};
+    use lodeseek_rdf::TripleGraphBuilder;
+    use std::path::Path;
+
+    fn write(folder: &Path, wanted: Option<AnalysisKind>) -> String {
+        let mut writer = IndexWriter::open(folder).expect("opened");
+        if let Some(wanted) = wanted {
+            writer = writer.with_analysis(wanted);
+        }
+        let id = DatasetId::new("1").expect("an id");
+        let metadata = Metadata { titles: vec![Text::plain("A list of every city")], ..Metadata::new(id.clone()) };
+        let document = FieldedDocument::of(&metadata, &TripleGraphBuilder::new().finish());
+        let version = writer.version("content", "metadata");
+        let analysis = super::super::Analysis::new(writer.analysis());
+        writer.put(IndexDocument::new(id, version.clone(), &document, &analysis, Vec::new(), Vec::new())).expect("put");
+        writer.commit().expect("committed");
+        writer.finish().expect("finished");
+        version
+    }
+
+    fn finds(folder: &Path, query: &str) -> bool {
+        let snapshot = Index::open(folder).and_then(|index| index.snapshot()).expect("opened");
+        let query = AnalyzedQuery::new(query, snapshot.analysis());
+        let statistics = snapshot.statistics(&query, &[Field::Title], Wanted::Documents).expect("counted");
+        statistics.terms.iter().any(|term| term[Field::Title.index()].documents > 0)
+    }
+
+    #[test]
+    fn an_index_remembers_its_analysis() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let kind = || Index::open(folder.path()).and_then(|i| i.snapshot()).expect("opened").analysis().kind();
+        let first = write(folder.path(), None);
+        assert_eq!(kind(), AnalysisKind::Acordar);
+        assert!(finds(folder.path(), "city") && !finds(folder.path(), "cities"));
+        let second = write(folder.path(), Some(AnalysisKind::Multilingual));
+        assert_ne!(first, second, "the version tells the analysis");
+        assert_eq!(kind(), AnalysisKind::Multilingual);
+        assert!(finds(folder.path(), "cities"));
+        assert_eq!(write(folder.path(), None), second, "what is recorded holds where nothing else is wanted");
+        assert_eq!(kind(), AnalysisKind::Multilingual);
+    }
+
+    #[test]
+    fn an_unknown_analysis_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        write(folder.path(), None);
+        let meta = folder.path().join("meta.json");
+        let text = std::fs::read_to_string(&meta).expect("read").replace("acordar", "klingon");
+        std::fs::write(&meta, text).expect("written");
+        assert!(matches!(Index::open(folder.path()), Err(IndexError::OtherAnalysis(_))));
+    }
+}

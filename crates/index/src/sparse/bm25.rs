@@ -1,0 +1,102 @@
+//! BM25 over fields, as ACORDAR calls “BM25F”: a weighted sum of one BM25 a field.
+//!
+//! S. Robertson, S. Walker et al.: *Okapi at TREC-3*, 1994; the form is Lucene's (since version 8, without the constant
+//! factor k₁ + 1). For a term with frequency *tf* in a field of length *l*, found in *n* of the *N* documents that have
+//! the field, whose average length is *l̄*:
+//!
+//! ```text
+//! idf = ln(1 + (N − n + 0.5) / (n + 0.5))
+//! S   = idf · tf / (tf + k1 · (1 − b + b · l / l̄))
+//! ```
+//!
+//! Saturation is per field: this is not Robertson's BM25F, which would saturate once over all fields.
+
+use super::field_sum::{FieldSum, Numbers, in_words};
+use super::{Explanation, FieldWeights, LengthMode};
+use crate::{FieldStatistics, Impact, TermStatistics, Wanted};
+
+/// The model. See the module documentation.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Bm25 {
+    /// How soon repetition stops to count.
+    pub k1: f64,
+    /// How much length counts, from 0 to 1.
+    pub b: f64,
+    /// What a field counts.
+    pub weights: FieldWeights,
+    /// How lengths are seen.
+    pub lengths: LengthMode,
+}
+
+impl Default for Bm25 {
+    /// Lucene's k₁ = 1.2 and b = 0.75; ACORDAR's weights.
+    fn default() -> Self {
+        Self { k1: 1.2, b: 0.75, weights: FieldWeights::ACORDAR_BM25, lengths: LengthMode::Exact }
+    }
+}
+
+/// S, with everything worked in that does not depend on the document.
+pub(super) struct Saturated {
+    idf: f64,
+    /// k1 · (1 − b).
+    base: f64,
+    /// k1 · b / l̄.
+    slope: f64,
+    lengths: LengthMode,
+}
+
+impl Saturated {
+    fn saturation(&self, frequency: u32, length: u32) -> f64 {
+        let frequency = f64::from(frequency);
+        frequency / (frequency + self.base + self.slope * f64::from(self.lengths.of(length)))
+    }
+}
+
+impl Impact for Saturated {
+    #[inline]
+    fn of(&self, frequency: u32, length: u32) -> f64 {
+        self.idf * self.saturation(frequency, length)
+    }
+}
+
+impl FieldSum for Bm25 {
+    const NAME: &'static str = "bm25";
+    const TITLE: &'static str = "BM25 over fields";
+    const WANTED: Wanted = Wanted::Documents;
+    type Impact = Saturated;
+
+    fn weights(&self) -> &FieldWeights {
+        &self.weights
+    }
+
+    fn weights_mut(&mut self) -> &mut FieldWeights {
+        &mut self.weights
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, f64)> {
+        vec![("k1", self.k1), ("b", self.b)]
+    }
+
+    fn impact(&self, field: &FieldStatistics, term: &TermStatistics) -> Saturated {
+        let (all, with_term) = (field.documents as f64, term.documents as f64);
+        Saturated {
+            idf: (1.0 + (all - with_term + 0.5) / (with_term + 0.5)).ln(),
+            base: self.k1 * (1.0 - self.b),
+            slope: self.k1 * self.b / field.average_length(),
+            lengths: self.lengths,
+        }
+    }
+
+    fn factors(&self, impact: &Saturated, numbers: &Numbers) -> Vec<Explanation> {
+        let (with_term, all) = (numbers.term.documents, numbers.field.documents);
+        let among = in_words(self.lengths, numbers.length);
+        let average = numbers.field.average_length();
+        vec![
+            Explanation::leaf(impact.idf, format!("idf: in {with_term} of {all} datasets with this field")),
+            Explanation::leaf(
+                impact.saturation(numbers.frequency, numbers.length),
+                format!("tf: {} times among {among} (average {average:.1})", numbers.frequency),
+            ),
+        ]
+    }
+}

@@ -1,0 +1,60 @@
+//! How long a field is held to be.
+
+use std::fmt;
+
+/// The length of a field that formulas see.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum LengthMode {
+    /// Its number of tokens.
+    #[default]
+    Exact,
+    /// What Lucene keeps of it in one byte: exact up to 40 tokens, then four significant bits of what exceeds 24. For
+    /// agreement with Lucene to the last digit.
+    LuceneByte,
+}
+
+/// Lengths below this are kept as they are, and others relative to it.
+const FREE: u32 = 24;
+/// Significant bits kept.
+const BITS: u32 = 4;
+
+impl LengthMode {
+    /// The length seen for a number of tokens.
+    ///
+    /// ```
+    /// use lodeseek_index::sparse::LengthMode;
+    /// assert_eq!([40, 41, 100, 1000].map(|tokens| LengthMode::LuceneByte.of(tokens)), [40, 40, 96, 984]);
+    /// ```
+    #[must_use]
+    pub fn of(self, tokens: u32) -> u32 {
+        match self {
+            Self::LuceneByte if tokens > FREE => {
+                let rest = tokens - FREE;
+                let shift = (u32::BITS - rest.leading_zeros()).saturating_sub(BITS);
+                FREE + (rest >> shift << shift)
+            }
+            _ => tokens,
+        }
+    }
+}
+
+impl fmt::Display for LengthMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Exact => "exact",
+            Self::LuceneByte => "lucene",
+        })
+    }
+}
+
+impl std::str::FromStr for LengthMode {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "exact" => Ok(Self::Exact),
+            "lucene" => Ok(Self::LuceneByte),
+            other => Err(format!("{other:?} is no length mode; known are exact and lucene")),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What each field counts.
+
+use crate::document::Field;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// A weight for every field, in the order of [`Field::ALL`]; 0 leaves a field out.
+///
+/// ```
+/// use lodeseek_index::document::Field;
+/// use lodeseek_index::sparse::FieldWeights;
+/// let weights: FieldWeights = "title=1,literal=.3".parse().expect("weights");
+/// assert_eq!((weights.of(Field::Title), weights.of(Field::Literal), weights.of(Field::Tags)), (1.0, 0.3, 0.0));
+/// ```
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct FieldWeights(pub [f64; 8]);
+
+impl FieldWeights {
+    /// Every field the same.
+    pub const UNIFORM: Self = Self([1.0; 8]);
+    /// Those of ACORDAR's authors for TF-IDF when they pooled documents for judgement.
+    pub const ACORDAR_TF_IDF: Self = Self([1.0, 0.7, 0.9, 0.9, 0.8, 0.5, 0.1, 0.4]);
+    /// The same for BM25.
+    pub const ACORDAR_BM25: Self = Self([1.0, 0.9, 0.9, 0.6, 0.2, 0.3, 0.1, 0.1]);
+    /// The same for the language model.
+    pub const ACORDAR_LMD: Self = Self([1.0, 0.9, 0.1, 1.0, 0.2, 0.3, 0.2, 0.1]);
+    /// The same for the fielded sequential dependence model.
+    pub const ACORDAR_FSDM: Self = Self([1.0, 0.1, 0.5, 0.9, 0.1, 0.1, 0.4, 0.6]);
+
+    /// The weight of a field.
+    #[must_use]
+    pub fn of(&self, field: Field) -> f64 {
+        self.0[field.index()]
+    }
+
+    /// These weights for the fields that pass, 0 for the others.
+    #[must_use]
+    pub fn only(mut self, passes: &dyn Fn(Field) -> bool) -> Self {
+        for field in Field::ALL.into_iter().filter(|&field| !passes(field)) {
+            self.0[field.index()] = 0.0;
+        }
+        self
+    }
+
+    /// The fields with a weight.
+    pub fn fields(&self) -> impl Iterator<Item = Field> {
+        Field::ALL.into_iter().filter(|&field| self.of(field) > 0.0)
+    }
+
+    /// These weights divided by their sum; all 0 where none is positive.
+    #[must_use]
+    pub fn normalized(self) -> Self {
+        let sum: f64 = self.0.iter().sum();
+        if sum > 0.0 { Self(self.0.map(|weight| weight / sum)) } else { Self([0.0; 8]) }
+    }
+}
+
+/// Larger weights are refused: only ratios matter, and sums must stay finite.
+const LARGEST: f64 = 1e6;
+
+/// Weights that cannot be read.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("{0:?} are no weights: eight numbers, or FIELD=NUMBER, parted by commas, from 0 to 1000000, not all 0; the fields are {fields}", fields = Field::ALL.map(Field::name).join(", "))]
+pub struct ParseWeightsError(String);
+
+impl FromStr for FieldWeights {
+    type Err = ParseWeightsError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let error = || ParseWeightsError(text.to_owned());
+        let number = |text: &str| text.trim().parse().ok().filter(|weight: &f64| (0.0..=LARGEST).contains(weight));
+        let parts: Vec<&str> = text.split(',').collect();
+        let mut weights = Self([0.0; 8]);
+        if parts.len() == 8 && !text.contains('=') {
+            for (weight, part) in weights.0.iter_mut().zip(parts) {
+                *weight = number(part).ok_or_else(error)?;
+            }
+        } else {
+            for part in parts {
+                let (name, weight) = part.split_once('=').ok_or_else(error)?;
+                let field = Field::ALL.into_iter().find(|field| field.name() == name.trim()).ok_or_else(error)?;
+                weights.0[field.index()] = number(weight).ok_or_else(error)?;
+            }
+        }
+        if weights.fields().next().is_none() { Err(error()) } else { Ok(weights) }
+    }
+}
+
+impl fmt::Display for FieldWeights {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let given: Vec<String> = self.fields().map(|field| format!("{field}={}", self.of(field))).collect();
+        f.write_str(&given.join(","))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_are_read_as_written() {
+        let weights = FieldWeights::ACORDAR_LMD;
+        assert_eq!(weights.to_string().parse(), Ok(weights));
+        assert_eq!("1,.9,.1,1,.2,.3,.2,.1".parse(), Ok(weights));
+        for wrong in ["", "1,2", "title", "name=1", "title=-1", "title=nan", "title=1e7", "title=0", "0,0,0,0,0,0,0,0"]
+        {
+            assert!(wrong.parse::<FieldWeights>().is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The directory of a folder of vectors: which datasets there are, and where in the data file their blocks lie.
+//!
+//! One file, replaced as a whole by renaming: a line that says what the vectors are, then a line a dataset. It is written
+//! after the blocks it speaks of have reached the disk, so whatever it names is there; what lies behind is a torn tail.
+
+use super::{Precision, VectorsError};
+use lodeseek_ranking::DatasetId;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+
+const NAME: &str = "directory";
+const NEW: &str = "directory.new";
+/// Changes with the layout of directory and blocks.
+const FORMAT: u32 = 1;
+
+/// What the vectors of a folder are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Description {
+    /// The name of the model that made them.
+    pub model: String,
+    /// The model's fingerprint.
+    pub fingerprint: String,
+    /// The length of a row.
+    pub columns: usize,
+    /// How numbers are stored.
+    pub precision: Precision,
+}
+
+/// The first line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Header {
+    format: u32,
+    /// Grows with every commit.
+    pub(super) generation: u64,
+    #[serde(flatten)]
+    pub(super) description: Description,
+    /// The name of the data file.
+    pub(super) data: String,
+    /// The bytes of it that count.
+    pub(super) length: u64,
+    /// The number of lines that follow.
+    datasets: usize,
+    /// Of the lines that follow.
+    checksum: u32,
+}
+
+/// A dataset's block.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Entry {
+    /// Of the texts that were encoded.
+    pub(super) digest: String,
+    pub(super) offset: u64,
+    /// Of the metadata text and the data text.
+    pub(super) rows: [usize; 2],
+    /// Of the block.
+    pub(super) checksum: u32,
+}
+
+impl Entry {
+    /// The bytes of the two matrices; `None` where no file could hold them.
+    pub(super) fn lengths(&self, description: &Description) -> Option<[usize; 2]> {
+        let [metadata, data] = self.rows.map(|rows| description.precision.bytes(rows, description.columns));
+        Some([metadata?, data?])
+    }
+
+    /// The bytes of the block.
+    pub(super) fn length(&self, description: &Description) -> Option<u64> {
+        let [metadata, data] = self.lengths(description)?;
+        u64::try_from(metadata.checked_add(data)?).ok()
+    }
+
+    /// Whether the block lies within the first bytes of the data file.
+    pub(super) fn lies_within(&self, length: u64, description: &Description) -> bool {
+        let end = self.length(description).and_then(|own| self.offset.checked_add(own));
+        end.is_some_and(|end| end <= length)
+    }
+}
+
+/// The whole file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Directory {
+    pub(super) header: Header,
+    pub(super) entries: BTreeMap<DatasetId, Entry>,
+}
+
+impl Directory {
+    /// The directory before the first commit.
+    pub(super) fn new(description: Description) -> Self {
+        let header = Header {
+            format: FORMAT,
+            generation: 0,
+            description,
+            data: data_name(0),
+            length: 0,
+            datasets: 0,
+            checksum: 0,
+        };
+        Self { header, entries: BTreeMap::new() }
+    }
+
+    /// Reads the directory of a folder; `None` where it has none.
+    pub(super) fn read(folder: &Path) -> Result<Option<Self>, VectorsError> {
+        let path = folder.join(NAME);
+        let Some(text) = found(fs::read_to_string(&path))? else { return Ok(None) };
+        let damaged = || VectorsError::Damaged(folder.to_owned());
+        let (first, rest) = text.split_once('\n').ok_or_else(damaged)?;
+        let header = header(first, folder)?;
+        if crc32fast::hash(rest.as_bytes()) != header.checksum {
+            return Err(damaged());
+        }
+        let entries: BTreeMap<_, _> = rest
+            .lines()
+            .map(serde_json::from_str::<(DatasetId, Entry)>)
+            .collect::<Result<_, _>>()
+            .map_err(|_| damaged())?;
+        if entries.len() == header.datasets { Ok(Some(Self { header, entries })) } else { Err(damaged()) }
+    }
+
+    /// The generation of the directory of a folder; 0 where it has none.
+    pub(super) fn generation(folder: &Path) -> Result<u64, VectorsError> {
+        Ok(Self::header(folder)?.map_or(0, |header| header.generation))
+    }
+
+    /// The first line alone.
+    pub(super) fn header(folder: &Path) -> Result<Option<Header>, VectorsError> {
+        let Some(file) = found(File::open(folder.join(NAME)))? else { return Ok(None) };
+        let mut first = String::new();
+        BufReader::new(file).read_line(&mut first)?;
+        header(&first, folder).map(Some)
+    }
+
+    /// Replaces the directory of a folder; the blocks must have reached the disk.
+    pub(super) fn write(&mut self, folder: &Path) -> Result<(), VectorsError> {
+        let mut lines = Vec::new();
+        for entry in &self.entries {
+            serde_json::to_writer(&mut lines, &entry).map_err(std::io::Error::from)?;
+            lines.push(b'\n');
+        }
+        self.header.generation += 1;
+        self.header.datasets = self.entries.len();
+        self.header.checksum = crc32fast::hash(&lines);
+        let first = serde_json::to_string(&self.header).map_err(std::io::Error::from)?;
+        let mut file = File::create(folder.join(NEW))?;
+        file.write_all(first.as_bytes())?;
+        file.write_all(b"\n")?;
+        file.write_all(&lines)?;
+        file.sync_all()?;
+        fs::rename(folder.join(NEW), folder.join(NAME))?;
+        sync(folder)
+    }
+}
+
+fn header(line: &str, folder: &Path) -> Result<Header, VectorsError> {
+    #[derive(Deserialize)]
+    struct Format {
+        format: u32,
+    }
+    let damaged = |_| VectorsError::Damaged(folder.to_owned());
+    let Format { format } = serde_json::from_str(line).map_err(damaged)?;
+    if format != FORMAT {
+        return Err(VectorsError::OtherVersion(folder.to_owned()));
+    }
+    serde_json::from_str(line).map_err(damaged)
+}
+
+/// The name of the data file that is begun in a generation.
+pub(super) fn data_name(generation: u64) -> String {
+    format!("blocks.{generation}")
+}
+
+pub(super) fn is_data_name(name: &str) -> bool {
+    name.strip_prefix("blocks.").is_some_and(|number| number.parse::<u64>().is_ok())
+}
+
+/// Makes names in a folder last. Systems other than Unix cannot open a folder, and need not.
+fn sync(folder: &Path) -> Result<(), VectorsError> {
+    if cfg!(unix) {
+        File::open(folder)?.sync_all()?;
+    }
+    Ok(())
+}
+
+fn found<T>(result: std::io::Result<T>) -> Result<Option<T>, VectorsError> {
+    match result {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}

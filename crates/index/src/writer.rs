@@ -1,0 +1,243 @@
+//! Writing the index: documents in, whole commits out.
+
+use super::schema::{FORMAT, Fields};
+use super::{Analysis, AnalysisKind, Facts, Feature, IndexError, Numbers, Snapshot, recorded};
+use crate::document::{Field, FieldText, FieldedDocument};
+use lodeseek_ranking::DatasetId;
+use std::fs;
+use std::path::Path;
+use tantivy::indexer::NoMergePolicy;
+use tantivy::{TantivyDocument, Term};
+
+/// Memory of tantivy's one indexing thread.
+const MEMORY: usize = 96 << 20;
+/// Small segments that are many enough to be merged.
+const MANY: usize = 8;
+/// How many times larger than all smaller ones together a segment is that is left out of a merge.
+const LARGER: u64 = 4;
+
+/// A dataset ready to be indexed.
+#[derive(Clone, Debug)]
+pub struct IndexDocument {
+    /// Its id.
+    pub id: DatasetId,
+    /// What its content and metadata hash to; see [`IndexWriter::version`].
+    pub version: String,
+    /// Its analysed fields.
+    texts: [String; 8],
+    lengths: [u64; 8],
+    facts: Facts,
+    features: Vec<Feature>,
+    /// What is shown of it, as JSON.
+    pub card: Vec<u8>,
+    /// What encoders read of it, as JSON.
+    pub compact: Vec<u8>,
+}
+
+impl IndexDocument {
+    /// Analyses a document: each distinct value once, then one copy an occurrence.
+    #[must_use]
+    pub fn new(
+        id: DatasetId,
+        version: String,
+        document: &FieldedDocument,
+        analysis: &Analysis,
+        card: Vec<u8>,
+        compact: Vec<u8>,
+    ) -> Self {
+        let mut texts: [String; 8] = Default::default();
+        let mut lengths = [0; 8];
+        for field in Field::ALL {
+            let (text, length) = analysed(document.field(field), analysis);
+            texts[field.index()] = text;
+            lengths[field.index()] = length;
+        }
+        Self { id, version, texts, lengths, facts: Facts::default(), features: Vec::new(), card, compact }
+    }
+
+    /// With what it is filtered and counted by. Without, nothing is known of it.
+    #[must_use]
+    pub fn with_facts(self, facts: Facts) -> Self {
+        Self { facts, ..self }
+    }
+
+    /// With what it may have in common with others.
+    #[must_use]
+    pub fn with_features(self, features: Vec<Feature>) -> Self {
+        Self { features, ..self }
+    }
+}
+
+/// The tokens of all occurrences, each followed by a space, and their number.
+fn analysed(text: &FieldText, analysis: &Analysis) -> (String, u64) {
+    let values: Vec<(String, u64)> = text
+        .values
+        .iter()
+        .map(|value| {
+            let (mut joined, mut count) = (String::new(), 0);
+            for token in analysis.tokens(value) {
+                joined.push_str(&token);
+                joined.push(' ');
+                count += 1;
+            }
+            (joined, count)
+        })
+        .collect();
+    let bytes = text.occurrences.iter().map(|&place| values[place as usize].0.len()).sum();
+    let (mut all, mut length) = (String::with_capacity(bytes), 0);
+    for &place in &text.occurrences {
+        let (tokens, count) = &values[place as usize];
+        all.push_str(tokens);
+        length += count;
+    }
+    (all, length)
+}
+
+/// Writes an index. Nothing is visible, and nothing is kept, before [`commit`](Self::commit).
+pub struct IndexWriter {
+    index: tantivy::Index,
+    writer: tantivy::IndexWriter,
+    fields: Fields,
+    analysis: AnalysisKind,
+}
+
+impl IndexWriter {
+    /// Opens the index in a folder for writing; makes it where there is none.
+    pub fn open(folder: &Path) -> Result<Self, IndexError> {
+        fs::create_dir_all(folder)?;
+        let directory = tantivy::directory::MmapDirectory::open(folder).map_err(tantivy::TantivyError::from)?;
+        let index = tantivy::Index::open_or_create(directory, Fields::schema()).map_err(|error| match error {
+            tantivy::TantivyError::SchemaError(_) => IndexError::OtherVersion(folder.to_owned()),
+            other => other.into(),
+        })?;
+        let fields = Fields::of(&index.schema()).ok_or_else(|| IndexError::OtherVersion(folder.to_owned()))?;
+        Self::of(index, fields)
+    }
+
+    /// An index in memory, gone with the writer and its snapshots.
+    pub fn in_memory() -> Result<Self, IndexError> {
+        let index = tantivy::Index::create_in_ram(Fields::schema());
+        let fields = Fields::of(&index.schema()).ok_or_else(|| IndexError::OtherVersion(Path::new("memory").into()))?;
+        Self::of(index, fields)
+    }
+
+    fn of(index: tantivy::Index, fields: Fields) -> Result<Self, IndexError> {
+        let writer = index.writer_with_num_threads(1, MEMORY)?;
+        // Segments are merged once, at the end; merges on the way would only compete with the indexing.
+        writer.set_merge_policy(Box::new(NoMergePolicy));
+        let analysis = recorded::analysis_of(&index)?;
+        Ok(Self { index, writer, fields, analysis })
+    }
+
+    /// The analysis recorded with the last commit, or that of [`with_analysis`](Self::with_analysis).
+    #[must_use]
+    pub fn analysis(&self) -> AnalysisKind {
+        self.analysis
+    }
+
+    /// With another analysis, recorded with the next commit. Documents that were analysed otherwise stay until they are
+    /// put again: their [`version`](Self::version) tells which.
+    #[must_use]
+    pub fn with_analysis(self, analysis: AnalysisKind) -> Self {
+        Self { analysis, ..self }
+    }
+
+    /// The version of a dataset: changes with its content, its metadata, the analysis, and the format of the index.
+    #[must_use]
+    pub fn version(&self, content: &str, metadata: &str) -> String {
+        use sha2::{Digest, Sha256};
+        let digest = Sha256::digest(format!("{FORMAT}\n{}\n{content}\n{metadata}", self.analysis));
+        digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// The index as last committed.
+    pub fn snapshot(&self) -> Result<Snapshot, IndexError> {
+        let reader = self.index.reader()?;
+        Snapshot::of(reader.searcher(), self.fields.clone(), recorded::analysis_of(&self.index)?)
+    }
+
+    /// Puts a document in the place of the one with its id.
+    pub fn put(&mut self, document: IndexDocument) -> Result<(), IndexError> {
+        self.remove(&document.id);
+        let mut out = TantivyDocument::default();
+        out.add_text(self.fields.id, document.id.as_str());
+        out.add_text(self.fields.version, &document.version);
+        out.add_bytes(self.fields.card, &document.card);
+        out.add_bytes(self.fields.compact, &document.compact);
+        add_facts(&mut out, &self.fields, &document.facts);
+        for feature in &document.features {
+            out.add_text(self.fields.features, feature.key());
+        }
+        for (field, text) in Field::ALL.into_iter().zip(document.texts) {
+            out.add_u64(self.fields.length(field), document.lengths[field.index()]);
+            out.add_text(self.fields.text(field), text);
+        }
+        self.writer.add_document(out)?;
+        Ok(())
+    }
+
+    /// Takes a document away.
+    pub fn remove(&mut self, id: &DatasetId) {
+        self.writer.delete_term(Term::from_field_text(self.fields.id, id.as_str()));
+    }
+
+    /// Makes all changes since the last commit visible and lasting.
+    pub fn commit(&mut self) -> Result<(), IndexError> {
+        let mut commit = self.writer.prepare_commit()?;
+        commit.set_payload(&recorded::payload(self.analysis));
+        commit.commit()?;
+        Ok(())
+    }
+
+    /// Merges small segments where there are many, and removes files no longer needed: after a change of few documents,
+    /// which must not cost the writing of all others.
+    pub fn settle(mut self) -> Result<(), IndexError> {
+        let mut segments = self.index.searchable_segment_metas()?;
+        segments.sort_by_key(|segment| segment.num_docs());
+        let small = small(&segments.iter().map(|segment| u64::from(segment.num_docs())).collect::<Vec<_>>());
+        if small >= MANY {
+            let ids: Vec<_> = segments[..small].iter().map(tantivy::SegmentMeta::id).collect();
+            self.writer.merge(&ids).wait()?;
+        }
+        self.writer.garbage_collect_files().wait()?;
+        self.writer.wait_merging_threads()?;
+        Ok(())
+    }
+
+    /// Merges all segments into one and removes files no longer needed.
+    pub fn finish(mut self) -> Result<(), IndexError> {
+        let segments = self.index.searchable_segment_ids()?;
+        let deleted = self.index.searchable_segment_metas()?.iter().any(|segment| segment.num_deleted_docs() > 0);
+        if segments.len() > 1 || deleted {
+            self.writer.merge(&segments).wait()?;
+        }
+        self.writer.garbage_collect_files().wait()?;
+        self.writer.wait_merging_threads()?;
+        Ok(())
+    }
+}
+
+/// How many of some sizes, ascending, are small: none is much larger than those before it together.
+fn small(sizes: &[u64]) -> usize {
+    let mut sum = 0;
+    let fits = |&&size: &&u64| {
+        let fits = sum == 0 || size <= LARGER * sum;
+        sum += size;
+        fits
+    };
+    sizes.iter().take_while(fits).count()
+}
+
+fn add_facts(out: &mut TantivyDocument, fields: &Fields, Facts { numbers, values }: &Facts) {
+    let Numbers { year, uses, variants } = numbers;
+    if let Some(year) = year {
+        out.add_i64(fields.year, i64::from(*year));
+    }
+    if let Some(uses) = uses {
+        out.add_u64(fields.uses, *uses);
+    }
+    out.add_u64(fields.variants, *variants);
+    for (facet, value) in values {
+        out.add_text(fields.facet(*facet), value);
+    }
+}

@@ -1,0 +1,339 @@
+//! Coordinate search: the best weights on a grid, one weight at a time.
+//!
+//! An exhaustive search over eight field weights of eleven values each is out of reach (2 · 10⁸ points). Coordinate search
+//! tries all values of one weight while the others rest, keeps the best, goes to the next weight, and ends where a whole
+//! round brings nothing. It finds a point that no change of a single weight improves; several starts make a poor one
+//! unlikely.
+
+use std::num::NonZeroUsize;
+use std::thread;
+
+/// Where a search begins.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Start {
+    /// Every weight at the largest value of the grid.
+    Uniform,
+    /// One weight at the largest value and all others 0: the one that is best alone, the first of equals.
+    BestAlone,
+    /// Here.
+    At(Vec<f64>),
+}
+
+/// How far a search has come; given to the hook after every weight.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Progress {
+    /// Which of the starts, from 0.
+    pub start: usize,
+    /// Which round from this start, from 0.
+    pub round: usize,
+    /// Which weight was just tried, from 0.
+    pub dimension: usize,
+    /// The best value so far from this start.
+    pub value: f64,
+    /// How often the objective was computed, all starts together.
+    pub evaluations: usize,
+}
+
+/// What a search found.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Optimum {
+    /// The weights.
+    pub weights: Vec<f64>,
+    /// The objective there.
+    pub value: f64,
+    /// Which of the starts led there, from 0.
+    pub start: usize,
+    /// How often the objective was computed.
+    pub evaluations: usize,
+}
+
+/// The search.
+///
+/// It is deterministic: of equal values the current one stays, else the smaller weight wins; of equal starts the first.
+///
+/// ```
+/// use lodeseek_lab::reproduce::CoordinateSearch;
+/// let objective = |weights: &[f64]| -(weights[0] - 0.3).powi(2) - (weights[1] - 0.8).powi(2);
+/// let best = CoordinateSearch::default().maximize(2, &objective, &|_| ());
+/// assert_eq!(best.weights, [0.3, 0.8]);
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+pub struct CoordinateSearch {
+    grid: Vec<f64>,
+    starts: Vec<Start>,
+    rounds: usize,
+    threads: NonZeroUsize,
+}
+
+impl CoordinateSearch {
+    /// The grid of ACORDAR's field weights: 0, 0.1 … 1.
+    pub const GRID: [f64; 11] = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
+    /// Rounds after which a search gives up waiting for a round without gain. None has been seen to need them.
+    pub const ROUNDS: usize = 50;
+    /// A gain has to be larger than this, so that the order of a sum is not mistaken for one.
+    pub const LEAST_GAIN: f64 = 1e-9;
+
+    /// Another grid; it is sorted.
+    ///
+    /// # Panics
+    /// Where it is empty.
+    #[must_use]
+    pub fn with_grid(mut self, grid: &[f64]) -> Self {
+        assert!(!grid.is_empty(), "a grid needs a value");
+        self.grid = grid.to_vec();
+        self.grid.sort_by(f64::total_cmp);
+        self
+    }
+
+    /// Other starts.
+    ///
+    /// # Panics
+    /// Where there is none.
+    #[must_use]
+    pub fn with_starts(mut self, starts: Vec<Start>) -> Self {
+        assert!(!starts.is_empty(), "a search needs a start");
+        self.starts = starts;
+        self
+    }
+
+    /// At most this many rounds from each start.
+    #[must_use]
+    pub fn with_rounds(mut self, rounds: usize) -> Self {
+        self.rounds = rounds;
+        self
+    }
+
+    /// Computes the objective in this many threads at once; what is found does not depend on it.
+    #[must_use]
+    pub fn with_threads(mut self, threads: NonZeroUsize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// The best weights that the starts lead to.
+    ///
+    /// # Panics
+    /// Where a [`Start::At`] has another number of weights than `dimensions`.
+    pub fn maximize<F>(&self, dimensions: usize, objective: &F, progress: &(dyn Fn(Progress) + Sync)) -> Optimum
+    where
+        F: Fn(&[f64]) -> f64 + Sync,
+    {
+        let mut climb = Climb { search: self, objective, evaluations: 0 };
+        let mut best: Option<Optimum> = None;
+        for place in 0..self.starts.len() {
+            let (weights, value) = climb.from(place, dimensions, progress);
+            if best.as_ref().is_none_or(|best| value > best.value + Self::LEAST_GAIN) {
+                best = Some(Optimum { weights, value, start: place, evaluations: 0 });
+            }
+        }
+        let best = best.expect("there is a start");
+        Optimum { evaluations: climb.evaluations, ..best }
+    }
+
+    fn largest(&self) -> f64 {
+        self.grid.last().copied().unwrap_or(1.0)
+    }
+}
+
+impl Default for CoordinateSearch {
+    fn default() -> Self {
+        Self {
+            grid: Self::GRID.to_vec(),
+            starts: vec![Start::Uniform, Start::BestAlone],
+            rounds: Self::ROUNDS,
+            threads: NonZeroUsize::MIN,
+        }
+    }
+}
+
+struct Climb<'s, F> {
+    search: &'s CoordinateSearch,
+    objective: &'s F,
+    evaluations: usize,
+}
+
+impl<F: Fn(&[f64]) -> f64 + Sync> Climb<'_, F> {
+    fn from(&mut self, start: usize, dimensions: usize, progress: &(dyn Fn(Progress) + Sync)) -> (Vec<f64>, f64) {
+        let mut weights = self.begin(&self.search.starts[start], dimensions);
+        let mut value = self.values(std::slice::from_ref(&weights))[0];
+        for round in 0..self.search.rounds {
+            let before = value;
+            for dimension in 0..dimensions {
+                value = self.improve(&mut weights, dimension, value);
+                progress(Progress { start, round, dimension, value, evaluations: self.evaluations });
+            }
+            if value <= before {
+                break;
+            }
+        }
+        (weights, value)
+    }
+
+    fn begin(&mut self, start: &Start, dimensions: usize) -> Vec<f64> {
+        let largest = self.search.largest();
+        match start {
+            Start::Uniform => vec![largest; dimensions],
+            Start::At(weights) => {
+                assert_eq!(weights.len(), dimensions, "a start needs a weight for every dimension");
+                weights.clone()
+            }
+            Start::BestAlone => {
+                let alone = |chosen| (0..dimensions).map(|place| if place == chosen { largest } else { 0.0 }).collect();
+                let points: Vec<Vec<f64>> = (0..dimensions).map(alone).collect();
+                let values = self.values(&points);
+                let best = first_best(&values, f64::NEG_INFINITY).unwrap_or(0);
+                points.into_iter().nth(best).unwrap_or_default()
+            }
+        }
+    }
+
+    /// Sets one weight to its best value, where that is a gain.
+    fn improve(&mut self, weights: &mut [f64], dimension: usize, value: f64) -> f64 {
+        let others: Vec<f64> = self.search.grid.iter().copied().filter(|&point| point != weights[dimension]).collect();
+        let at = |&point: &f64| {
+            let mut changed = weights.to_vec();
+            changed[dimension] = point;
+            changed
+        };
+        let values = self.values(&others.iter().map(at).collect::<Vec<_>>());
+        match first_best(&values, value) {
+            Some(best) => {
+                weights[dimension] = others[best];
+                values[best]
+            }
+            None => value,
+        }
+    }
+
+    /// The objective at some points, in their order.
+    fn values(&mut self, points: &[Vec<f64>]) -> Vec<f64> {
+        self.evaluations += points.len();
+        let threads = self.search.threads.get().min(points.len());
+        if threads <= 1 {
+            return points.iter().map(|point| (self.objective)(point)).collect();
+        }
+        let objective = self.objective;
+        thread::scope(|scope| {
+            let of = |part: &[Vec<f64>]| part.iter().map(|point| objective(point)).collect::<Vec<f64>>();
+            let parts = points.chunks(points.len().div_ceil(threads));
+            let running: Vec<_> = parts.map(|part| scope.spawn(move || of(part))).collect();
+            running.into_iter().flat_map(|part| part.join().expect("the objective does not panic")).collect()
+        })
+    }
+}
+
+/// The place of the largest value that is a gain over `than`; the first of equals.
+fn first_best(values: &[f64], than: f64) -> Option<usize> {
+    let (mut best, mut least) = (None, than);
+    for (place, &value) in values.iter().enumerate() {
+        if value > least + CoordinateSearch::LEAST_GAIN {
+            (best, least) = (Some(place), value);
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::sync::Mutex;
+
+    const GRID: [f64; 4] = [0.0, 0.25, 0.5, 1.0];
+
+    fn points(dimensions: usize) -> Vec<Vec<f64>> {
+        let mut all = vec![Vec::new()];
+        for _ in 0..dimensions {
+            let longer = |point: &Vec<f64>| GRID.map(|value| [point.as_slice(), &[value]].concat());
+            all = all.iter().flat_map(longer).collect();
+        }
+        all
+    }
+
+    /// A function with values from a table, by the places of the weights in the grid.
+    fn table(values: &[u8]) -> impl Fn(&[f64]) -> f64 + Sync + '_ {
+        |weights| {
+            let digit = |weight: &f64| GRID.iter().position(|value| value == weight).expect("on the grid");
+            f64::from(values[weights.iter().fold(0, |place, weight| place * GRID.len() + digit(weight))])
+        }
+    }
+
+    fn search() -> CoordinateSearch {
+        CoordinateSearch::default().with_grid(&GRID)
+    }
+
+    #[test]
+    fn ties_keep_what_is_and_else_the_smaller_value() {
+        let flat = search().maximize(2, &|_: &[f64]| 1.0, &|_| ());
+        assert_eq!((flat.weights, flat.value, flat.start), (vec![1.0, 1.0], 1.0, 0));
+        let step = search().maximize(1, &|weights: &[f64]| if weights[0] < 1.0 { 1.0 } else { 0.0 }, &|_| ());
+        assert_eq!(step.weights, [0.0]);
+    }
+
+    #[test]
+    fn a_second_start_finds_what_the_first_cannot() {
+        let objective = |weights: &[f64]| match weights {
+            [1.0, 1.0] => 1.0,
+            [0.0, 1.0] => 2.0,
+            _ => 0.0,
+        };
+        let from = |starts| search().with_starts(starts).maximize(2, &objective, &|_| ());
+        assert_eq!(from(vec![Start::At(vec![0.5, 0.5])]).value, 0.0);
+        let best = from(vec![Start::At(vec![0.5, 0.5]), Start::BestAlone]);
+        assert_eq!((best.weights, best.value, best.start), (vec![0.0, 1.0], 2.0, 1));
+    }
+
+    #[test]
+    fn progress_is_told_and_rounds_are_bounded() {
+        let seen = Mutex::new(Vec::new());
+        let told = |progress: Progress| seen.lock().expect("a lock").push(progress);
+        let one = search().with_rounds(1).with_starts(vec![Start::Uniform]);
+        let best = one.maximize(3, &|weights: &[f64]| -weights.iter().sum::<f64>(), &told);
+        let seen = seen.into_inner().expect("a lock");
+        assert_eq!(seen.iter().map(|step| step.dimension).collect::<Vec<_>>(), [0, 1, 2]);
+        assert_eq!((best.value, best.evaluations), (0.0, 1 + 3 * 3));
+        assert_eq!(seen.last().map(|step| step.evaluations), Some(best.evaluations));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_found_cannot_be_improved_in_one_weight(values in proptest::collection::vec(0_u8..20, 64)) {
+            let objective = table(&values);
+            let best = search().maximize(3, &objective, &|_| ());
+            prop_assert_eq!(objective(&best.weights), best.value);
+            for dimension in 0..3 {
+                for value in GRID {
+                    let mut other = best.weights.clone();
+                    other[dimension] = value;
+                    prop_assert!(objective(&other) <= best.value);
+                }
+            }
+        }
+
+        #[test]
+        fn from_everywhere_it_is_as_good_as_brute_force(values in proptest::collection::vec(0_u8..20, 16)) {
+            let objective = table(&values);
+            let starts = points(2).into_iter().map(Start::At).collect();
+            let best = search().with_starts(starts).maximize(2, &objective, &|_| ());
+            let brute = points(2).iter().map(|point| objective(point)).fold(f64::MIN, f64::max);
+            prop_assert_eq!(best.value, brute);
+        }
+
+        #[test]
+        fn a_sum_of_single_terms_is_solved_from_any_start(terms in proptest::collection::vec(proptest::collection::vec(0_u8..9, 4), 3)) {
+            let place = |weight: f64| GRID.iter().position(|value| *value == weight).expect("on the grid");
+            let objective = |weights: &[f64]| weights.iter().zip(&terms).map(|(w, term)| f64::from(term[place(*w)])).sum::<f64>();
+            let brute = points(3).iter().map(|point| objective(point)).fold(f64::MIN, f64::max);
+            for start in [Start::Uniform, Start::BestAlone, Start::At(vec![0.25, 0.0, 0.5])] {
+                prop_assert_eq!(search().with_starts(vec![start]).maximize(3, &objective, &|_| ()).value, brute);
+            }
+        }
+
+        #[test]
+        fn threads_change_nothing(values in proptest::collection::vec(0_u8..20, 64)) {
+            let objective = table(&values);
+            let three = NonZeroUsize::new(3).expect("three");
+            prop_assert_eq!(search().maximize(3, &objective, &|_| ()), search().with_threads(three).maximize(3, &objective, &|_| ()));
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! The collection: topics, judgements, datasets, and papers that name them.
+
+use super::examples::Example;
+use super::{CollectionSpec, TextForm};
+use anyhow::ensure;
+use lodeseek_catalog::{Catalog, DatasetId, Metadata, Scheme, Text, Theme};
+use lodeseek_eval::digest;
+use lodeseek_eval::{Qrels, ResearchTopic, judged};
+use rustc_hash::FxHashMap;
+use std::path::Path;
+
+/// What was read and verified.
+pub(super) struct Collection {
+    pub(super) topics: Vec<ResearchTopic>,
+    pub(super) qrels: Qrels,
+    pub(super) datasets: Vec<Dataset>,
+    pub(super) examples: Vec<Example>,
+    places: FxHashMap<DatasetId, usize>,
+    judgements: usize,
+}
+
+/// A dataset as experiments see it.
+pub(super) struct Dataset {
+    pub(super) metadata: Metadata,
+    pub(super) year: Option<i32>,
+}
+
+impl Collection {
+    pub(super) fn read(spec: &CollectionSpec, data: &Path) -> anyhow::Result<Self> {
+        for path in [&spec.topics, &spec.qrels, &spec.catalog, &spec.examples] {
+            ensure!(data.join(path).exists(), "{} is missing", data.join(path).display());
+        }
+        for (path, expected) in &spec.sha256 {
+            let found = digest(&data.join(path))?;
+            ensure!(found == *expected, "{} is not the one expected: SHA-256 {found}, not {expected}", path.display());
+        }
+        let topics = ResearchTopic::read(&data.join(&spec.topics))?;
+        let (topics, qrels) = judged(topics, &Qrels::read(&data.join(&spec.qrels))?);
+        let catalog = Catalog::read(&data.join(&spec.catalog))?;
+        ensure!(catalog.problems.is_empty(), "{}", catalog.problems.join("; "));
+        let dataset = |metadata: Metadata| Dataset { year: metadata.first_year(), metadata };
+        let datasets: Vec<Dataset> = catalog.datasets.into_iter().map(|one| dataset(one.metadata)).collect();
+        let places = datasets.iter().enumerate().map(|(place, one)| (one.metadata.id.clone(), place)).collect();
+        let examples = Example::read(&data.join(&spec.examples))?;
+        let judgements = topics.iter().map(|topic| qrels.judgements(&topic.id).count()).sum();
+        let collection = Self { topics, qrels, datasets, examples, places, judgements };
+        collection.compare(spec)?;
+        Ok(collection)
+    }
+
+    fn compare(&self, spec: &CollectionSpec) -> anyhow::Result<()> {
+        let counts = [
+            ("judged topics", self.topics.len(), spec.judged),
+            ("judgements", self.judgements, spec.judgements),
+            ("datasets", self.datasets.len(), spec.datasets),
+        ];
+        for (what, found, expected) in counts {
+            ensure!(found == expected, "{found} {what} instead of {expected}");
+        }
+        Ok(())
+    }
+
+    /// The place of a dataset.
+    pub(super) fn place(&self, id: &DatasetId) -> Option<usize> {
+        self.places.get(id).copied()
+    }
+
+    /// Whether a dataset is known to be later than the paper behind a topic. Unknown years are never too late.
+    pub(super) fn is_too_late(&self, id: &DatasetId, topic: &ResearchTopic) -> bool {
+        let year = self.place(id).and_then(|place| self.datasets[place].year);
+        year.zip(topic.year).is_some_and(|(dataset, topic)| dataset > topic)
+    }
+
+    /// What was verified, in words.
+    pub(super) fn sentence(&self) -> String {
+        let missing = self.topics.iter().flat_map(|topic| self.qrels.judgements(&topic.id));
+        let missing = missing.filter(|(id, _)| DatasetId::new(*id).is_ok_and(|id| self.place(&id).is_none())).count();
+        let undated = self.datasets.iter().filter(|dataset| dataset.year.is_none()).count();
+        let sentences_only = self.topics.iter().filter(|topic| topic.keyphrases.is_empty()).count();
+        format!(
+            "{} topics, {} judgements ({missing} of datasets that are not in the collection), {} datasets ({undated} without a \
+             year), {} papers as examples; topics known by their sentence alone: {sentences_only}",
+            self.topics.len(),
+            self.judgements,
+            self.datasets.len(),
+            self.examples.len()
+        )
+    }
+}
+
+impl Dataset {
+    /// Its text.
+    pub(super) fn text(&self, form: TextForm) -> String {
+        let of = |texts: &[Text]| texts.iter().map(|text| text.value.clone()).collect::<Vec<_>>();
+        let mut parts = Vec::new();
+        // Encoders cut long texts: the name comes first.
+        if form >= TextForm::Names {
+            parts.extend(of(&self.metadata.titles));
+        }
+        parts.extend(of(&self.metadata.descriptions));
+        if form >= TextForm::Title {
+            parts.extend(self.metadata.introduced_by.iter().map(|work| work.title.clone()));
+        }
+        if form >= TextForm::Names {
+            parts.extend(of(&self.metadata.alternatives));
+        }
+        if form >= TextForm::Structure {
+            parts.push(self.structure());
+        }
+        parts.join("\n")
+    }
+
+    /// Tasks, modalities, languages and popularity in words.
+    fn structure(&self) -> String {
+        let mut sentences = Vec::new();
+        for (scheme, name) in
+            [(Scheme::Task, "Tasks"), (Scheme::Modality, "Modalities"), (Scheme::Language, "Languages")]
+        {
+            let of = |theme: &&Theme| theme.scheme == scheme;
+            let labels: Vec<&str> = self.metadata.themes.iter().filter(of).map(|theme| theme.label.as_str()).collect();
+            if !labels.is_empty() {
+                sentences.push(format!("{name}: {}.", labels.join(", ")));
+            }
+        }
+        sentences.push(match self.metadata.uses {
+            Some(papers) => format!("Used in {} papers.", popularity_class(papers)),
+            None => format!("Known under {} names.", self.names()),
+        });
+        sentences.join(" ")
+    }
+
+    /// Its names: DataFinder's `variants`, which list the title, too.
+    fn names(&self) -> u64 {
+        (self.metadata.alternatives.len() + self.metadata.titles.len()) as u64
+    }
+
+    /// How popular it is: the papers known to use it; where these were not counted, its names. As `search --popularity`.
+    pub(super) fn popularity(&self) -> u64 {
+        self.metadata.uses.unwrap_or_else(|| self.names())
+    }
+}
+
+/// DataFinder's five classes of how many papers use a dataset.
+fn popularity_class(papers: u64) -> &'static str {
+    match papers {
+        0..=10 => "few",
+        11..=30 => "some",
+        31..=60 => "many",
+        61..=120 => "very many",
+        _ => "most",
+    }
+}

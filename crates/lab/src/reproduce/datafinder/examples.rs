@@ -1,0 +1,44 @@
+//! Papers that name datasets: labelled examples, as `lodeseek tag` makes them.
+
+use anyhow::Context;
+use lodeseek_ranking::DatasetId;
+use serde::Deserialize;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+/// A paper and the datasets that it names.
+pub(super) struct Example {
+    /// Its title and abstract.
+    pub(super) text: String,
+    pub(super) year: Option<i32>,
+    pub(super) datasets: Vec<DatasetId>,
+}
+
+#[derive(Deserialize)]
+struct Line {
+    title: String,
+    #[serde(rename = "abstract")]
+    summary: String,
+    year: Option<i32>,
+    positives: Vec<String>,
+}
+
+impl Example {
+    pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Self>> {
+        let file = File::open(path).with_context(|| path.display().to_string())?;
+        let numbered = BufReader::new(file).lines().enumerate();
+        let read = |(place, line): (usize, std::io::Result<String>)| {
+            Self::of(&line?).with_context(|| format!("{}:{}", path.display(), place + 1))
+        };
+        numbered.map(read).collect()
+    }
+
+    fn of(line: &str) -> anyhow::Result<Self> {
+        let line: Line = serde_json::from_str(line)?;
+        // Ids as catalogues of Papers with Code have them: names without white space.
+        let id = |name: &String| DatasetId::new(name.split_whitespace().collect::<Vec<_>>().join("_"));
+        let datasets = line.positives.iter().map(id).collect::<Result<_, _>>()?;
+        Ok(Self { text: format!("{}. {}", line.title, line.summary), year: line.year, datasets })
+    }
+}

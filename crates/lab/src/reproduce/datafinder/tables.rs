@@ -1,0 +1,195 @@
+//! Scores, how far they spread, and how systems compare.
+
+use super::systems::{Laboratory, Query};
+use super::{ConcealedSpec, Rankings, SystemSpec, View, Years, part_name};
+use crate::reproduce::condition::{Average, compare_rows};
+use crate::reproduce::report::{Cell, RowReport, Spread, TableReport};
+use lodeseek_eval::{
+    Comparison, Differences, Draws, Metric, QueryForm, QueryPart, Resampling, Samples, SignificanceTest, mean,
+};
+use std::collections::BTreeMap;
+
+/// The paper's measures, by their names here.
+pub(super) const MEASURES: [&str; 4] = ["P@5", "R@5", "AP", "RR"];
+/// The place of average precision among them.
+const PRECISION: usize = 2;
+/// The name of the table of average precision alone.
+pub(super) const OVERVIEW: &str = "overview";
+/// Draws of topics, where they are drawn as they should.
+const BOOTSTRAP: Resampling = Resampling { samples: 10_000, seed: Samples::PUBLISHED.seed };
+
+/// Topics drawn both ways.
+struct Drawn {
+    bootstrap: Samples,
+    published: Samples,
+}
+
+impl Drawn {
+    fn of(topics: usize) -> Self {
+        Self {
+            bootstrap: Samples::new(topics, Draws::Bootstrap, BOOTSTRAP),
+            published: Samples::new(topics, Draws::AsDataFinder, Samples::PUBLISHED),
+        }
+    }
+
+    fn spread(&self, values: &[f64]) -> Spread {
+        Spread { bootstrap: self.bootstrap.deviation(values), published: self.published.deviation(values) }
+    }
+}
+
+pub(super) fn measures() -> anyhow::Result<Vec<Metric>> {
+    Ok(MEASURES.iter().map(|name| name.parse()).collect::<Result<_, _>>()?)
+}
+
+impl Laboratory<'_> {
+    /// All systems on the topics in a form, with or without the filter.
+    pub(super) fn table(&mut self, view: View) -> anyhow::Result<TableReport> {
+        let drawn = Drawn::of(self.collection.topics.len());
+        let experiment = self.experiment;
+        let mut rows = Vec::with_capacity(experiment.systems.len());
+        for system in &experiment.systems {
+            let rankings = self.view(&system.name, view)?;
+            rows.push(self.row(system, view, &rankings, &drawn)?);
+        }
+        let against = experiment.systems.iter().map(|system| (system.name.as_str(), &system.against[..]));
+        compare_rows(&against.collect::<Vec<_>>(), &mut rows, MEASURES.len())?;
+        if view.years == Years::Known {
+            note_wins(experiment.systems.iter(), &mut rows, &drawn);
+        }
+        let filter = match view.years {
+            Years::Known => "datasets known to be later than the query's paper left out",
+            Years::All => "datasets of all years",
+        };
+        let form = match view.form {
+            QueryForm::Sentences => "Sentences",
+            QueryForm::Keyphrases => "Keyphrases",
+        };
+        Ok(TableReport {
+            id: view.id(),
+            title: format!("{form}, {filter}"),
+            source: experiment.source.trim().to_owned(),
+            average: Average::Micro,
+            measures: MEASURES.map(str::to_owned).to_vec(),
+            rows,
+        })
+    }
+
+    /// Average precision alone, a column a table.
+    pub(super) fn overview(&self, tables: &[TableReport]) -> TableReport {
+        let row = |(place, system): (usize, &SystemSpec)| {
+            let of = tables.iter().map(|table| &table.rows[place]);
+            let cell = |row: &RowReport| Cell { spread: None, ..row.cells[PRECISION].clone() };
+            RowReport {
+                name: system.name.clone(),
+                fused: false,
+                cells: of.clone().map(cell).collect(),
+                published: Vec::new(),
+                note: None,
+                by_topic: of.map(|row| row.by_topic[PRECISION].clone()).collect(),
+                against: Vec::new(),
+            }
+        };
+        TableReport {
+            id: OVERVIEW.to_owned(),
+            title: "Average precision of all systems".to_owned(),
+            source: "A column for each table below; \"all years\" is without the filter.".to_owned(),
+            average: Average::Micro,
+            measures: View::ALL.map(|view| format!("AP, {}", view.id().replace("-all-years", ", all years"))).to_vec(),
+            rows: self.experiment.systems.iter().enumerate().map(row).collect(),
+        }
+    }
+
+    fn row(&self, system: &SystemSpec, view: View, rankings: &Rankings, drawn: &Drawn) -> anyhow::Result<RowReport> {
+        let queries = self.queries(view.form);
+        let expected = system.expected.get(&view.id());
+        // The paper has no figures without its filter.
+        let published = system.published.get(&view.form).filter(|_| view.years == Years::Known);
+        let published = published.into_iter().flatten().map(|&score| Some(score).filter(|score| *score > 0.0));
+        let (mut cells, mut by_topic) = (Vec::new(), Vec::new());
+        for (place, measure) in measures()?.into_iter().enumerate() {
+            let values = self.values(rankings, &queries, measure);
+            let expected = expected.and_then(|scores| scores.get(place)).copied();
+            cells.push(cell(expected, mean(&values)).with_spread(drawn.spread(&values)));
+            by_topic.push(self.by_topic(&queries, &values));
+        }
+        let (name, note) = (system.name.clone(), system.note.clone().filter(|_| view == View::ALL[0]));
+        Ok(RowReport { name, fused: false, cells, published: published.collect(), note, by_topic, against: Vec::new() })
+    }
+
+    fn by_topic(&self, queries: &[Query], values: &[f64]) -> BTreeMap<String, f64> {
+        let id = |query: &Query| self.collection.topics[query.topic].id.clone();
+        queries.iter().map(id).zip(values.iter().copied()).collect()
+    }
+
+    /// What a system makes of queries that do not say one part: on the topics whose words have that part.
+    pub(super) fn concealed(&mut self, spec: &ConcealedSpec) -> anyhow::Result<TableReport> {
+        let mut rows = Vec::new();
+        for part in QueryPart::ALL {
+            let concealing = |whole: &Query| {
+                let text = self.collection.topics[whole.topic].concealing(part, spec.form)?;
+                Some((whole.clone(), Query { text, ..*whole }))
+            };
+            let (whole, without): (Vec<Query>, Vec<Query>) =
+                self.queries(spec.form).iter().filter_map(concealing).unzip();
+            if !whole.is_empty() {
+                rows.push(self.concealed_row(spec, part, &[whole, without])?);
+            }
+        }
+        Ok(TableReport {
+            id: spec.id(),
+            title: format!("{}: what a part of the query is worth, in {}", spec.system, spec.form),
+            source:
+                "Each row: the topics whose words have such a part, with the words of that part and without them; with \
+                     the filter by year."
+                    .to_owned(),
+            average: Average::Micro,
+            measures: vec!["AP, all said".to_owned(), "AP, concealed".to_owned()],
+            rows,
+        })
+    }
+
+    fn concealed_row(
+        &mut self,
+        spec: &ConcealedSpec,
+        part: QueryPart,
+        [whole, without]: &[Vec<Query>; 2],
+    ) -> anyhow::Result<RowReport> {
+        let precision: Metric = MEASURES[PRECISION].parse()?;
+        let drawn = Drawn::of(whole.len());
+        let name = part_name(part);
+        let (mut cells, mut by_topic) = (Vec::new(), Vec::new());
+        for (place, queries) in [whole, without].into_iter().enumerate() {
+            let rankings = self.rank(&spec.system, queries, Years::Known)?;
+            let values = self.values(&rankings, queries, precision);
+            let expected = spec.expected.get(&name).map(|scores| scores[place]);
+            cells.push(cell(expected, mean(&values)).with_spread(drawn.spread(&values)));
+            by_topic.push(self.by_topic(queries, &values));
+        }
+        let lost = by_topic[0].values().zip(by_topic[1].values()).map(|(all, concealed)| concealed - all);
+        let test = Comparison::of(&Differences::new(lost), SignificanceTest::StudentT);
+        let note = format!("{:+.4} on {} topics, p {:.4} (paired t-test)", test.difference, test.topics, test.p);
+        let note = Some(note);
+        Ok(RowReport { name, fused: false, cells, published: Vec::new(), note, by_topic, against: Vec::new() })
+    }
+}
+
+fn cell(expected: Option<f64>, measured: f64) -> Cell {
+    expected.map_or_else(|| Cell::unexpected(measured), |expected| Cell::new(expected, measured))
+}
+
+/// Of the samples of topics, those in which a system's average precision is above that of the one it is tested against.
+fn note_wins<'s>(systems: impl Iterator<Item = &'s SystemSpec>, rows: &mut [RowReport], drawn: &Drawn) {
+    let values: BTreeMap<String, Vec<f64>> =
+        rows.iter().map(|row| (row.name.clone(), row.by_topic[PRECISION].values().copied().collect())).collect();
+    for (system, row) in systems.zip(rows) {
+        for other in &system.against {
+            let wins = |samples: &Samples| 100.0 * samples.wins(&values[&system.name], &values[other]);
+            let note = format!(
+                "above {other} by AP in {:.1} % of samples of topics, in {:.1} % of samples drawn as the paper draws them",
+                wins(&drawn.bootstrap),
+                wins(&drawn.published)
+            );
+            row.note = Some(row.note.take().map_or(note.clone(), |before| format!("{before}; {note}")));
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Vectors of texts, kept in the home: an experiment is repeated far more often than its texts change.
+
+use crate::neighbors::DenseRows;
+use anyhow::{Context, ensure};
+use lodeseek_rerank::{Encoder, Granularity, Passage, Similarity};
+use sha2::{Digest, Sha256};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Texts handed to the encoder at once.
+const BATCH: usize = 64;
+
+/// Texts of one kind.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Queries,
+    Passages,
+}
+
+/// A vector a text, at length 1 where the model compares by cosine. What was encoded before is read.
+pub(super) fn encode(
+    encoder: &dyn Encoder,
+    side: Side,
+    texts: &[String],
+    home: &Path,
+    told: &dyn Fn(usize),
+) -> anyhow::Result<DenseRows> {
+    ensure!(encoder.granularity() == Granularity::Text, "{} has a vector a piece", encoder.name());
+    let path = place(encoder, side, texts, home);
+    if let Ok(bytes) = fs::read(&path)
+        && bytes.len() == texts.len() * encoder.dimension() * size_of::<f32>()
+    {
+        let (numbers, _) = bytes.as_chunks();
+        return Ok(DenseRows::new(encoder.dimension(), numbers.iter().map(|&four| f32::from_le_bytes(four)).collect()));
+    }
+    let rows = run(encoder, side, texts, told)?;
+    let bytes: Vec<u8> = rows.iter().flatten().flat_map(|value| value.to_le_bytes()).collect();
+    write(&path, &bytes).with_context(|| path.display().to_string())?;
+    Ok(rows)
+}
+
+/// Named after all that the vectors depend on.
+fn place(encoder: &dyn Encoder, side: Side, texts: &[String], home: &Path) -> PathBuf {
+    let mut hasher = Sha256::new();
+    hasher.update(encoder.fingerprint());
+    hasher.update([u8::from(side == Side::Queries)]);
+    for text in texts {
+        hasher.update(text.len().to_le_bytes());
+        hasher.update(text);
+    }
+    let name: String = hasher.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    home.join("experiments").join(format!("{name}.f32"))
+}
+
+/// Whole or not at all.
+fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    fs::create_dir_all(path.parent().unwrap_or(path))?;
+    let unfinished = path.with_extension("part");
+    fs::write(&unfinished, bytes)?;
+    fs::rename(unfinished, path)
+}
+
+fn run(encoder: &dyn Encoder, side: Side, texts: &[String], told: &dyn Fn(usize)) -> anyhow::Result<DenseRows> {
+    let dimension = encoder.dimension();
+    let mut values = Vec::with_capacity(texts.len() * dimension);
+    for (batch, texts) in texts.chunks(BATCH).enumerate() {
+        told(batch * BATCH);
+        let matrices = match side {
+            Side::Queries => encoder.encode_queries(&texts.iter().map(String::as_str).collect::<Vec<_>>())?,
+            Side::Passages => {
+                let passage = |part| Passage { parts: std::slice::from_ref(part), pieces_a_part: None };
+                encoder.encode_passages(&texts.iter().map(passage).collect::<Vec<_>>())?
+            }
+        };
+        for matrix in matrices {
+            // A text without a word has no vector: nothing is like it.
+            let row = if matrix.rows() == 0 { vec![0.0; dimension] } else { matrix.row(0).to_vec() };
+            values.extend(row);
+        }
+    }
+    let rows = DenseRows::new(dimension, values);
+    Ok(if encoder.similarity() == Similarity::Cosine { rows.normalized() } else { rows })
+}

@@ -1,0 +1,93 @@
+//! Experiments by their files: what a file is about stands in it.
+
+use super::{Condition, DataFinder, Iclr};
+use anyhow::Context;
+use serde::Deserialize;
+use std::fs;
+use std::path::Path;
+
+/// An experiment in a file.
+#[derive(Clone, Debug)]
+pub enum Experiment {
+    /// Rankings against judgements: a file without a `task`.
+    Ranking(Box<Condition>),
+    /// Datasets for research ideas: `task = "datafinder"`.
+    DataFinder(Box<DataFinder>),
+    /// Vectors of papers against their labels: `task = "iclr"`.
+    Iclr(Box<Iclr>),
+}
+
+/// The key that says what is measured; without it, rankings are.
+#[derive(Deserialize)]
+struct Head {
+    task: Option<Task>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Task {
+    Datafinder,
+    Iclr,
+}
+
+impl Experiment {
+    /// Reads a file.
+    pub fn read(path: &Path) -> anyhow::Result<Self> {
+        let text = fs::read_to_string(path).with_context(|| format!("no condition at {}", path.display()))?;
+        let head: Head = toml::from_str(&text).with_context(|| path.display().to_string())?;
+        match head.task {
+            None => Condition::read(path).map(|condition| Self::Ranking(Box::new(condition))),
+            Some(Task::Datafinder) => DataFinder::read(path).map(|experiment| Self::DataFinder(Box::new(experiment))),
+            Some(Task::Iclr) => Iclr::read(path).map(|iclr| Self::Iclr(Box::new(iclr))),
+        }
+    }
+
+    /// The name of its file, without `.toml`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Ranking(condition) => &condition.name,
+            Self::DataFinder(experiment) => &experiment.name,
+            Self::Iclr(iclr) => &iclr.name,
+        }
+    }
+
+    /// What to type.
+    #[must_use]
+    pub fn command(&self) -> &str {
+        match self {
+            Self::Ranking(condition) => &condition.command,
+            Self::DataFinder(experiment) => &experiment.command,
+            Self::Iclr(iclr) => &iclr.command,
+        }
+    }
+
+    /// In a few sentences.
+    #[must_use]
+    pub fn about(&self) -> &str {
+        match self {
+            Self::Ranking(condition) => &condition.about,
+            Self::DataFinder(experiment) => &experiment.about,
+            Self::Iclr(iclr) => &iclr.about,
+        }
+    }
+
+    /// Why nobody has run it yet, where that is so.
+    #[must_use]
+    pub fn awaits(&self) -> Option<&str> {
+        match self {
+            Self::Ranking(condition) => condition.awaits.as_deref(),
+            Self::DataFinder(_) | Self::Iclr(_) => None,
+        }
+    }
+
+    /// The names of its tables.
+    #[must_use]
+    pub fn tables(&self) -> Vec<String> {
+        match self {
+            Self::Ranking(condition) => condition.tables.iter().map(|table| table.id.clone()).collect(),
+            Self::DataFinder(experiment) => experiment.tables(),
+            Self::Iclr(iclr) => vec![iclr.table.id.clone()],
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! The names of a catalogue's datasets, and where texts use them.
+
+use super::TaggerError;
+use super::cue::{is_function_word, is_kind};
+use super::text::{Folded, is_hyphen, is_separator, key, stands_alone};
+use aho_corasick::AhoCorasick;
+use lodeseek_catalog::{DatasetId, Metadata};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Words that end titles of datasets and that papers leave out: "Waymo Open Dataset" is also "Waymo Open".
+const KINDS: [&str; 5] = ["dataset", "data set", "database", "corpus", "benchmark"];
+
+/// What a name looks like, which says how much a match of it is worth before anything is known of the texts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// At most three letters and digits: "SGD", "M4".
+    Short,
+    /// One word of letters in one usual case: "Places", "MNIST", "spider".
+    Word,
+    /// Several words of letters, none an acronym: "Natural Questions", "Human-Parts".
+    Phrase,
+    /// With a digit, a sign, a capital inside a word or an acronym among words: "CIFAR-10", "ImageNet", "MS MARCO".
+    /// Little else is written so.
+    Marked,
+}
+
+impl Form {
+    /// The form of a name.
+    #[must_use]
+    pub fn of(name: &str) -> Self {
+        let words: Vec<&str> = name.split(is_separator).filter(|word| !word.is_empty()).collect();
+        let length = name.chars().filter(|character| character.is_alphanumeric()).count();
+        let is_acronym = |word: &&str| word.chars().count() > 1 && word.chars().all(char::is_uppercase);
+        match words.iter().all(|word| is_usual(word)) {
+            _ if length <= 3 => Self::Short,
+            false => Self::Marked,
+            true if words.len() == 1 => Self::Word,
+            true if words.iter().any(is_acronym) => Self::Marked,
+            true => Self::Phrase,
+        }
+    }
+}
+
+/// Letters only, in one case but for the first.
+fn is_usual(word: &str) -> bool {
+    let rest = || word.chars().skip(1);
+    word.chars().all(char::is_alphabetic) && (rest().all(char::is_lowercase) || word.chars().all(char::is_uppercase))
+}
+
+/// How exactly a text must write a name.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Spelled {
+    /// With other capitals.
+    Cased,
+    /// With other separators.
+    Spaced,
+    Exactly,
+}
+
+#[derive(Debug)]
+struct Spelling {
+    text: String,
+    form: Form,
+    /// Places in the list of datasets, ascending.
+    owners: Vec<usize>,
+}
+
+/// All spellings that fold to one key.
+#[derive(Debug)]
+pub(super) struct Name {
+    spellings: Vec<Spelling>,
+    pub(super) form: Form,
+}
+
+/// A name where a text uses it.
+#[derive(Clone, Debug)]
+pub(super) struct Use {
+    pub(super) name: usize,
+    pub(super) place: Range<usize>,
+    /// Whose name it is: places in the list of datasets, ascending; none where the case is too far off.
+    pub(super) owners: Vec<usize>,
+    /// Whether its capitals are others than the catalogue's.
+    pub(super) is_cased: bool,
+}
+
+/// The names of datasets, ready to be found all at once.
+#[derive(Debug)]
+pub struct Lexicon {
+    pub(super) datasets: Vec<Known>,
+    pub(super) names: Vec<Name>,
+    automaton: AhoCorasick,
+}
+
+/// What the rules need to know of a dataset.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) id: DatasetId,
+    title: String,
+    /// Names and descriptions, folded: what an acronym may stand for.
+    described: String,
+}
+
+impl Lexicon {
+    /// The names of these datasets: titles, other names, and both without the word "Dataset" at their end.
+    pub fn of<'m>(datasets: impl IntoIterator<Item = &'m Metadata>) -> Result<Self, TaggerError> {
+        let mut known = Vec::new();
+        let mut spellings: BTreeMap<String, BTreeMap<String, Spelling>> = BTreeMap::new();
+        for (own, metadata) in datasets.into_iter().enumerate() {
+            known.push(Known::of(metadata));
+            for (name, form) in names(metadata) {
+                let by_text = spellings.entry(key(&name)).or_default();
+                let spelling = by_text.entry(name.clone()).or_insert(Spelling { text: name, form, owners: Vec::new() });
+                if spelling.owners.last() != Some(&own) {
+                    spelling.owners.push(own);
+                }
+            }
+        }
+        let transfers: Vec<String> = spellings.keys().filter(|key| is_transfer(key, &spellings)).cloned().collect();
+        spellings.retain(|key, _| key.chars().filter(|character| character.is_alphanumeric()).count() > 1);
+        spellings.retain(|key, _| !transfers.contains(key));
+        let automaton = AhoCorasick::new(spellings.keys()).map_err(TaggerError::Names)?;
+        let names = spellings.into_values().map(|by_text| Name::of(by_text.into_values().collect())).collect();
+        Ok(Self { datasets: known, names, automaton })
+    }
+
+    /// How many different names there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// The names in a text, from left to right; of those that overlap the leftmost, of these the longest. Which names may
+    /// have other capitals than the catalogue's: by place, or all.
+    pub(super) fn uses(&self, text: &str, any_case: Option<&[bool]>) -> Vec<Use> {
+        let folded = Folded::of(text);
+        let found = self.automaton.find_overlapping_iter(&folded.text);
+        let places = found.map(|found| (found.pattern().as_usize(), folded.source(found.range())));
+        let standing = places.filter(|(_, place)| stands_alone(text, place));
+        let mut uses: Vec<Use> = standing
+            .filter_map(|(name, place)| {
+                let (mut owners, is_cased) = self.names[name].owners(&text[place.clone()])?;
+                if is_cased && any_case.is_some_and(|allowed| !allowed[name]) {
+                    owners.clear();
+                }
+                Some(Use { name, place, owners, is_cased })
+            })
+            .collect();
+        // A name written in another case is no name there, but tells how papers write the word; it hides none.
+        uses.sort_by(|a, b| {
+            let order = |found: &Use| (found.owners.is_empty(), found.place.start, Reverse(found.place.end));
+            order(a).cmp(&order(b))
+        });
+        let mut kept: BTreeMap<usize, Use> = BTreeMap::new();
+        for found in uses {
+            // Those kept do not overlap: the last that begins before the end of this one ends last.
+            let last = kept.range(..found.place.end).next_back();
+            if last.is_none_or(|(_, other)| other.place.end <= found.place.start) {
+                kept.insert(found.place.start, found);
+            }
+        }
+        kept.into_values().collect()
+    }
+
+    /// Whose name it is where several datasets have it: the one whose id or title is just this name.
+    pub(super) fn resolve(&self, surface: &str, owners: &[usize]) -> Option<usize> {
+        let only = |fits: &dyn Fn(&Known) -> bool| {
+            let mut fitting = owners.iter().copied().filter(|&owner| fits(&self.datasets[owner]));
+            fitting.next().filter(|_| fitting.next().is_none())
+        };
+        let named = key(surface);
+        only(&|_| true)
+            .or_else(|| only(&|known| known.title == surface))
+            .or_else(|| only(&|known| key(&known.title) == named))
+    }
+}
+
+impl Known {
+    fn of(metadata: &Metadata) -> Self {
+        let texts = metadata.titles.iter().chain(&metadata.alternatives).chain(&metadata.descriptions);
+        let works = metadata.introduced_by.iter().map(|work| key(&work.title));
+        let described = texts.map(|text| key(&text.value)).chain(works).collect::<Vec<_>>().join("\n");
+        Self { id: metadata.id.clone(), title: metadata.title().to_owned(), described }
+    }
+
+    /// Whether the catalogue knows it by these words, too.
+    pub(super) fn is_described_by(&self, words: &str) -> bool {
+        self.described.contains(&key(words))
+    }
+}
+
+/// The names of a dataset, white space in them single, and what they look like. A citation is no name, and "AND" is a word.
+fn names(metadata: &Metadata) -> Vec<(String, Form)> {
+    let texts = metadata.titles.iter().chain(&metadata.alternatives);
+    let mut names: Vec<(String, Form)> =
+        texts.map(|text| text.value.split_whitespace().collect::<Vec<_>>().join(" ")).map(formed).collect();
+    if names.is_empty() {
+        names.push(formed(metadata.id.as_str().replace('_', " ")));
+    }
+    let shorter: Vec<(String, Form)> = names.iter().filter_map(|(name, _)| without_kind(name)).map(shortened).collect();
+    names.extend(shorter);
+    names.retain(|(name, _)| !name.trim_end_matches('.').ends_with(" et al") && !is_function_word(name));
+    names
+}
+
+fn formed(name: String) -> (String, Form) {
+    let form = Form::of(&name);
+    (name, form)
+}
+
+/// What is left without "Dataset" is less telling: "RGB-D Object" alone may be anything.
+fn shortened(name: String) -> (String, Form) {
+    let form = if name.contains(' ') { Form::Phrase } else { Form::of(&name) };
+    (name, form)
+}
+
+/// Whether a name is of a way from one dataset to another: "SYNTHIA-to-Cityscapes" names both.
+fn is_transfer<T>(key: &str, names: &BTreeMap<String, T>) -> bool {
+    key.match_indices("to")
+        .any(|(place, to)| names.contains_key(&key[..place]) && names.contains_key(&key[place + to.len()..]))
+}
+
+fn without_kind(name: &str) -> Option<String> {
+    let lower = name.to_ascii_lowercase();
+    let kind = KINDS.iter().find(|kind| lower.ends_with(&format!(" {kind}")))?;
+    Some(name[..name.len() - kind.len() - 1].to_owned()).filter(|rest| !rest.is_empty())
+}
+
+impl Name {
+    fn of(spellings: Vec<Spelling>) -> Self {
+        // The most doubtful spelling decides: "Reddit" makes a plain word of "REDdit".
+        let rank = |form: Form| [Form::Short, Form::Word, Form::Phrase, Form::Marked].iter().position(|f| *f == form);
+        let form =
+            spellings.iter().map(|spelling| spelling.form).min_by_key(|form| rank(*form)).unwrap_or(Form::Marked);
+        Self { spellings, form }
+    }
+
+    /// The first of the spellings.
+    pub(super) fn text(&self) -> &str {
+        &self.spellings[0].text
+    }
+
+    /// Whether it is one word with a digit.
+    pub(super) fn has_digit(&self) -> bool {
+        self.text().chars().any(char::is_numeric) && !self.text().contains(char::is_whitespace)
+    }
+
+    /// Whether it ends in a word for datasets, as "Winograd Schema Challenge" does.
+    pub(super) fn tells_kind(&self) -> bool {
+        self.spellings.iter().all(|spelling| is_kind(spelling.text.rsplit(is_separator).next().unwrap_or_default()))
+    }
+
+    /// Whether one of the spellings has no capital at all.
+    pub(super) fn is_lower(&self) -> bool {
+        self.spellings.iter().any(|spelling| !spelling.text.chars().any(char::is_uppercase))
+    }
+
+    /// Whose name a text uses when it writes it so. `None`: it is no spelling of this name; an empty list: it is one but
+    /// for its case.
+    pub(super) fn owners(&self, surface: &str) -> Option<(Vec<usize>, bool)> {
+        let same = |spelling: &Spelling| compare(&spelling.text, surface).then(|| spelling.spelled(surface));
+        let how: Vec<(&Spelling, Option<Spelled>)> =
+            self.spellings.iter().filter_map(|spelling| Some((spelling, same(spelling)?))).collect();
+        if how.is_empty() {
+            return None;
+        }
+        let best = how.iter().filter_map(|(_, spelled)| *spelled).max();
+        let owners = how.iter().filter(|(_, spelled)| best.is_some() && *spelled == best);
+        let mut owners: Vec<usize> = owners.flat_map(|(spelling, _)| spelling.owners.iter().copied()).collect();
+        owners.sort_unstable();
+        owners.dedup();
+        Some((owners, best.is_none_or(|spelled| spelled == Spelled::Cased)))
+    }
+}
+
+impl Spelling {
+    /// Whether a text that writes the name so means it. Words and acronyms are taken as they are written; phrases may
+    /// lose capitals but the first; what has a digit or an inner capital is known in any case, unless it is short.
+    fn spelled(&self, surface: &str) -> Option<Spelled> {
+        let (own, theirs) = (letters(&self.text), letters(surface));
+        if own == theirs {
+            let exactly = self.text.split_whitespace().eq(surface.split_whitespace());
+            return Some(if exactly { Spelled::Exactly } else { Spelled::Spaced });
+        }
+        let first_agrees = own.chars().next() == theirs.chars().next();
+        let any_case = match self.form {
+            Form::Short | Form::Word => false,
+            Form::Phrase => first_agrees,
+            Form::Marked => own.chars().count() >= 6 && (first_agrees || gaps(&self.text).eq(gaps(surface))),
+        };
+        any_case.then_some(Spelled::Cased)
+    }
+}
+
+/// The letters, digits and signs of a name, a word for datasets at its end without capitals: it is not what differs.
+fn letters(name: &str) -> String {
+    let kind = without_kind(name).map_or(name.len(), |rest| rest.len());
+    let letters = |text: &str| text.chars().filter(|character| !is_separator(*character)).collect::<String>();
+    letters(&name[..kind]) + &letters(&name[kind..]).to_lowercase()
+}
+
+fn gaps(name: &str) -> impl Iterator<Item = Gap> {
+    parts(name).into_iter().map(|(gap, _)| gap)
+}
+
+/// Whether two spellings of one key separate their parts alike. A hyphen, a space and nothing are the same between letters
+/// and digits and where the name has a separator; a hyphen may also stand at a capital inside a word ("mini-ImageNet").
+/// Names of fewer than five letters and digits are written as they are.
+fn compare(name: &str, surface: &str) -> bool {
+    let (own, theirs) = (parts(name), parts(surface));
+    let long = own.len() >= 5;
+    own.len() == theirs.len()
+        && (1..own.len()).all(|place| {
+            let (gap, other) = (own[place].0, theirs[place].0);
+            gap == other || long && may_differ(own[place - 1].1, &own[place..], other)
+        })
+}
+
+/// Whether what separates two characters may be something else. "2D" and "3D" are words: "semantic 3D" is not "Semantic3D".
+fn may_differ(before: char, rest: &[(Gap, char)], other: Gap) -> bool {
+    let (gap, after) = rest[0];
+    let is_dimension = matches!(after, '2' | '3') && rest.get(1).is_some_and(|(_, next)| matches!(next, 'd' | 'D'));
+    let changes = before.is_numeric() != after.is_numeric() && !is_dimension;
+    let capital = before.is_lowercase() && after.is_uppercase();
+    other != Gap::Wide && (gap != Gap::None || changes || capital && other == Gap::Hyphen)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Gap {
+    None,
+    Space,
+    Hyphen,
+    /// More than one separator, or an unusual one.
+    Wide,
+}
+
+/// The characters that are no separators, each with what separates it from the one before.
+fn parts(text: &str) -> Vec<(Gap, char)> {
+    let mut parts = Vec::new();
+    let mut gap = Gap::None;
+    for character in text.chars() {
+        gap = match (gap, character) {
+            (Gap::None | Gap::Space, space) if space.is_whitespace() => Gap::Space,
+            (Gap::None, hyphen) if is_hyphen(hyphen) => Gap::Hyphen,
+            (_, separator) if is_separator(separator) => Gap::Wide,
+            (gap, other) => {
+                parts.push((gap, other));
+                Gap::None
+            }
+        };
+    }
+    parts
+}

@@ -1,0 +1,150 @@
+//! Papers without the names of the datasets they use, and without those that say what is tested on.
+
+use super::collection::{Collection, lines};
+use super::names::{occurrences, without_names};
+use super::overlap::Known;
+use super::sentences::{standing_alone, telling};
+use super::tokens::{normalized, tokens};
+use super::{TrainingData, TrainingError};
+use crate::tagger::{Lexicon, Statistics, Tagger, TaggerOptions};
+use lodeseek_catalog::{DatasetId, Metadata};
+use lodeseek_eval::ResearchTopic;
+use rustc_hash::FxHashSet;
+use serde::Deserialize;
+use std::ops::Range;
+use std::path::Path;
+
+/// What examples are made of papers with.
+#[derive(Clone, Copy, Debug)]
+pub struct PaperOptions<'o> {
+    /// The papers, one a line: `title`, `abstract`, `positives` and `mentions`, and where they are known `year`, `keywords`
+    /// and `tldr_query`.
+    pub papers: &'o Path,
+    /// The topics that are tested on.
+    pub topics: &'o [ResearchTopic],
+}
+
+/// The reason under which papers near a topic are named.
+const NEAR: &str = "papers near a topic";
+
+#[derive(Deserialize)]
+pub(super) struct Line {
+    pub(super) title: String,
+    #[serde(rename = "abstract")]
+    pub(super) summary: String,
+    #[serde(default)]
+    pub(super) keywords: String,
+    #[serde(default)]
+    pub(super) tldr_query: String,
+    pub(super) year: Option<i32>,
+    pub(super) positives: Vec<String>,
+    #[serde(default)]
+    pub(super) mentions: Vec<String>,
+}
+
+/// A paper, without names.
+pub(super) struct Paper {
+    pub(super) line: usize,
+    pub(super) source: Line,
+    /// Its title, abstract and summary.
+    pub(super) texts: [String; 3],
+    /// What its abstract says is done.
+    pub(super) sentence: String,
+}
+
+impl Paper {
+    /// Papers have no id but their place in the file.
+    pub(super) fn id(&self) -> Option<DatasetId> {
+        DatasetId::new(format!("paper-{}", self.line)).ok()
+    }
+}
+
+/// The papers that may be trained on, without the names in them.
+pub(super) fn papers(
+    options: &PaperOptions<'_>,
+    collection: &Collection,
+    data: &mut TrainingData,
+) -> Result<Vec<Paper>, TrainingError> {
+    let read = read(options.papers)?;
+    let tagger = tagger(&read, collection)?;
+    let known = known(options.topics);
+    let mut titles = FxHashSet::default();
+    let mut papers = Vec::new();
+    data.left_out.add_many(NEAR, 0);
+    for (line, source) in read {
+        let whole = format!("{} {} {}", source.title, source.summary, source.tldr_query);
+        if known.is_near(&whole) || [&source.title, &source.tldr_query].iter().any(|text| known.has(text)) {
+            data.left_out.add(NEAR);
+            data.excluded.entry(NEAR).or_default().push(source.title);
+        } else if titles.insert(normalized(&source.title)) {
+            papers.push(nameless(line, source, &tagger));
+        } else {
+            data.left_out.add("papers of a title that was there before");
+        }
+    }
+    Ok(papers)
+}
+
+fn read(path: &Path) -> Result<Vec<(usize, Line)>, TrainingError> {
+    let read = |(line, text): (usize, String)| {
+        let paper: Result<Line, _> = serde_json::from_str(&text);
+        let failed =
+            |cause: serde_json::Error| TrainingError::Line { path: path.to_owned(), line, reason: cause.to_string() };
+        let mut paper = paper.map_err(failed)?;
+        // Tables that abstracts went through put some in quotation marks.
+        paper.summary = paper.summary.trim().trim_matches('"').to_owned();
+        // What a dataset goes by in the list is a name of it, too.
+        paper.mentions.extend(paper.positives.iter().cloned());
+        Ok((line, paper))
+    };
+    lines(path)?.into_iter().map(read).collect()
+}
+
+/// Finds the home's datasets in papers; how names are used is learned of the same papers.
+fn tagger(papers: &[(usize, Line)], collection: &Collection) -> Result<Tagger, TrainingError> {
+    let metadata: Vec<Metadata> = collection.0.values().map(|member| member.metadata.clone()).collect();
+    let lexicon = Lexicon::of(&metadata)?;
+    let mut statistics = Statistics::new(&lexicon);
+    papers.iter().for_each(|(_, paper)| statistics.add(&lexicon, &[&paper.title, &paper.summary]));
+    Ok(Tagger::new(lexicon, &statistics, &TaggerOptions::default()))
+}
+
+/// What topics say, to be found in papers. Keyphrases are what many papers are about: they are compared with queries alone.
+fn known(topics: &[ResearchTopic]) -> Known {
+    let mut known = Known::default();
+    topics.iter().flat_map(|topic| [&topic.sentence, &topic.summary]).for_each(|text| known.add(text));
+    known
+}
+
+fn nameless(line: usize, source: Line, tagger: &Tagger) -> Paper {
+    let given = [source.title.as_str(), source.summary.as_str(), source.tldr_query.as_str()];
+    let mut places: [Vec<Range<usize>>; 3] = Default::default();
+    for mention in tagger.tag(&given).into_iter().filter(|mention| mention.accepted().is_some()) {
+        places[mention.text].push(mention.place);
+    }
+    for (places, text) in places.iter_mut().zip(given) {
+        places.extend(source.mentions.iter().flat_map(|name| occurrences(text, name)));
+    }
+    let sentence = telling(&source.summary).unwrap_or_default();
+    let sentence: Vec<String> =
+        sentence.into_iter().map(|part| standing_alone(&within(&source.summary, part, &places[1]))).collect();
+    let texts = [0, 1, 2].map(|text| without_names(given[text], &places[text]));
+    let title = without_coined_title(&texts[0]).to_owned();
+    let [_, summary, tldr] = texts;
+    Paper { line, texts: [title, summary, tldr], sentence: sentence.join(" "), source }
+}
+
+/// A part of a text without the names in it.
+fn within(text: &str, part: Range<usize>, places: &[Range<usize>]) -> String {
+    let inside = places.iter().filter(|place| part.start <= place.start && place.end <= part.end);
+    let moved: Vec<Range<usize>> = inside.map(|place| place.start - part.start..place.end - part.start).collect();
+    without_names(&text[part], &moved)
+}
+
+/// "Flash3D: Reconstruction of scenes" without what the authors call it.
+fn without_coined_title(title: &str) -> &str {
+    let Some((name, rest)) = title.split_once(':') else { return title };
+    let words = tokens(name);
+    let is_name = words.len() == 1 || words.len() <= 5 && words.iter().any(super::tokens::Token::is_strongly_marked);
+    if is_name && rest.split_whitespace().count() > 1 { rest.trim() } else { title }
+}

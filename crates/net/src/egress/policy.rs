@@ -1,0 +1,268 @@
+//! Whom the program may ask.
+
+use super::error::EgressFault;
+use ipnet::IpNet;
+use serde::Deserialize;
+use url::Url;
+
+/// Whom the program may ask. By default nobody.
+///
+/// ```
+/// use lodeseek_net::egress::{EgressPolicy, OtherHosts};
+///
+/// let policy = EgressPolicy {
+///     listed: vec!["https://query.wikidata.org/sparql".parse()?, "http://localhost:7200/repositories".parse()?],
+///     inner: vec!["127.0.0.0/8".parse()?],
+///     ..EgressPolicy::default()
+/// };
+/// assert_eq!(policy.others, OtherHosts::Refused);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct EgressPolicy {
+    /// What may be asked.
+    pub listed: Vec<IriPrefix>,
+    /// Whether hosts that are not listed may be asked.
+    pub others: OtherHosts,
+    /// Networks that are not public but may be connected to, for what is listed alone: no query makes the program look
+    /// around in them.
+    pub inner: Vec<IpNet>,
+}
+
+/// What becomes of a request to a host that is not listed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OtherHosts {
+    /// It is refused.
+    #[default]
+    Refused,
+    /// It is made if every address of the host is public, and the port is 80, 443 or one that no system service has
+    /// (from 1024 on).
+    AnyPublic,
+}
+
+/// The beginning of the IRIs that may be asked: scheme, host, port, and the path up to the end of a segment.
+///
+/// `https://example.org/data` covers itself, `https://example.org/data/1` and `https://example.org/data?query=…`, but
+/// neither `https://example.org/database` nor `https://example.org.evil/data`, since it is compared part by part.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct IriPrefix(Url);
+
+/// A prefix that cannot be one.
+#[derive(Debug, thiserror::Error)]
+#[error("{0:?} is no prefix of IRIs: scheme http or https, a host and a path, no user name, query or fragment")]
+pub struct PrefixError(String);
+
+impl std::str::FromStr for IriPrefix {
+    type Err = PrefixError;
+
+    fn from_str(text: &str) -> Result<Self, PrefixError> {
+        let url = parse(text).ok().filter(|url| url.query().is_none() && url.fragment().is_none());
+        url.map(Self).ok_or_else(|| PrefixError(text.to_owned()))
+    }
+}
+
+impl TryFrom<String> for IriPrefix {
+    type Error = PrefixError;
+
+    fn try_from(text: String) -> Result<Self, PrefixError> {
+        text.parse()
+    }
+}
+
+impl IriPrefix {
+    fn covers(&self, url: &Url) -> bool {
+        let Self(prefix) = self;
+        let origins = [prefix, url].map(|url| (url.scheme(), url.host(), url.port_or_known_default()));
+        origins[0] == origins[1] && is_under(prefix.path(), url.path())
+    }
+}
+
+fn is_under(prefix: &str, path: &str) -> bool {
+    let Some(rest) = path.strip_prefix(prefix) else { return false };
+    let at_boundary = rest.is_empty() || rest.starts_with('/') || prefix.ends_with('/');
+    at_boundary && (prefix == "/" || !climbs(rest))
+}
+
+/// Whether a server may read the path as one that leaves the prefix. Plain `..` is gone by now: this is about what some
+/// servers decode later (`%2e%2e`, `%2f`, `%252e`) or take for it (`..;`).
+fn climbs(rest: &str) -> bool {
+    let rest = rest.to_ascii_lowercase();
+    ["%2e", "%2f", "%5c", "%25"].iter().any(|code| rest.contains(code))
+        || rest.split('/').any(|segment| segment.starts_with(".."))
+}
+
+/// By which part of the policy a request may be made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Reach {
+    /// It is listed: networks opened by configuration may be connected to.
+    Listed,
+    /// Public addresses alone.
+    Public,
+}
+
+impl EgressPolicy {
+    pub(super) fn admit(&self, url: &Url) -> Result<Reach, EgressFault> {
+        check(url)?;
+        if self.listed.iter().any(|prefix| prefix.covers(url)) {
+            return Ok(Reach::Listed);
+        }
+        let usual = url.port_or_known_default().is_some_and(|port| matches!(port, 80 | 443 | 1024..));
+        if self.others == OtherHosts::AnyPublic && usual { Ok(Reach::Public) } else { Err(EgressFault::NotListed) }
+    }
+}
+
+fn check(url: &Url) -> Result<(), EgressFault> {
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(EgressFault::Scheme);
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(EgressFault::UserInfo);
+    }
+    if url.host().is_none() { Err(EgressFault::Malformed) } else { Ok(()) }
+}
+
+/// Reads an IRI. What a browser would repair (blanks, backslashes) is none.
+pub(super) fn parse(iri: &str) -> Result<Url, EgressFault> {
+    if !is_clean(iri) {
+        return Err(EgressFault::Malformed);
+    }
+    let mut url = Url::parse(iri).map_err(|_| EgressFault::Malformed)?;
+    check(&url)?;
+    if !iri[url.scheme().len()..].starts_with("://") {
+        return Err(EgressFault::Malformed);
+    }
+    url.set_fragment(None);
+    Ok(url)
+}
+
+/// Where a redirect leads, if it may lead there.
+pub(super) fn redirected(from: &Url, location: &str) -> Result<Url, EgressFault> {
+    let joined = is_clean(location).then(|| from.join(location).ok()).flatten();
+    let mut url = joined.ok_or(EgressFault::Location)?;
+    if from.scheme() == "https" && url.scheme() == "http" {
+        return Err(EgressFault::Downgrade);
+    }
+    url.set_fragment(None);
+    Ok(url)
+}
+
+fn is_clean(iri: &str) -> bool {
+    !iri.bytes().any(|byte| byte <= b' ' || byte == 0x7f || byte == b'\\')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn policy(listed: &[&str], others: OtherHosts) -> EgressPolicy {
+        let listed = listed.iter().map(|prefix| prefix.parse().expect("a prefix")).collect();
+        EgressPolicy { listed, others, inner: Vec::new() }
+    }
+
+    fn admits(policy: &EgressPolicy, iri: &str) -> bool {
+        parse(iri).and_then(|url| policy.admit(&url)).is_ok()
+    }
+
+    #[test]
+    fn nothing_is_allowed_by_default() {
+        assert!(!admits(&EgressPolicy::default(), "https://example.org/"));
+        let read: EgressPolicy = serde_json::from_str("{}").expect("a policy");
+        assert!(!admits(&read, "https://example.org/"));
+    }
+
+    #[test]
+    fn a_policy_is_read_or_refused_whole() {
+        let text = r#"{"listed": ["http://localhost:7200/"], "others": "any-public", "inner": ["127.0.0.0/8"]}"#;
+        let policy: EgressPolicy = serde_json::from_str(text).expect("a policy");
+        assert_eq!((policy.listed.len(), policy.others, policy.inner.len()), (1, OtherHosts::AnyPublic, 1));
+        for text in [
+            r#"{"listed": ["example.org"]}"#,
+            r#"{"listed": ["ftp://example.org/"]}"#,
+            r#"{"listed": ["http://a@example.org/"]}"#,
+            r#"{"listed": ["http://example.org/?a"]}"#,
+            r#"{"listed": ["http:/example.org/"]}"#,
+            r#"{"inner": ["127.0.0.0/33"]}"#,
+            r#"{"allow": []}"#,
+        ] {
+            assert!(serde_json::from_str::<EgressPolicy>(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_prefix_ends_where_a_part_ends() {
+        let policy = policy(&["http://good.example/sparql", "https://open.example:8443/"], OtherHosts::Refused);
+        for iri in [
+            "http://good.example/sparql",
+            "http://good.example:80/sparql?query=%2e%2e",
+            "http://GOOD.example/sparql/1",
+            "http://good.example/a/../sparql",
+            "http://good.example/sparql/v1.2..3",
+            "https://open.example:8443/any%2fthing",
+        ] {
+            assert!(admits(&policy, iri), "{iri}");
+        }
+        for iri in [
+            "http://good.example/",
+            "http://good.example/sparqlx",
+            "http://good.example/sparql/../admin",
+            "http://good.example/sparql/%2e%2e/admin",
+            "http://good.example/sparql/..%2fadmin",
+            "http://good.example/sparql/..;/admin",
+            "http://good.example/sparql/%252e%252e/admin",
+            "https://good.example/sparql",
+            "http://good.example:8080/sparql",
+            "http://good.example.evil/sparql",
+            "http://good.example./sparql",
+            "http://evil.example/http://good.example/sparql",
+            "http://good.example@evil.example/sparql",
+            "http://good.example:80@evil.example/sparql",
+            "http://evil.example#@good.example/sparql",
+            "http://evil.example\\@good.example/sparql",
+            "http://user@good.example/sparql",
+            "http://user:secret@good.example/sparql",
+            "http:good.example/sparql",
+            "http:/good.example/sparql",
+            "//good.example/sparql",
+            " http://good.example/sparql",
+            "http://good.example/spa\nrql",
+            "https://open.example/",
+            "file:///etc/passwd",
+            "ftp://good.example/sparql",
+            "gopher://good.example/sparql",
+            "data:text/plain,a",
+            "urn:a",
+            "",
+        ] {
+            assert!(!admits(&policy, iri), "{iri}");
+        }
+    }
+
+    #[test]
+    fn any_public_host_has_no_system_service() {
+        let policy = policy(&["http://good.example:25/"], OtherHosts::AnyPublic);
+        for (iri, admitted) in [
+            ("http://any.example/", true),
+            ("https://any.example/", true),
+            ("http://any.example:8890/sparql", true),
+            ("http://any.example:22/", false),
+            ("http://any.example:25/", false),
+            ("http://good.example:25/", true),
+        ] {
+            assert_eq!(admits(&policy, iri), admitted, "{iri}");
+        }
+    }
+
+    #[test]
+    fn redirects_never_lose_the_lock() {
+        let from = parse("https://good.example/a/b").expect("an IRI");
+        let to = |location: &str| redirected(&from, location).map(String::from);
+        assert_eq!(to("c?d#e"), Ok("https://good.example/a/c?d".to_owned()));
+        assert_eq!(to("//other.example/"), Ok("https://other.example/".to_owned()));
+        assert_eq!(to("http://good.example/"), Err(EgressFault::Downgrade));
+        assert_eq!(to("http://[::1"), Err(EgressFault::Location));
+        assert_eq!(to("/\\evil.example"), Err(EgressFault::Location));
+    }
+}

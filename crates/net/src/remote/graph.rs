@@ -1,0 +1,105 @@
+//! Graphs: answers to `CONSTRUCT` and `DESCRIBE`.
+
+use super::error::RemoteError;
+use super::solutions::fresh;
+use super::source::{Meter, Origin};
+use crate::egress::EgressError;
+use lodeseek_rdf::TripleSink;
+use lodeseek_rdf::intake::{FileReport, Intake};
+use oxrdf::{NamedOrBlankNode, Term, Triple, TripleRef};
+use std::cell::{Cell, RefCell};
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+/// An answer to a `CONSTRUCT` or `DESCRIBE`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RemoteGraph {
+    /// Its triples, as they came.
+    pub triples: Vec<Triple>,
+    /// Statements left out because they are no RDF: endpoints hand out IRIs with blanks, for one.
+    pub skipped: u64,
+}
+
+/// Collects triples up to a limit.
+struct Collector<'c> {
+    triples: Vec<Triple>,
+    limit: u64,
+    full: &'c Cell<bool>,
+    response: u64,
+}
+
+impl TripleSink for Collector<'_> {
+    fn start_file(&mut self) {}
+
+    fn take(&mut self, triple: TripleRef<'_>) {
+        if self.triples.len() as u64 >= self.limit {
+            self.full.set(true);
+        } else {
+            self.triples.push(renamed(triple.into_owned(), self.response));
+        }
+    }
+}
+
+fn renamed(mut triple: Triple, response: u64) -> Triple {
+    if let NamedOrBlankNode::BlankNode(node) = &triple.subject {
+        triple.subject = fresh(node, response).into();
+    }
+    if let Term::BlankNode(node) = &triple.object {
+        triple.object = fresh(node, response).into();
+    }
+    triple
+}
+
+/// Ends where the collector is full, and keeps the error that intake only reports.
+struct Tap<'t, R> {
+    reader: R,
+    full: &'t Cell<bool>,
+    error: &'t RefCell<Option<io::Error>>,
+}
+
+impl<R: Read> Read for Tap<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.full.get() {
+            return Err(io::Error::other("more triples than the limit"));
+        }
+        self.reader.read(buffer).inspect_err(|error| {
+            let kind = error.kind();
+            let kept = EgressError::behind(error).cloned();
+            self.error.replace(Some(kept.map_or_else(|| kind.into(), io::Error::other)));
+        })
+    }
+}
+
+/// Reads a graph whole, as a dump is read: what is no RDF is left out and counted.
+pub(super) fn read(
+    endpoint: &str,
+    media_type: &str,
+    body: impl Read,
+    bytes: Arc<AtomicU64>,
+    limit: u64,
+    response: u64,
+) -> Result<RemoteGraph, RemoteError> {
+    let origin = Origin::new(endpoint);
+    let (full, error) = (Cell::new(false), RefCell::new(None));
+    let mut collector = Collector { triples: Vec::new(), limit, full: &full, response };
+    let tap = Tap { reader: Meter::new(body, bytes, &origin), full: &full, error: &error };
+    let reports = Intake::default().announced_as(media_type).read(tap, "the answer", endpoint, &mut collector);
+    if full.get() {
+        return Err(RemoteError::TooManyRows { endpoint: endpoint.to_owned(), limit });
+    }
+    if let Some(error) = error.take() {
+        return Err(origin.io(&error));
+    }
+    let skipped = judge(&reports).map_err(|message| origin.unreadable(&message))?;
+    Ok(RemoteGraph { triples: collector.triples, skipped })
+}
+
+/// How many statements were left out of a document read to its end.
+fn judge(reports: &[FileReport]) -> Result<u64, String> {
+    let [report] = reports else { return Err("it is not one document".to_owned()) };
+    if report.outcome.is_failure() {
+        return Err(report.problems.last().map_or_else(|| "it is no RDF".to_owned(), ToString::to_string));
+    }
+    Ok(report.skipped)
+}

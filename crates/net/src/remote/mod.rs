@@ -1,0 +1,348 @@
+//! A client of the SPARQL 1.1 Protocol: queries to endpoints that are not ours. <https://www.w3.org/TR/sparql11-protocol/>
+//!
+//! Endpoints differ from the protocol and from each other, and they fail. So a query is sent by POST and, where that is
+//! refused (405, 501), by GET; the format of an answer is told by its first character; an answer in JSON that cannot be
+//! read is asked for again in XML; what may pass in a moment (no connection, 429, 502, 503, 504) is tried again after the
+//! time the endpoint asks for or fixed steps, as far as the deadline allows. All this happens before the first row is
+//! handed out: from then on an error is final, since no caller could tell the rows of two attempts apart.
+//!
+//! Every call has a deadline, and limits of rows and bytes beyond which it fails: an answer is whole or an error. All
+//! requests obey the policy of the [`Egress`].
+//!
+//! *Politeness.* No host gets more than [`ClientOptions::concurrent`] calls at one time, and none within
+//! [`ClientOptions::pause`] after another. A call lasts until its rows are read or dropped: who opens calls to an
+//! endpoint while holding the rows of others should drain those first, or may wait in vain ([`RemoteError::Crowded`]).
+//!
+//! *Blank nodes* mean something within one answer only. They get labels that no other answer of the client has, and no
+//! dataset in the store; one client serves a whole program.
+
+mod endpoint;
+mod error;
+mod graph;
+mod solutions;
+mod source;
+#[cfg(test)]
+mod tests;
+mod wait;
+
+pub use endpoint::EndpointStatistics;
+pub use error::{Excerpt, FailureKind, RemoteError};
+pub use graph::RemoteGraph;
+pub use solutions::Solutions;
+
+use crate::egress::{Cancellation, Egress, Request, RequestLimits, Response};
+use endpoint::{Endpoint, Visit};
+use oxrdf::{NamedNode, NamedNodeRef};
+use rustc_hash::FxHashMap;
+use solutions::Answer;
+use std::io::Read;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use wait::Patience;
+
+/// Results: what is asked for first, and what when JSON came and could not be read.
+const RESULTS: &[&str] =
+    &["application/sparql-results+json, application/sparql-results+xml;q=0.8", "application/sparql-results+xml"];
+/// Graphs: lines first, of which a broken one spoils no other.
+const GRAPHS: &[&str] = &["application/n-triples, text/turtle;q=0.9, application/rdf+xml;q=0.5"];
+/// Bytes of a query that may become part of an IRI.
+const SHORT: usize = 2000;
+/// Bytes of the text of a failure that are read.
+const FAILURE_TEXT: u64 = 4096;
+/// Endpoints remembered. Of more, those not in use and longest unused are forgotten.
+const ENDPOINTS: usize = 4096;
+
+/// How the client treats endpoints.
+#[derive(Clone, Debug)]
+pub struct ClientOptions {
+    /// Calls to one host at one time, over all its endpoints. Default 4.
+    pub concurrent: usize,
+    /// Time between the beginnings of two requests to one host. Default none.
+    pub pause: Duration,
+    /// How long to wait before each further attempt, where the endpoint does not say. Default 250 ms, 1 s and 4 s.
+    pub back_off: Vec<Duration>,
+}
+
+impl Default for ClientOptions {
+    fn default() -> Self {
+        let back_off = [250, 1000, 4000].map(Duration::from_millis).to_vec();
+        Self { concurrent: 4, pause: Duration::ZERO, back_off }
+    }
+}
+
+/// What one call may cost.
+#[derive(Clone, Debug)]
+pub struct CallOptions {
+    /// Time until the last row must be there, waiting and further attempts included. Default 30 s.
+    pub time: Duration,
+    /// Time until a connection stands. Default 5 s.
+    pub connect: Duration,
+    /// Rows of the answer. Default 1,000,000.
+    pub rows: u64,
+    /// Bytes of the answer, decompressed. Default 100 MiB.
+    pub bytes: u64,
+    /// When the call is given up. Default never.
+    pub cancellation: Cancellation,
+}
+
+impl Default for CallOptions {
+    fn default() -> Self {
+        Self {
+            time: Duration::from_secs(30),
+            connect: Duration::from_secs(5),
+            rows: 1_000_000,
+            bytes: 100 << 20,
+            cancellation: Cancellation::default(),
+        }
+    }
+}
+
+/// Asks SPARQL endpoints; to be shared by all threads.
+///
+/// ```
+/// use lodeseek_net::egress::{Egress, EgressPolicy};
+/// use lodeseek_net::remote::{CallOptions, ClientOptions, FailureKind, SparqlClient};
+/// use oxrdf::NamedNodeRef;
+/// use std::sync::Arc;
+///
+/// let egress = Egress::new(EgressPolicy::default()); // nobody may be asked
+/// let client = SparqlClient::new(Arc::new(egress), ClientOptions::default());
+/// let endpoint = NamedNodeRef::new("https://query.wikidata.org/sparql")?;
+/// let refused = client.ask(endpoint, "ASK { ?s ?p ?o }", &CallOptions::default()).unwrap_err();
+/// assert_eq!(refused.kind(), FailureKind::Refused);
+/// # Ok::<(), oxrdf::IriParseError>(())
+/// ```
+#[derive(Debug)]
+pub struct SparqlClient {
+    egress: Arc<Egress>,
+    options: ClientOptions,
+    endpoints: Mutex<FxHashMap<NamedNode, Arc<Endpoint>>>,
+    calls: AtomicU64,
+    responses: AtomicU64,
+}
+
+impl SparqlClient {
+    /// A client whose requests go out through `egress`.
+    #[must_use]
+    pub fn new(egress: Arc<Egress>, options: ClientOptions) -> Self {
+        let endpoints = Mutex::default();
+        Self { egress, options, endpoints, calls: AtomicU64::new(0), responses: AtomicU64::new(0) }
+    }
+
+    /// Whether no endpoint may be asked.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.egress.is_closed()
+    }
+
+    /// The rows of a `SELECT`.
+    pub fn select(
+        &self,
+        endpoint: NamedNodeRef<'_>,
+        query: &str,
+        options: &CallOptions,
+    ) -> Result<Solutions, RemoteError> {
+        let read = |endpoint: &str, response: Response, bytes| {
+            Answer::open(endpoint, response.into_body(), bytes)?.rows(options.rows, self.number())
+        };
+        let (rows, visit) = self.call(endpoint, query, options, RESULTS, read)?;
+        Ok(Solutions::new(rows, visit))
+    }
+
+    /// The answer to an `ASK`.
+    pub fn ask(&self, endpoint: NamedNodeRef<'_>, query: &str, options: &CallOptions) -> Result<bool, RemoteError> {
+        let read =
+            |endpoint: &str, response: Response, bytes| Answer::open(endpoint, response.into_body(), bytes)?.boolean();
+        let (answer, _) = self.call(endpoint, query, options, RESULTS, read)?;
+        Ok(answer)
+    }
+
+    /// The graph of a `CONSTRUCT` or `DESCRIBE`, whole in memory: [`CallOptions::rows`] bounds its triples.
+    pub fn construct(
+        &self,
+        endpoint: NamedNodeRef<'_>,
+        query: &str,
+        options: &CallOptions,
+    ) -> Result<RemoteGraph, RemoteError> {
+        let read = |endpoint: &str, response: Response, bytes| {
+            let media_type = response.header("content-type").unwrap_or_default().to_owned();
+            graph::read(endpoint, &media_type, response.into_body(), bytes, options.rows, self.number())
+        };
+        let (graph, mut visit) = self.call(endpoint, query, options, GRAPHS, read)?;
+        visit.rows = graph.triples.len() as u64;
+        Ok(graph)
+    }
+
+    /// How the calls to every endpoint went, ordered by endpoint. Calls under way are not counted yet.
+    #[must_use]
+    pub fn snapshot(&self) -> Vec<EndpointStatistics> {
+        let known: Vec<_> = self.endpoints().values().cloned().collect();
+        let mut statistics: Vec<_> = known.iter().map(|endpoint| endpoint.snapshot()).collect();
+        statistics.sort_by(|a, b| a.endpoint.cmp(&b.endpoint));
+        statistics
+    }
+
+    fn endpoints(&self) -> MutexGuard<'_, FxHashMap<NamedNode, Arc<Endpoint>>> {
+        self.endpoints.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A number no other response has.
+    fn number(&self) -> u64 {
+        self.responses.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn call<T>(
+        &self,
+        endpoint: NamedNodeRef<'_>,
+        query: &str,
+        options: &CallOptions,
+        forms: &'static [&'static str],
+        read: impl Fn(&str, Response, Arc<AtomicU64>) -> Result<T, RemoteError>,
+    ) -> Result<(T, Visit), RemoteError> {
+        self.egress.check(endpoint.as_str())?; // else strangers could fill the table
+        let patience = Patience {
+            iri: endpoint.as_str().to_owned(),
+            deadline: Instant::now() + options.time,
+            cancellation: options.cancellation.clone(),
+        };
+        let mut visit = Visit::begin(self.endpoint(endpoint), self.options.concurrent, &patience)?;
+        let mut call = Call { client: self, query, options, patience, verb: Verb::Post, forms };
+        match call.answer(&mut visit, read) {
+            Ok(answer) => Ok((answer, visit)),
+            Err(error) => Err(visit.failed(error)),
+        }
+    }
+
+    fn endpoint(&self, iri: NamedNodeRef<'_>) -> Arc<Endpoint> {
+        let iri = iri.into_owned();
+        let mut endpoints = self.endpoints();
+        if !endpoints.contains_key(&iri) && endpoints.len() >= ENDPOINTS {
+            forget_one(&mut endpoints);
+        }
+        let known = endpoints.get(&iri).cloned();
+        let endpoint = known.unwrap_or_else(|| {
+            let new = Arc::new(Endpoint::new(iri.clone(), endpoints.values()));
+            endpoints.insert(iri, Arc::clone(&new));
+            new
+        });
+        endpoint.last_use.store(self.calls.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+        endpoint
+    }
+}
+
+fn forget_one(endpoints: &mut FxHashMap<NamedNode, Arc<Endpoint>>) {
+    let idle = endpoints.iter().filter(|(_, endpoint)| Arc::strong_count(endpoint) == 1);
+    let oldest = idle.min_by_key(|(_, endpoint)| endpoint.last_use.load(Ordering::Relaxed));
+    if let Some(iri) = oldest.map(|(iri, _)| iri.clone()) {
+        endpoints.remove(&iri);
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verb {
+    Post,
+    Get,
+}
+
+/// One call on its way to an answer.
+struct Call<'c> {
+    client: &'c SparqlClient,
+    query: &'c str,
+    options: &'c CallOptions,
+    patience: Patience,
+    verb: Verb,
+    /// What to ask for: the first, and the next where that could not be read.
+    forms: &'static [&'static str],
+}
+
+impl Call<'_> {
+    /// Attempts until one succeeds, or none is left that could.
+    fn answer<T>(
+        &mut self,
+        visit: &mut Visit,
+        read: impl Fn(&str, Response, Arc<AtomicU64>) -> Result<T, RemoteError>,
+    ) -> Result<T, RemoteError> {
+        if visit.endpoint.takes_get_alone() && self.is_short() {
+            self.verb = Verb::Get;
+        }
+        let mut steps = self.client.options.back_off.iter();
+        let mut unreadable = None;
+        loop {
+            let error = match self.attempt(visit, &read) {
+                Ok(answer) => return Ok(answer),
+                Err(error) => error,
+            };
+            if self.can_get_instead(&error) {
+                visit.endpoint.refuses_post();
+                self.verb = Verb::Get;
+            } else if self.can_read_xml_instead(&error) {
+                self.forms = &self.forms[1..];
+                unreadable = Some(error);
+            } else {
+                let Some(wait) = steps.next().filter(|_| error.is_transient()) else {
+                    return Err(unreadable.unwrap_or(error));
+                };
+                self.back_off(error.retry_after().unwrap_or(*wait), error)?;
+            }
+        }
+    }
+
+    fn is_short(&self) -> bool {
+        self.query.len() <= SHORT
+    }
+
+    fn can_get_instead(&self, error: &RemoteError) -> bool {
+        self.verb == Verb::Post && self.is_short() && matches!(error, RemoteError::Status { status: 405 | 501, .. })
+    }
+
+    fn can_read_xml_instead(&self, error: &RemoteError) -> bool {
+        self.forms.len() > 1 && matches!(error, RemoteError::Unreadable { json: true, .. })
+    }
+
+    /// Waits before the next attempt, unless that would come too late: then the failure stands.
+    fn back_off(&self, wait: Duration, error: RemoteError) -> Result<(), RemoteError> {
+        if !self.patience.allows(wait) {
+            return Err(error);
+        }
+        tracing::debug!(%error, ?wait, "trying again");
+        self.patience.wait_until(Instant::now() + wait).map_err(|fault| self.patience.error(fault).into())
+    }
+
+    fn attempt<T>(
+        &self,
+        visit: &mut Visit,
+        read: impl Fn(&str, Response, Arc<AtomicU64>) -> Result<T, RemoteError>,
+    ) -> Result<T, RemoteError> {
+        visit.pace(self.client.options.pause, &self.patience)?;
+        let response = self.request()?.send()?;
+        let endpoint = &*self.patience.iri;
+        match response.status() {
+            200..=299 => read(endpoint, response, Arc::clone(&visit.bytes)),
+            _ => Err(failure(endpoint, response)),
+        }
+    }
+
+    fn request(&self) -> Result<Request<'_>, RemoteError> {
+        let total = self.patience.left().map_err(|fault| self.patience.error(fault))?;
+        let limits = RequestLimits { connect: self.options.connect, total, bytes: self.options.bytes };
+        let (egress, endpoint) = (&self.client.egress, &*self.patience.iri);
+        let request = match self.verb {
+            Verb::Post => egress.post_form(endpoint, &[("query", self.query)]),
+            Verb::Get => egress.get(endpoint).with_parameter("query", self.query),
+        };
+        let cancellation = self.patience.cancellation.clone();
+        Ok(request.with_accept(self.forms[0]).with_limits(limits).cancelled_by(cancellation))
+    }
+}
+
+/// What an answer that is no success says; a text that does not come is none.
+fn failure(endpoint: &str, response: Response) -> RemoteError {
+    let (status, retry_after) = (response.status(), response.retry_after());
+    let mut text = Vec::new();
+    let read = response.into_body().take(FAILURE_TEXT).read_to_end(&mut text);
+    if let Err(error) = read {
+        tracing::debug!(endpoint, status, %error, "the text of a failure broke off");
+    }
+    RemoteError::of_status(endpoint, status, retry_after, Excerpt::of(&text))
+}

@@ -1,0 +1,196 @@
+//! What a dataset contains, in numbers, and those numbers as VoID. <https://www.w3.org/TR/void/>
+
+mod linkage;
+pub mod pattern;
+mod schema;
+mod void;
+
+pub use linkage::Linkage;
+pub use pattern::{Element, EntityPattern, LinkPattern, LinkPatternId, PatternId, Patterns};
+pub use schema::{Schema, SchemaEdge, SchemaNode};
+
+use lodeseek_rdf::vocab::rdf;
+use lodeseek_rdf::{LiteralKind, TermId, TermRef, TripleGraph, namespace};
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+/// The counts of one graph, by term id. Lists are sorted by count, descending, then by term.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Profile {
+    /// Distinct triples.
+    pub triples: u64,
+    /// IRIs and blank nodes that are subjects, or objects of triples other than `rdf:type`.
+    pub entities: u64,
+    /// Distinct subjects.
+    pub distinct_subjects: u64,
+    /// Distinct objects, literals included.
+    pub distinct_objects: u64,
+    /// Distinct literals.
+    pub literals: u64,
+    /// Triples of `rdf:type`.
+    pub type_triples: u64,
+    /// (class, entities of that class): the triples of `rdf:type` with that object.
+    pub classes: Vec<(TermId, u64)>,
+    /// (property, triples with it).
+    pub properties: Vec<(TermId, u64)>,
+    /// (namespace, triples that use a property or class of it).
+    pub vocabularies: Vec<(String, u64)>,
+    /// (language tag in lower case, distinct literals in it).
+    pub languages: Vec<(String, u64)>,
+    /// (URI space of another data source, triples whose object lies there and is not described here).
+    pub links: Vec<(String, u64)>,
+    /// The spaces and entities behind `links`.
+    pub linkage: Linkage,
+}
+
+impl Profile {
+    /// Counts a graph in two passes over its triples and two over its terms.
+    #[must_use]
+    pub fn of(graph: &TripleGraph) -> Self {
+        let kind = graph.iri(rdf::TYPE);
+        let mut subjects = vec![false; graph.term_count()];
+        let mut objects = vec![false; graph.term_count()];
+        let mut entities = vec![false; graph.term_count()];
+        let mut properties: FxHashMap<TermId, u64> = FxHashMap::default();
+        let mut classes: FxHashMap<TermId, u64> = FxHashMap::default();
+        let mut type_triples = 0;
+        for triple in graph.triples() {
+            subjects[triple.subject.index()] = true;
+            objects[triple.object.index()] = true;
+            entities[triple.subject.index()] = true;
+            *properties.entry(triple.predicate).or_default() += 1;
+            if Some(triple.predicate) == kind {
+                type_triples += 1;
+                if !graph.is_literal(triple.object) {
+                    *classes.entry(triple.object).or_default() += 1;
+                }
+            } else if !graph.is_literal(triple.object) {
+                entities[triple.object.index()] = true;
+            }
+        }
+        let linkage = Linkage::of(graph);
+        let count = |marks: &[bool]| marks.iter().filter(|mark| **mark).count() as u64;
+        Self {
+            triples: graph.len() as u64,
+            entities: count(&entities),
+            distinct_subjects: count(&subjects),
+            distinct_objects: count(&objects),
+            literals: graph.literals().count() as u64,
+            type_triples,
+            vocabularies: vocabularies(graph, &classes, &properties),
+            languages: languages(graph),
+            links: linkage.links(graph),
+            linkage,
+            classes: sorted(classes),
+            properties: sorted(properties),
+        }
+    }
+
+    /// The profile with names instead of ids, for display and exchange; lists cut at `longest` entries.
+    #[must_use]
+    pub fn summary(&self, graph: &TripleGraph, longest: usize) -> Summary {
+        let named = |counts: &[(TermId, u64)]| -> Vec<(String, u64)> {
+            counts.iter().take(longest).map(|&(id, count)| (graph.term(id).text().to_owned(), count)).collect()
+        };
+        let cut = |counts: &[(String, u64)]| counts.iter().take(longest).cloned().collect();
+        Summary {
+            triples: self.triples,
+            entities: self.entities,
+            literals: self.literals,
+            class_count: self.classes.len() as u64,
+            property_count: self.properties.len() as u64,
+            classes: named(&self.classes),
+            properties: named(&self.properties),
+            vocabularies: cut(&self.vocabularies),
+            languages: cut(&self.languages),
+            links: cut(&self.links),
+        }
+    }
+}
+
+/// A profile by names. See [`Profile`] for what the numbers count.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields are those of `Profile`; the two counts are the lengths of the whole lists")]
+pub struct Summary {
+    pub triples: u64,
+    pub entities: u64,
+    pub literals: u64,
+    pub class_count: u64,
+    pub property_count: u64,
+    pub classes: Vec<(String, u64)>,
+    pub properties: Vec<(String, u64)>,
+    pub vocabularies: Vec<(String, u64)>,
+    pub languages: Vec<(String, u64)>,
+    pub links: Vec<(String, u64)>,
+}
+
+fn sorted<K: Ord>(counts: FxHashMap<K, u64>) -> Vec<(K, u64)> {
+    let mut counts: Vec<(K, u64)> = counts.into_iter().collect();
+    counts.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    counts
+}
+
+fn vocabularies(
+    graph: &TripleGraph,
+    classes: &FxHashMap<TermId, u64>,
+    properties: &FxHashMap<TermId, u64>,
+) -> Vec<(String, u64)> {
+    let mut counts: FxHashMap<&str, u64> = FxHashMap::default();
+    for (&id, &count) in classes.iter().chain(properties) {
+        if let Some(namespace) = namespace(graph.term(id).text()).filter(|_| graph.is_iri(id)) {
+            *counts.entry(namespace).or_default() += count;
+        }
+    }
+    sorted(counts.into_iter().map(|(namespace, count)| (namespace.to_owned(), count)).collect())
+}
+
+fn languages(graph: &TripleGraph) -> Vec<(String, u64)> {
+    let mut counts: FxHashMap<String, u64> = FxHashMap::default();
+    for id in graph.literals() {
+        if let TermRef::Literal { kind: LiteralKind::Language(tag), .. } = graph.term(id) {
+            *counts.entry(tag.to_ascii_lowercase()).or_default() += 1;
+        }
+    }
+    sorted(counts)
+}
+
+/// Scheme and authority with a final slash: `http://dbpedia.org/`.
+fn uri_space(iri: &str) -> Option<&str> {
+    let authority = iri.find("://")? + 3;
+    let end = authority + iri[authority..].find('/')? + 1;
+    iri.starts_with("http").then(|| &iri[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lodeseek_rdf::TripleGraphBuilder;
+    use lodeseek_rdf::intake::Intake;
+
+    fn profile_of(turtle: &str) -> Summary {
+        let mut builder = TripleGraphBuilder::new();
+        Intake::default().read(turtle.as_bytes(), "t.ttl", "http://e.org/", &mut builder);
+        let graph = builder.finish();
+        Profile::of(&graph).summary(&graph, 10)
+    }
+
+    #[test]
+    fn counts_by_hand() {
+        let summary = profile_of(
+            "@prefix e: <http://e.org/> . @prefix v: <http://v.org/ns#> .
+             e:a a v:City ; v:name \"A\"@en, \"Ä\"@de ; v:near e:b, <http://dbpedia.org/resource/X> .
+             e:b a v:City ; v:near e:a ; v:size 3 .",
+        );
+        assert_eq!((summary.triples, summary.entities, summary.literals), (8, 3, 3));
+        assert_eq!(summary.classes, [("http://v.org/ns#City".to_owned(), 2)]);
+        assert_eq!(summary.properties[0], ("http://v.org/ns#near".to_owned(), 3));
+        assert_eq!(summary.languages, [("de".to_owned(), 1), ("en".to_owned(), 1)]);
+        assert_eq!(summary.links, [("http://dbpedia.org/".to_owned(), 1)]);
+        assert_eq!(summary.vocabularies[0], ("http://v.org/ns#".to_owned(), 8));
+    }
+
+    #[test]
+    fn nothing_has_a_profile_of_zeros() {
+        assert_eq!(profile_of(""), Summary::default());
+    }
+}

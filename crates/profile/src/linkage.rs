@@ -1,0 +1,83 @@
+//! Where a dataset's entities live, and which entities of others it names.
+
+use super::{sorted, uri_space};
+use lodeseek_rdf::vocab::rdf;
+use lodeseek_rdf::{TermId, TripleGraph};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The URI spaces of the entities described, and the entities of other spaces that triples lead to. Both by count,
+/// descending.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Linkage {
+    /// (URI space, IRIs described in it).
+    pub spaces: Vec<(String, u64)>,
+    /// (entity described elsewhere, triples that lead to it): its IRI is described nowhere in the graph and lies in a space in
+    /// which the graph describes nothing. Objects of `rdf:type` are vocabulary, not links.
+    pub targets: Vec<(TermId, u64)>,
+}
+
+impl Linkage {
+    /// That of a graph: one pass over its terms, one over its triples.
+    #[must_use]
+    pub fn of(graph: &TripleGraph) -> Self {
+        let described = |id: &TermId| !graph.subject_range(*id).is_empty();
+        let mut spaces: FxHashMap<&str, u64> = FxHashMap::default();
+        for space in graph.iris().filter(described).filter_map(|id| uri_space(graph.term(id).text())) {
+            *spaces.entry(space).or_default() += 1;
+        }
+        let own: FxHashSet<&str> = spaces.keys().copied().collect();
+        let targets = external(graph, &own);
+        let spaces = spaces.into_iter().map(|(space, count)| (space.to_owned(), count)).collect();
+        Self { spaces: sorted(spaces), targets: sorted(targets) }
+    }
+
+    /// The targets by URI space.
+    pub(super) fn links(&self, graph: &TripleGraph) -> Vec<(String, u64)> {
+        let mut counts: FxHashMap<&str, u64> = FxHashMap::default();
+        for (target, triples) in &self.targets {
+            if let Some(space) = uri_space(graph.term(*target).text()) {
+                *counts.entry(space).or_default() += triples;
+            }
+        }
+        sorted(counts.into_iter().map(|(space, count)| (space.to_owned(), count)).collect())
+    }
+}
+
+/// The [targets](Linkage::targets).
+fn external(graph: &TripleGraph, own: &FxHashSet<&str>) -> FxHashMap<TermId, u64> {
+    let kind = graph.iri(rdf::TYPE);
+    let mut targets = FxHashMap::default();
+    for triple in graph.triples().iter().filter(|triple| Some(triple.predicate) != kind) {
+        let object = triple.object;
+        if graph.is_iri(object)
+            && graph.subject_range(object).is_empty()
+            && uri_space(graph.term(object).text()).is_some_and(|space| !own.contains(space))
+        {
+            *targets.entry(object).or_default() += 1;
+        }
+    }
+    targets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Profile;
+    use lodeseek_rdf::TripleGraphBuilder;
+    use lodeseek_rdf::intake::Intake;
+
+    #[test]
+    fn links_lead_to_entities_of_others() {
+        let turtle = "@prefix e: <http://e.org/> . @prefix o: <http://other.org/> . @prefix d: <http://dbpedia.org/> .
+             e:a a o:Class ; e:p e:b, d:x, d:x, d:y, e:nowhere . e:b e:p d:x ; e:q \"http://dbpedia.org/z\" .
+             o:s e:p o:t .";
+        let mut builder = TripleGraphBuilder::new();
+        Intake::default().read(turtle.as_bytes(), "t.ttl", "http://e.org/", &mut builder);
+        let graph = builder.finish();
+        let linkage = Linkage::of(&graph);
+        assert_eq!(linkage.spaces, [("http://e.org/".to_owned(), 2), ("http://other.org/".to_owned(), 1)]);
+        let named: Vec<_> = linkage.targets.iter().map(|&(id, count)| (graph.term(id).text(), count)).collect();
+        assert_eq!(named, [("http://dbpedia.org/x", 2), ("http://dbpedia.org/y", 1)]);
+        assert_eq!(Profile::of(&graph).links, [("http://dbpedia.org/".to_owned(), 3)]);
+    }
+}

@@ -1,0 +1,73 @@
+//! Nodes of a description, as the catalogue graph has it.
+
+use lodeseek_rdf::vocab::{dcterms, foaf, rdfs, skos, vcard};
+use lodeseek_rdf::{LiteralKind, TermId, TermRef, TripleGraph, local_name};
+
+/// A node, or a value.
+#[derive(Clone, Copy)]
+pub(super) struct Node<'g> {
+    graph: &'g TripleGraph,
+    id: TermId,
+}
+
+impl<'g> Node<'g> {
+    pub(super) fn of(graph: &'g TripleGraph, iri: &str) -> Option<Self> {
+        graph.iri(iri).map(|id| Self { graph, id })
+    }
+
+    pub(super) fn term(self) -> TermRef<'g> {
+        self.graph.term(self.id)
+    }
+
+    pub(super) fn objects(self, property: &str) -> impl Iterator<Item = Self> + use<'g> {
+        let property = self.graph.iri(property);
+        let triples = self.graph.subject_triples(self.id).iter();
+        let found = triples.filter(move |triple| Some(triple.predicate) == property);
+        found.map(move |triple| Self { graph: self.graph, id: triple.object })
+    }
+
+    /// (property, value) of everything said of it.
+    pub(super) fn statements(self) -> impl Iterator<Item = (&'g str, Self)> {
+        let triples = self.graph.subject_triples(self.id).iter();
+        triples.map(move |triple| {
+            (self.graph.term(triple.predicate).text(), Self { graph: self.graph, id: triple.object })
+        })
+    }
+
+    /// The first value of a property that is not empty.
+    pub(super) fn value(self, property: &str) -> Option<Self> {
+        self.objects(property).find(|object| !object.term().text().trim().is_empty())
+    }
+
+    /// The IRI; nothing for a blank node or a literal.
+    pub(super) fn iri(self) -> Option<&'g str> {
+        match self.term() {
+            TermRef::Iri(iri) => Some(iri),
+            TermRef::Blank(_) | TermRef::Literal { .. } => None,
+        }
+    }
+
+    /// The language tag of a text.
+    pub(super) fn language(self) -> Option<&'g str> {
+        match self.term() {
+            TermRef::Literal { kind: LiteralKind::Language(tag), .. } => Some(tag),
+            _ => None,
+        }
+    }
+
+    /// What it is called: the text itself, a label, or the end of its IRI.
+    pub(super) fn name(self) -> String {
+        let labels = [foaf::NAME, skos::PREF_LABEL, rdfs::LABEL, vcard::FN, dcterms::TITLE];
+        let label = || labels.iter().find_map(|label| self.value(label)).map(|label| label.term().text());
+        match self.term() {
+            TermRef::Literal { lexical, .. } => lexical.trim().to_owned(),
+            TermRef::Iri(iri) => label().unwrap_or_else(|| local_name(iri)).to_owned(),
+            TermRef::Blank(_) => label().unwrap_or_default().to_owned(),
+        }
+    }
+
+    /// Texts that may tell a format: the value itself, and what it is called.
+    pub(super) fn texts(self) -> [String; 2] {
+        [self.term().text().to_owned(), self.name()]
+    }
+}

@@ -1,0 +1,72 @@
+//! An assessment in the W3C's Data Quality Vocabulary. <https://www.w3.org/TR/vocab-dqv/>
+//!
+//! Every indicator is a metric (`ontologies/quality.ttl`), every finding that could be told a measurement of it: its value is
+//! the points given.
+
+use super::{Assessment, Dimension, Finding, Indicator, Outcome};
+use lodeseek_rdf::vocab::{dqv, quality, rdf, rdfs, skos};
+use oxrdf::{Literal, NamedNode, Term, Triple};
+
+/// The assessment of a dataset as triples; measurements have the dataset's IRI with `/quality` and a fragment.
+#[must_use]
+pub fn to_dqv(assessment: &Assessment, dataset: &NamedNode) -> Vec<Triple> {
+    let mut triples = Vec::new();
+    for dimension in Dimension::ALL {
+        triples.push(triple(&term(dimension.name()), rdf::TYPE, node(dqv::DIMENSION)));
+    }
+    for finding in &assessment.findings {
+        metric(&mut triples, finding.indicator);
+        if finding.outcome != Outcome::Unknown {
+            measurement(&mut triples, finding, dataset);
+        }
+    }
+    let score = Measured { key: "score", metric: node(quality::SCORE), value: assessment.score() };
+    triples.push(triple(&score.metric, rdf::TYPE, node(dqv::METRIC)));
+    score.say(&mut triples, dataset, &format!("{} of 405 points", assessment.score()));
+    triples
+}
+
+/// The IRI of a metric or a dimension.
+fn term(key: &str) -> NamedNode {
+    node(&format!("{}{key}", quality::NAMESPACE))
+}
+
+fn node(iri: &str) -> NamedNode {
+    NamedNode::new_unchecked(iri)
+}
+
+fn triple(subject: &NamedNode, predicate: &str, object: impl Into<Term>) -> Triple {
+    Triple::new(subject.clone(), node(predicate), object)
+}
+
+fn metric(triples: &mut Vec<Triple>, indicator: Indicator) {
+    let metric = term(indicator.key());
+    let definition = Literal::new_language_tagged_literal_unchecked(indicator.definition(), "en");
+    triples.push(triple(&metric, rdf::TYPE, node(dqv::METRIC)));
+    triples.push(triple(&metric, skos::DEFINITION, definition));
+    triples.push(triple(&metric, dqv::IN_DIMENSION, term(indicator.dimension().name())));
+}
+
+fn measurement(triples: &mut Vec<Triple>, finding: &Finding, dataset: &NamedNode) {
+    let indicator = finding.indicator;
+    let value = if finding.outcome == Outcome::Met { indicator.weight() } else { 0 };
+    Measured { key: indicator.key(), metric: term(indicator.key()), value }.say(triples, dataset, &finding.reason);
+}
+
+struct Measured<'k> {
+    key: &'k str,
+    metric: NamedNode,
+    value: u32,
+}
+
+impl Measured<'_> {
+    fn say(&self, triples: &mut Vec<Triple>, dataset: &NamedNode, reason: &str) {
+        let own = node(&format!("{}/quality#{}", dataset.as_str(), self.key));
+        triples.push(triple(dataset, dqv::HAS_QUALITY_MEASUREMENT, own.clone()));
+        triples.push(triple(&own, rdf::TYPE, node(dqv::QUALITY_MEASUREMENT)));
+        triples.push(triple(&own, dqv::COMPUTED_ON, dataset.clone()));
+        triples.push(triple(&own, dqv::IS_MEASUREMENT_OF, self.metric.clone()));
+        triples.push(triple(&own, dqv::VALUE, Literal::from(self.value)));
+        triples.push(triple(&own, rdfs::COMMENT, Literal::new_language_tagged_literal_unchecked(reason, "en")));
+    }
+}

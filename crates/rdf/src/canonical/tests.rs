@@ -1,0 +1,144 @@
+use super::*;
+use crate::TripleGraphBuilder;
+use crate::intake::Intake;
+use proptest::prelude::*;
+use sophia::api::prelude::QuadSource;
+use sophia::api::quad::Spog;
+use sophia::api::term::SimpleTerm;
+use sophia::c14n::rdfc10;
+use sophia::turtle::parser::nq;
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+fn graph(text: &str, name: &str) -> TripleGraph {
+    let mut builder = TripleGraphBuilder::new();
+    let reports = Intake::default().read(text.as_bytes(), name, "http://e.org/", &mut builder);
+    assert!(reports.iter().all(crate::intake::FileReport::is_clean), "{reports:?}");
+    builder.finish()
+}
+
+fn of(text: &str, name: &str) -> Result<String, Uncanonical> {
+    canonical_fingerprint(&graph(text, name))
+}
+
+/// The hash of what Sophia writes of a whole graph.
+fn by_sophia(lines: &str) -> String {
+    let quads: HashSet<Spog<SimpleTerm<'static>>> = nq::parse_str(lines).collect_quads().expect("N-Quads");
+    let mut canonical = Vec::new();
+    rdfc10::normalize(&quads, &mut canonical).expect("canonical");
+    Sha256::digest(canonical).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn neither_syntax_nor_order_nor_labels_matter() {
+    let turtle =
+        "@prefix ex: <http://e.org/> . ex:a ex:p [ ex:q 1 , \"x\"@EN ] , [ ex:q [ ex:r ex:a ] ] , ( ex:b ex:c ) .";
+    let rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
+    let lines = format!(
+        "_:z <http://e.org/q> \"1\"^^<http://www.w3.org/2001/XMLSchema#integer> .
+         _:l2 <{rdf}first> <http://e.org/c> .
+         _:l2 <{rdf}rest> <{rdf}nil> .
+         <http://e.org/a> <http://e.org/p> _:z .
+         <http://e.org/a> <http://e.org/p> _:l1 .
+         _:y <http://e.org/r> <http://e.org/a> .
+         _:x <http://e.org/q> _:y .
+         _:z <http://e.org/q> \"x\"@en .
+         _:l1 <{rdf}rest> _:l2 .
+         _:l1 <{rdf}first> <http://e.org/b> .
+         <http://e.org/a> <http://e.org/p> _:x ."
+    );
+    let found = of(turtle, "a.ttl").expect("a fingerprint");
+    assert_eq!(found, of(&lines, "a.nt").expect("a fingerprint"));
+    assert_eq!(found, by_sophia(&lines));
+    let other = lines.replace("_:z <http://e.org/q> \"x\"@en", "_:x <http://e.org/q> \"x\"@en");
+    assert_ne!(found, of(&other, "a.nt").expect("a fingerprint"));
+    let empty = TripleGraphBuilder::new().finish();
+    assert_eq!(canonical_fingerprint(&empty).expect("of nothing"), by_sophia(""));
+}
+
+#[test]
+fn language_tags_are_one_in_any_case() {
+    let tagged = |tags: &[&str]| {
+        let lines: Vec<String> = tags.iter().map(|tag| format!("<ex:a> <ex:p> \"x\"@{tag} .\n")).collect();
+        of(&lines.concat(), "a.nt").expect("a fingerprint")
+    };
+    assert_eq!(tagged(&["EN", "en"]), tagged(&["En"]));
+    assert_ne!(tagged(&["en"]), tagged(&["de"]));
+}
+
+fn term() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[ab]{1,2}".prop_map(|name| format!("<ex:{name}>")),
+        "[ab]/?[!#$&-.]?".prop_map(|name| format!("<ex:{name}>")),
+        ("[\\x00-\\x7f]{0,3}", prop_oneof![Just(""), Just("@en"), Just("@de-at"), Just("^^<ex:d>"), Just("^^<ex:d/>")])
+            .prop_map(|(text, kind)| {
+                let escaped: String = text.chars().map(|c| format!("\\u{:04X}", u32::from(c))).collect();
+                format!("\"{escaped}\"{kind}")
+            }),
+    ]
+}
+
+fn named() -> impl Strategy<Value = String> {
+    let line = ("[a-c]/?", "[pq]", term()).prop_map(|(s, p, o)| format!("<ex:{s}> <ex:{p}> {o} .\n"));
+    proptest::collection::vec(line, 0..20).prop_map(|lines| lines.concat())
+}
+
+fn with_blanks() -> impl Strategy<Value = Vec<(u8, u8, u8)>> {
+    proptest::collection::vec((0..9_u8, 0..2_u8, 0..9_u8), 0..14)
+}
+
+fn lines(triples: &[(u8, u8, u8)], label: impl Fn(u8) -> String) -> String {
+    let term = |place: u8| if place < 6 { label(place) } else { format!("<ex:{place}>") };
+    triples.iter().map(|(s, p, o)| format!("{} <ex:p{p}> {} .\n", term(*s), term(*o))).collect()
+}
+
+proptest! {
+    #[test]
+    fn a_graph_without_blank_nodes_has_sophias_hash(lines in named()) {
+        prop_assert_eq!(of(&lines, "a.nt").expect("a fingerprint"), by_sophia(&lines));
+    }
+
+    #[test]
+    fn a_graph_with_blank_nodes_has_sophias_hash_under_any_labels(triples in with_blanks(), turn in 1..6_u8) {
+        let first = lines(&triples, |place| format!("_:n{place}"));
+        let mut reversed = triples.clone();
+        reversed.reverse();
+        let second = lines(&reversed, |place| format!("_:m{}", (place + turn) % 6));
+        let found = of(&first, "a.nt").expect("a fingerprint");
+        prop_assert_eq!(&found, &of(&second, "b.nt").expect("a fingerprint"));
+        prop_assert_eq!(found, by_sophia(&first));
+    }
+}
+
+/// Every node linked to those at these distances in a circle.
+fn circle(size: usize, distances: &[usize]) -> String {
+    let link = |from: usize, step: usize| format!("_:n{from} <ex:p> _:n{} .\n", (from + step) % size);
+    (0..size).flat_map(|from| distances.iter().map(move |step| link(from, *step))).collect()
+}
+
+#[test]
+fn graphs_made_to_take_forever_are_given_up_soon() {
+    let started = Instant::now();
+    let clique: Vec<usize> = (1..40).collect();
+    let chain: String = (0..20_000).map(|at| format!("_:n{at} <ex:p> _:n{} .\n", at + 1)).collect();
+    for (name, hostile) in [
+        ("a clique", circle(40, &clique)),
+        ("a net of threes", circle(60, &[1, 59, 30])),
+        ("a net of fours", circle(97, &[1, 96, 22, 75])),
+        ("a net of sixes", circle(97, &[1, 96, 22, 75, 9, 88])),
+        ("a long circle", circle(20_000, &[1])),
+        ("a long chain", chain),
+    ] {
+        let found = of(&hostile, "a.nt");
+        assert!(matches!(found, Err(Uncanonical::TooIntricate(_))), "{name}: {found:?}");
+    }
+    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
+}
+
+/// As deep as is looked, on the stack of a thread as the loader's.
+#[test]
+fn alike_nodes_within_the_limits_have_a_fingerprint() {
+    let cycles: String = (0..500).map(|cycle| circle(6, &[1]).replace("_:n", &format!("_:c{cycle}n"))).collect();
+    assert!(of(&cycles, "a.nt").is_ok());
+    assert!(of(&circle(labels::DEPTH, &[1]), "a.nt").is_ok());
+}

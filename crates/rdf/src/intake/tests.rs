@@ -1,0 +1,441 @@
+use super::*;
+use crate::TripleGraphBuilder;
+use flate2::write::GzEncoder;
+use proptest::prelude::*;
+use std::io::{Cursor, Write};
+
+const BASE: &str = "http://localhost/";
+const PREFIX: &str = "@prefix e: <http://e/> .\n";
+const NT: &str = "<http://e/a> <http://e/p> \"x\" .\n";
+
+fn read_with(limits: Limits, name: &str, bytes: &[u8]) -> (Vec<String>, Vec<FileReport>) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("dump");
+    std::fs::write(&path, bytes).expect("writable");
+    let mut graph = TripleGraphBuilder::new();
+    let reports = Intake::with_limits(limits).read_file(&path, name, BASE, &mut graph);
+    let graph = graph.finish();
+    let text = |triple: &crate::Triple| graph.to_triple(*triple).to_string().replace("http://e/", "");
+    let mut triples: Vec<String> = graph.triples().iter().map(text).collect();
+    triples.sort();
+    (triples, reports)
+}
+
+fn read(name: &str, text: &str) -> (Vec<String>, FileReport) {
+    let (triples, mut reports) = read_with(Limits::default(), name, text.as_bytes());
+    assert_eq!(reports.len(), 1, "{reports:?}");
+    (triples, reports.remove(0))
+}
+
+fn lines_of(report: &FileReport) -> Vec<u64> {
+    report.problems.iter().filter_map(|problem| problem.line).collect()
+}
+
+fn refusal(limits: Limits, name: &str, bytes: &[u8]) -> String {
+    let (_, reports) = read_with(limits, name, bytes);
+    let last = reports.last().expect("a report");
+    assert_eq!(last.outcome, Outcome::Refused, "{reports:?}");
+    last.problems.last().expect("a problem").message.clone()
+}
+
+/// What is read of a Turtle document with one thing wrong: (name, text, triples, lines of problems). `s p o` stands for
+/// `<s> <p> <o>`, `e:` for `http://e/`.
+#[test]
+fn turtle_recovers_statement_by_statement() {
+    let cases: &[(&str, &str, &[&str], &[u64])] = &[
+        ("sound", "e:a e:p e:b , e:c ; e:q e:d .", &["a p b", "a p c", "a q d"], &[]),
+        (
+            "undeclared prefix",
+            "e:a e:p e:b ;\n x:p e:c ;\n e:q e:d .\ne:z e:p e:b .",
+            &["a p b", "a q d", "z p b"],
+            &[3],
+        ),
+        ("undeclared object", "e:a e:p e:b ,\n x:o , e:c .", &["a p b", "a p c"], &[3]),
+        ("undeclared subject", "x:a e:p e:b ; e:q e:c .\ne:z e:p e:b .", &["z p b"], &[2]),
+        ("bad IRI", "e:a e:p <http://e/x y> , e:c ; e:q e:d .", &["a p c", "a q d"], &[2]),
+        ("bad language", "e:a e:p \"x\"@t ; e:q e:d .", &["a q d"], &[2]),
+        ("missing dot", "e:a e:p e:b\ne:c e:p e:d ; e:q e:f .", &["a p b", "c p d", "c q f"], &[3]),
+        ("missing dot, more wrong", "e:a e:p e:b\ne:c e:p x:d ; e:q e:f .", &["a p b", "c q f"], &[3, 3]),
+        ("missing dot, same line", "e:a e:p e:b e:c e:p e:d ; e:q e:f .\ne:z e:p e:b .", &["z p b"], &[2, 2]),
+        ("missing object", "e:a e:p\ne:c e:p e:d .\ne:z e:p e:b .", &["z p b"], &[3]),
+        ("missing object and dot", "e:a e:p ;\n e:q e:d\ne:c e:p e:d .", &["a q d", "c p d"], &[2, 4]),
+        ("broken list", "e:a e:p ( x:y e:a e:p e:c ) ; e:q e:d .", &["a q d"], &[2]),
+        ("broken property list", "e:a e:p e:b , [ e:p e:x ; x:y e:z ] ; e:q e:d .", &["a p b", "a q d"], &[2]),
+        ("unclosed bracket", "e:a e:p [ e:q e:b .\ne:z e:p e:b .", &["z p b"], &[2]),
+        ("unclosed string", "e:a e:p \"x .\ne:z e:p \"y\" .", &["z p \"y\""], &[2]),
+        ("string on two lines", "e:a e:p \"x. \ne:c e:p e:d .\" ; e:q e:d .\ne:z e:p e:b .", &["a q d", "z p b"], &[2]),
+        ("unclosed long string", "e:a e:p e:b .\ne:a e:p \"\"\"x .\ne:z e:p e:b .", &["a p b"], &[3]),
+        ("unclosed IRI", "e:a e:p <http://e/x .\ne:z e:p <http://e/b> .", &["z p b"], &[2]),
+        ("bad escape", "e:a e:p \"\\x\" , \"\\\"\" .", &["a p \"\\\"\""], &[2]),
+        (
+            "dots in strings",
+            "e:a e:p \"\"\"x . \"y\" . \\\"\"\"\" , 'it. s' .",
+            &["a p \"it. s\"", "a p \"x . \\\"y\\\" . \\\"\""],
+            &[],
+        ),
+        ("dots without blanks", "e:a.b e:p e:1.c.<http://e/z> e:p x:b,e:b.[] x:p 1.", &["a.b p 1.c", "z p b"], &[2, 2]),
+        ("broken directive", "@prefix f: <http://f/ /> .\ne:a e:p f:b , e:c .", &["a p c"], &[2, 3]),
+        ("broken again", "@prefix e: http://f/ .\ne:a e:p e:b .", &[], &[2, 3]),
+        ("directive without dot", "@prefix f: <http://e/>\nf:a e:p f:b .", &["a p b"], &[3]),
+        (
+            "SPARQL directives",
+            "PREFIX f: <http://e/>\nBASE <http://e/>\ne:a x:p e:b ; f:p <c> .\nf:z e:p e:b .",
+            &["a p c", "z p b"],
+            &[4],
+        ),
+        ("truncated", "e:a e:p e:b .\ne:c e:p e:d ; e:q", &["a p b", "c p d"], &[3]),
+        ("RDF-star", "<< e:a e:p e:b >> e:q 1 .\ne:z e:p e:b .", &["z p b"], &[2]),
+        ("no statement", ". . ; ] e:a } e:z e:p e:b .", &["z p b"], &[2, 2, 2, 2]),
+    ];
+    for (case, text, triples, lines) in cases {
+        let expected: Vec<String> = triples.iter().map(|triple| brackets(triple)).collect();
+        let (found, report) = read("a.ttl", &format!("{PREFIX}{text}"));
+        assert_eq!(found, expected, "{case}: {:?}", report.problems);
+        assert_eq!(lines_of(&report), *lines, "{case}: {:?}", report.problems);
+    }
+}
+
+fn brackets(triple: &str) -> String {
+    let term = |term: &str| if term.starts_with('"') { term.to_owned() } else { format!("<{term}>") };
+    triple.splitn(3, ' ').map(term).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn trig_and_n3() {
+    let trig = format!(
+        "{PREFIX}e:g {{ e:a e:p e:b .\n e:c e:p x:d ; e:q e:f .\n e:i e:p e:k }}\nGRAPH x:g {{ e:l e:p e:m }} e:z e:p e:b ."
+    );
+    let (triples, report) = read("a.trig", &trig);
+    let expected: Vec<String> = ["a p b", "c q f", "i p k", "l p m", "z p b"].map(brackets).into();
+    assert_eq!((triples, lines_of(&report)), (expected, vec![3, 5]), "{report:?}");
+    let n3 = format!("{PREFIX}{{ ?x e:p ?y . e:a e:p e:c }} => {{ ?y e:p ?x }} .\ne:a e:p e:b , x:c .");
+    let (triples, report) = read("a.n3", &n3);
+    assert_eq!((triples, report.skipped), (vec![brackets("a p b")], 1), "{report:?}");
+    assert!(report.problems.iter().any(|problem| problem.message.contains("formulas")), "{report:?}");
+}
+
+#[test]
+fn statements_across_chunks() {
+    for shift in 0..5 {
+        let mut text = format!("{PREFIX}#{}\n", "x".repeat(shift));
+        for number in 0..9000 {
+            let object = if number % 1000 == 7 { "x:y" } else { "'''é€𝄞. \" '''" };
+            text.push_str(&format!("e:s{number} e:p {object} ;\n e:q 1.5 .\n"));
+        }
+        let (triples, report) = read("a.ttl", &text);
+        assert_eq!((triples.len(), report.skipped), (18_000 - 9, 9), "{:?}", report.problems);
+        assert_eq!(lines_of(&report)[..2], [17, 2017]);
+    }
+}
+
+#[test]
+fn lines_recover_line_by_line() {
+    let text = format!(
+        "{NT}<http://e/a> <http://e/p> \"open .\n<http://e/b> <http://e/p> \"y\" .\n# comment\n\n<b> <p> <c> .\r\n_:b <http://e/p> <http://e/o> <http://e/g> ."
+    );
+    for name in ["a.nt", "a.nq"] {
+        let (triples, report) = read(name, &text);
+        assert_eq!((triples.len(), report.outcome, lines_of(&report)), (3, Outcome::Skipped, vec![2, 6]), "{report:?}");
+    }
+}
+
+fn rdf_xml(doctype: &str, content: &str) -> String {
+    format!(
+        "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>\n{doctype}\n<r:RDF xmlns:r=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\" xmlns:e=\"http://e/\">\n{content}</r:RDF>"
+    )
+}
+
+#[test]
+fn rdf_xml_entities_encodings_and_errors() {
+    let doctype = "<!DOCTYPE r:RDF [\n<!-- <!ENTITY e \"http://no/\"> --><!ENTITY e 'http://e/'>\n<!ENTITY ab \"&e;a'>\" > <!ENTITY e \"http://no/\">\n]>";
+    let text = rdf_xml(doctype, "<e:C r:about='&e;s'><e:p>caf\u{e9} &ab;</e:p><e:q r:resource='&e;b c'/></e:C>\n");
+    let latin: Vec<u8> = text.chars().map(|c| c as u8).collect();
+    let (triples, reports) = read_with(Limits::default(), "a.rdf", &latin);
+    assert_eq!((triples.len(), triples[1].as_str()), (2, "<s> <p> \"café a'>\""), "{triples:?} {reports:?}");
+    assert_eq!(lines_of(&reports[0]), [7], "{reports:?}");
+
+    let (triples, report) = read("a.owl", &rdf_xml("", "<e:C r:about='http://e/a'/>\n<e:C></e:D>\n"));
+    assert_eq!((triples.len(), report.outcome, lines_of(&report)), (2, Outcome::Truncated, vec![5]), "{report:?}");
+}
+
+#[test]
+fn rdf_xml_refusals() {
+    let chain = |open: &str, close: &str| {
+        let mut entities = "<!ENTITY a0 \"0123456789\">".to_owned();
+        (1..9).for_each(|level| {
+            entities.push_str(&format!("<!ENTITY a{level} \"{}\">", format!("&a{};", level - 1).repeat(10)))
+        });
+        rdf_xml(&format!("<!DOCTYPE r:RDF [{open}{entities}{close}]>"), "<e:C e:p='&a8;'/>")
+    };
+    let nested = |levels: usize| rdf_xml("", &"<e:C><e:p>".repeat(levels));
+    let cases = [
+        (chain("", ""), "entity bomb"),
+        (rdf_xml("<!DOCTYPE r [<!ENTITY x SYSTEM \"file:///etc/passwd\">]>", "<e:C/>"), "never fetched"),
+        (rdf_xml("<!DOCTYPE r [<!ENTITY % x \"y\"> %x;]>", "<e:C/>"), "parameter entities"),
+        (rdf_xml("<!DOCTYPE r [<!ENTITY x \"<b/>\">]>", "<e:C/>"), "markup"),
+        (rdf_xml("<!DOCTYPE r [ <!ENTITY", ""), "declaration"),
+        (rdf_xml("", "<e:C/><!DOCTYPE r [<!ENTITY x \"y\">]>"), "not at the beginning"),
+        (nested(6000), "levels of nesting"),
+        (rdf_xml("", &format!("<e:C {}/>", "e:p='' ".repeat(20_000))), "attributes"),
+    ];
+    for (text, word) in cases {
+        let message = refusal(Limits::default(), "a.rdf", text.as_bytes());
+        assert!(message.contains(word), "{word}: {message}");
+    }
+    // In a comment no entity is declared: what refers to it is unknown, and nothing expands.
+    let (triples, report) = read("a.rdf", &chain("<!--", "-->"));
+    assert!(triples.is_empty() && report.outcome == Outcome::Unreadable, "{report:?}");
+}
+
+#[test]
+fn json_ld() {
+    let inline = r#"{"@context": {"p": "http://e/p"}, "@id": "http://e/a", "p": "x", "q": 1, "http://e/q": {"@id": "http://e/b c"}}"#;
+    let (triples, report) = read("a.jsonld", inline);
+    assert_eq!((triples, report.skipped), (vec!["<a> <p> \"x\"".to_owned()], 1), "{report:?}");
+    assert!(report.problems[0].message.contains("(q)"), "{report:?}");
+
+    let remote = r#"{"@context": "http://e/c.jsonld", "@id": "http://e/a", "p": "x", "http://e/p": "x"}"#;
+    let (triples, report) = read("a.json", remote);
+    assert_eq!((triples.len(), report.skipped, report.outcome), (1, 1, Outcome::Skipped), "{report:?}");
+    assert!(report.problems[0].message.contains("<http://e/c.jsonld> is remote"), "{report:?}");
+
+    let (triples, report) = read("a.jsonld", "[{\"@id\": \"http://e/a\", \"http://e/p\": 1},\n{\"@id\": ,}]");
+    assert_eq!((triples.len(), report.outcome, lines_of(&report)), (1, Outcome::Truncated, vec![2]), "{report:?}");
+    assert!(refusal(Limits::default(), "a.json", "[{\"@graph\": ".repeat(5000).as_bytes()).contains("nesting"));
+    let small = Limits { json_memory: 10_000, ..Limits::default() };
+    let node = r#"{"@id": "http://e/a", "http://e/p": [1, 2, 3]}"#;
+    let nodes = vec![node; 100].join(",");
+    assert!(
+        refusal(small.clone(), "a.json", format!("{{\"@graph\": [{nodes}]}}").as_bytes()).contains("JSON-LD object")
+    );
+    let (triples, _) = read_with(small, "a.json", format!("[{nodes}]").as_bytes());
+    assert_eq!(triples.len(), 3);
+}
+
+#[test]
+fn tokens_and_statements_over_the_limit() {
+    let limits = || Limits { token_bytes: 1000, statement_bytes: 5000, nesting: 50, ..Limits::default() };
+    let long = "x".repeat(2000);
+    let many = "e:b , ".repeat(1000);
+    let cases = [
+        (
+            "a.ttl",
+            format!("{NT}{NT}<http://e/a> <http://e/p> \"{long}\" ."),
+            "token of more than 1000 bytes near line 3",
+        ),
+        ("a.ttl", format!("{NT}{PREFIX}e:a e:p {many} e:c"), "statement of line 3"),
+        ("a.ttl", format!("{NT}{PREFIX}e:a e:p {}", "[ e:p ".repeat(60)), "more than 50 levels of nesting at line 3"),
+        (
+            "a.nt",
+            format!("{NT}{NT}<http://e/a> <http://e/p> \"{long}\" ."),
+            "token of more than 1000 bytes near line 3",
+        ),
+        ("a.rdf", rdf_xml("", &format!("<e:C><e:p>{long}</e:p></e:C>")), "token of more than 1000 bytes"),
+        ("a.rdf", rdf_xml("", &format!("<e:C e:p='{long}'/>")), "token of more than 1000 bytes"),
+        (
+            "a.rdf",
+            rdf_xml("", &format!("<e:C><e:p r:parseType='Literal'>{}</e:p></e:C>", "<b/>".repeat(20_000))),
+            "token of more than 1000 bytes",
+        ),
+        ("a.rdf", rdf_xml("", &format!("<!--{}-->", "<!".repeat(1000))), "token of more than 1000 bytes"),
+        ("a.json", format!("{{\"http://e/p\": \"\\\"{long}\"}}"), "token of more than 1000 bytes"),
+    ];
+    for (name, text, expected) in cases {
+        let message = refusal(limits(), name, text.as_bytes());
+        assert!(message.contains(expected), "{name}: {message}");
+    }
+    let (triples, _) = read_with(limits(), "a.ttl", format!("{NT}<http://e/b> <http://e/p> \"{long}\" .").as_bytes());
+    assert_eq!(triples.len(), 1);
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(bytes).expect("in memory");
+    encoder.finish().expect("in memory")
+}
+
+fn bzip2(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    encoder.write_all(bytes).expect("in memory");
+    encoder.finish().expect("in memory")
+}
+
+fn xz(bytes: &[u8]) -> Vec<u8> {
+    let mut writer = lzma_rust2::XzWriter::new(Vec::new(), lzma_rust2::XzOptions::default()).expect("in memory");
+    writer.write_all(bytes).expect("in memory");
+    writer.finish().expect("in memory")
+}
+
+fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in members {
+        writer.start_file(*name, zip::write::SimpleFileOptions::default()).expect("in memory");
+        writer.write_all(bytes).expect("in memory");
+    }
+    writer.finish().expect("in memory").into_inner()
+}
+
+fn tar(members: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut builder = tar::Builder::new(Vec::new());
+    for (name, bytes) in members {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(bytes.len() as u64);
+        if name.len() < 100 {
+            // The library would refuse to write what leads outside.
+            header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());
+            header.set_cksum();
+            builder.append(&header, *bytes).expect("in memory");
+        } else {
+            builder.append_data(&mut header, name, *bytes).expect("in memory");
+        }
+    }
+    builder.into_inner().expect("in memory")
+}
+
+/// [`NT`], compressed by the zstd command.
+const ZSTD: &[u8] = b"(\xb5/\xfd\x04h\xe5\x00\x00\xb0<http://e/a> p> \x22x\x22 .\x0a\x01\x00\xb0\xcd/\x05t\x84N";
+
+#[test]
+fn compressions_and_archives() {
+    let nt = NT.as_bytes();
+    let long = format!("{}/a.nt", "folder/".repeat(30));
+    let twice = |bytes: &[u8]| [bytes, bytes].concat();
+    let cases: Vec<(Vec<u8>, &[&str])> = vec![
+        (gzip(nt), &["gzip"]),
+        (twice(&gzip(nt)), &["gzip"]),
+        (bzip2(nt), &["bzip2"]),
+        (xz(nt), &["xz"]),
+        (ZSTD.to_vec(), &["zstd"]),
+        (twice(ZSTD), &["zstd"]),
+        (zip(&[("a.nt", nt)]), &["zip"]),
+        (zip(&[("a.nt.gz", &gzip(nt))]), &["zip", "gzip"]),
+        (tar(&[("a.nt", nt), ("README", b"not RDF")]), &["tar"]),
+        (tar(&[(&long, nt)]), &["tar"]),
+        (gzip(&tar(&[("a.nt", nt)])), &["gzip", "tar"]),
+        (tar(&[("a.nt.xz", &xz(nt))]), &["tar", "xz"]),
+    ];
+    for (bytes, layers) in cases {
+        // The name says nothing: the content does.
+        let (triples, reports) = read_with(Limits::default(), "dump", &bytes);
+        assert_eq!((triples.len(), reports.len()), (1, 1), "{layers:?}: {reports:?}");
+        assert_eq!((reports[0].layers.as_slice(), reports[0].is_clean()), (layers, true), "{reports:?}");
+    }
+    let (_, reports) = read_with(Limits::default(), "dump", &tar(&[(&long, nt)]));
+    assert_eq!(reports[0].file, format!("dump!{long}"));
+    let cut = gzip(NT.repeat(5000).as_bytes());
+    let (triples, reports) = read_with(Limits::default(), "a.ttl.gz", &cut[..cut.len() - 9]);
+    assert_eq!((triples.len(), reports[0].outcome), (1, Outcome::Truncated), "{reports:?}");
+}
+
+#[test]
+fn bombs_nesting_and_paths() {
+    let nt = NT.as_bytes();
+    let bomb = gzip(&vec![b'\n'; 16 << 20]);
+    let cases: Vec<(Vec<u8>, &str)> = vec![
+        (bomb.clone(), "decompression bomb"),
+        (zip(&[("a.nt", &vec![b'\n'; 16 << 20])]), "decompression bomb"),
+        (gzip(&gzip(nt)), "gzip inside gzip"),
+        (gzip(&bzip2(nt)), "bzip2 inside gzip"),
+        (gzip(&zip(&[("a.nt", nt)])), "zip inside gzip"),
+        (zip(&[("b.zip", &zip(&[("a.nt", nt)]))]), "zip inside zip"),
+        (zip(&[("b.tar", &tar(&[("a.nt", nt)]))]), "tar inside zip"),
+        (tar(&[("b.zip", &zip(&[("a.nt", nt)]))]), "zip inside tar"),
+        (zip(&[("b.tgz", &gzip(&tar(&[("a.nt", nt)])))]), "tar inside zip"),
+    ];
+    for (bytes, expected) in cases {
+        let message = refusal(Limits::default(), "a.nt.gz", &bytes);
+        assert!(message.contains(expected), "{expected}: {message}");
+    }
+    let few = Limits { archive_members: 1, decompressed_bytes: 10, ..Limits::default() };
+    assert!(refusal(few.clone(), "a", &zip(&[("a.nt", nt), ("b.nt", nt)])).contains("more than 1 members"));
+    assert!(refusal(few, "a", &gzip(nt)).contains("more than 10 bytes"));
+    for name in ["../evil.nt", "/evil.nt", "a/../../evil.nt", "..\\evil.nt", "C:evil.nt"] {
+        for archive in [zip(&[(name, nt), ("b.nt", nt)]), tar(&[(name, nt), ("b.nt", nt)])] {
+            let (triples, reports) = read_with(Limits::default(), "a", &archive);
+            let outcomes: Vec<Outcome> = reports.iter().map(|report| report.outcome).collect();
+            assert_eq!(
+                (triples.len(), outcomes),
+                (1, vec![Outcome::Refused, Outcome::Complete]),
+                "{name}: {reports:?}"
+            );
+        }
+    }
+}
+
+/// A simple statement: subject number, then (predicate number, object) pairs.
+type Statement = (u8, Vec<(u8, String)>);
+
+fn statement() -> impl Strategy<Value = (Statement, [bool; 3])> {
+    let object = prop_oneof![
+        "[a-z]{1,3}".prop_map(|name| format!("e:{name}")),
+        "[a-z .;,#<>()\\[\\]{}é€]{0,12}".prop_map(|text| format!("\"{text}\"")),
+        "[a-z .;,#\"\n<(\\[{]{0,12}".prop_map(|text| format!("'''{text}'''@en")),
+        (0..99u8).prop_map(|number| format!("{number}.5")),
+        Just("<http://e/i>".to_owned()),
+    ];
+    ((0..9u8, prop::collection::vec((0..3u8, object), 1..4)), any::<[bool; 3]>())
+}
+
+fn render(((subject, pairs), [compact, commas, comment]): &(Statement, [bool; 3])) -> String {
+    let mut text = format!("e:s{subject}");
+    for (index, (predicate, object)) in pairs.iter().enumerate() {
+        let same = *commas && index > 0 && pairs[index - 1].0 == *predicate;
+        match (index, same) {
+            (0, _) => text.push_str(&format!(" e:p{predicate} {object}")),
+            (_, true) => text.push_str(&format!(" , {object}")),
+            _ if *compact => text.push_str(&format!(";e:p{predicate} {object}")),
+            _ => text.push_str(&format!(" ;\n\te:p{predicate} {object}")),
+        }
+    }
+    text + if *comment { " . # it's <a comment\n" } else { " .\n" }
+}
+
+proptest! {
+    #[test]
+    fn one_broken_statement_costs_nothing_else(statements in prop::collection::vec(statement(), 1..12), place in any::<prop::sample::Index>(), spot in any::<prop::sample::Index>(), repeat in prop_oneof![Just(1usize), Just(400)]) {
+        let broken = place.index(statements.len());
+        let (mut sound, mut text) = (PREFIX.to_owned(), PREFIX.to_owned());
+        for _ in 0..repeat {
+            for (index, statement) in statements.iter().enumerate() {
+                let source = render(statement);
+                if index == broken {
+                    // One name of the statement loses its prefix; its other parts may be kept.
+                    let names: Vec<usize> = source.match_indices("e:s").chain(source.match_indices("e:p")).map(|(at, _)| at).collect();
+                    let at = names[spot.index(names.len())];
+                    text.push_str(&format!("{}unknown{}", &source[..at], &source[at + 1..]));
+                } else {
+                    sound.push_str(&source);
+                    text.push_str(&source);
+                }
+            }
+        }
+        let (expected, report) = read("a.ttl", &sound);
+        prop_assert!(report.is_clean(), "{:?}", report);
+        let (everything, _) = read("a.ttl", &format!("{sound}{}", render(&statements[broken])));
+        let (found, report) = read("a.ttl", &text);
+        prop_assert!(expected.iter().all(|triple| found.contains(triple)), "lost from {text}");
+        prop_assert!(found.iter().all(|triple| everything.contains(triple)), "invented in {text}: {found:?}");
+        prop_assert!(report.skipped >= repeat as u64);
+    }
+
+    #[test]
+    fn nothing_panics(bytes in prop::collection::vec(any::<u8>(), 0..200), tokens in prop::collection::vec(token(), 0..40)) {
+        for extension in ["ttl", "trig", "n3", "nt", "nq", "rdf", "jsonld"] {
+            for start in ["", "<a:b> <a:c> <a:d> . ", "<?xml version='1.0'?>", "{\"@id\": "] {
+                for text in [&bytes[..], tokens.concat().as_bytes(), tokens.join(" ").as_bytes()] {
+                    let text = [start.as_bytes(), text].concat();
+                    let mut graph = TripleGraphBuilder::new();
+                    let reports = Intake::default().read(&text[..], &format!("a.{extension}"), BASE, &mut graph);
+                    prop_assert_eq!(reports.len(), 1);
+                }
+            }
+        }
+    }
+}
+
+fn token() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(TOKENS.split(' ').collect::<Vec<_>>())
+}
+
+const TOKENS: &str = "< > \" ' \"\"\" \\ . ; , [ ] ( ) { } \n \r # @prefix PREFIX e: <http://e/> a @en ^^ _:b 1. << >> => \
+    <!DOCTYPE <!ENTITY &e; <!-- --> <![CDATA[ ]]> <? ?> </ /> \"@id\" : é \0";

@@ -1,0 +1,41 @@
+//! Turtle for people to read: prefixes, one block a subject, blank nodes nested. Sophia's pretty serializer writes it.
+
+use super::vocab::PREFIXES;
+use oxrdf::Triple;
+use sophia::api::prefix::Prefix;
+use sophia::api::prelude::{Iri, Stringifier, TripleSerializer};
+use sophia::turtle::parser::nt;
+use sophia::turtle::serializer::turtle::{TurtleConfig, TurtleSerializer};
+use std::fmt::Write;
+
+/// A graph that could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("the graph cannot be written as Turtle: {0}")]
+pub struct PrettyError(String);
+
+/// Writes triples as Turtle, with those prefixes of [`PREFIXES`] that occur in them.
+///
+/// ```
+/// use oxrdf::{NamedNode, Triple};
+/// let node = |iri| NamedNode::new_unchecked(iri);
+/// let triple = Triple::new(node("http://e.org/a"), node("http://www.w3.org/2000/01/rdf-schema#label"), oxrdf::Literal::from("A"));
+/// let turtle = lodeseek_rdf::to_pretty_turtle(&[triple])?;
+/// assert!(turtle.contains("rdfs:label \"A\""));
+/// # Ok::<_, lodeseek_rdf::PrettyError>(())
+/// ```
+pub fn to_pretty_turtle(triples: &[Triple]) -> Result<String, PrettyError> {
+    let mut lines = String::new();
+    for triple in triples {
+        // Writing to a string cannot fail.
+        let _ = writeln!(lines, "{triple} .");
+    }
+    let prefixes = PREFIXES
+        .iter()
+        .filter(|(_, namespace)| lines.contains(&format!("<{namespace}")))
+        .map(|(name, namespace)| (Prefix::new_unchecked((*name).into()), Iri::new_unchecked((*namespace).into())))
+        .collect();
+    let config = TurtleConfig::new().with_pretty(true).with_own_prefix_map(prefixes);
+    let mut serializer = TurtleSerializer::new_stringifier_with_config(config);
+    serializer.serialize_triples(nt::parse_str(&lines)).map_err(|error| PrettyError(error.to_string()))?;
+    Ok(serializer.to_string())
+}

@@ -1,0 +1,684 @@
+//! One RDF graph in memory: every term once, every triple three numbers, in a canonical order.
+//!
+//! The stages after intake (profile, snippet, documents) scan whole graphs. A [`TripleGraph`] makes such a scan a walk
+//! over twelve bytes a triple, and its order depends on the graph alone, not on the order of files or statements: terms
+//! are sorted (IRIs, then blank nodes, then literals), triples by subject, predicate, object. Whatever is computed from
+//! it with ties broken by [`TermId`] is therefore the same on every run.
+
+mod order;
+
+use hashbrown::HashTable;
+use oxrdf::{
+    BlankNode, Literal, LiteralRef, NamedNode, NamedOrBlankNode, NamedOrBlankNodeRef, Term, Triple as OxTriple,
+    TripleRef as OxTripleRef,
+};
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::{Hash, Hasher};
+use std::ops::Range;
+
+const XSD_STRING: &str = "http://www.w3.org/2001/XMLSchema#string";
+
+/// A term's place in the sorted term table of its [`TripleGraph`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct TermId(pub u32);
+
+impl TermId {
+    /// The id as an index into arrays with one place a term.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// One triple of term ids, ordered by subject, predicate, object.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Triple {
+    /// An IRI or a blank node.
+    pub subject: TermId,
+    /// An IRI.
+    pub predicate: TermId,
+    /// Any term.
+    pub object: TermId,
+}
+
+/// A term, borrowed from the graph.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum TermRef<'a> {
+    /// An IRI, without angle brackets.
+    Iri(&'a str),
+    /// A blank node's label, unique within the dataset.
+    Blank(&'a str),
+    /// A literal.
+    Literal {
+        /// The lexical form.
+        lexical: &'a str,
+        /// What the literal is besides its lexical form.
+        kind: LiteralKind<'a>,
+    },
+}
+
+/// What a literal is besides its lexical form.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum LiteralKind<'a> {
+    /// `xsd:string`.
+    Plain,
+    /// `rdf:langString` with its language tag.
+    Language(&'a str),
+    /// Any other datatype, by IRI.
+    Datatype(&'a str),
+}
+
+impl<'a> TermRef<'a> {
+    /// The text of the term: IRI, label or lexical form.
+    #[must_use]
+    pub fn text(self) -> &'a str {
+        match self {
+            Self::Iri(text) | Self::Blank(text) | Self::Literal { lexical: text, .. } => text,
+        }
+    }
+
+    /// Whether the term is a literal.
+    #[must_use]
+    pub fn is_literal(self) -> bool {
+        matches!(self, Self::Literal { .. })
+    }
+
+    fn kind_and_suffix(self) -> (Kind, &'a str) {
+        match self {
+            Self::Iri(_) => (Kind::Iri, ""),
+            Self::Blank(_) => (Kind::Blank, ""),
+            Self::Literal { kind, .. } => match kind {
+                LiteralKind::Plain => (Kind::Plain, ""),
+                LiteralKind::Language(tag) => (Kind::Language, tag),
+                LiteralKind::Datatype(iri) => (Kind::Datatype, iri),
+            },
+        }
+    }
+
+    /// The term as an owned [`oxrdf::Term`].
+    #[must_use]
+    pub fn to_term(self) -> Term {
+        match self {
+            Self::Iri(iri) => NamedNode::new_unchecked(iri).into(),
+            Self::Blank(label) => BlankNode::new_unchecked(label).into(),
+            Self::Literal { lexical, kind } => match kind {
+                LiteralKind::Plain => Literal::new_simple_literal(lexical),
+                LiteralKind::Language(tag) => Literal::new_language_tagged_literal_unchecked(lexical, tag),
+                LiteralKind::Datatype(iri) => Literal::new_typed_literal(lexical, NamedNode::new_unchecked(iri)),
+            }
+            .into(),
+        }
+    }
+}
+
+impl<'a> From<LiteralRef<'a>> for TermRef<'a> {
+    fn from(literal: LiteralRef<'a>) -> Self {
+        let kind = match literal.language() {
+            Some(tag) => LiteralKind::Language(tag),
+            None if literal.datatype().as_str() == XSD_STRING => LiteralKind::Plain,
+            None => LiteralKind::Datatype(literal.datatype().as_str()),
+        };
+        Self::Literal { lexical: literal.value(), kind }
+    }
+}
+
+impl<'a> From<oxrdf::TermRef<'a>> for TermRef<'a> {
+    fn from(term: oxrdf::TermRef<'a>) -> Self {
+        match term {
+            oxrdf::TermRef::NamedNode(node) => Self::Iri(node.as_str()),
+            oxrdf::TermRef::BlankNode(node) => Self::Blank(node.as_str()),
+            oxrdf::TermRef::Literal(literal) => literal.into(),
+        }
+    }
+}
+
+/// The order of the kinds is the order of the term table.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[repr(u8)]
+enum Kind {
+    Iri,
+    Blank,
+    Plain,
+    Language,
+    Datatype,
+}
+
+impl Kind {
+    fn from_byte(byte: u8) -> Option<Self> {
+        [Self::Iri, Self::Blank, Self::Plain, Self::Language, Self::Datatype].get(usize::from(byte)).copied()
+    }
+}
+
+/// Where a term's bytes lie in the arena: the text, then the suffix (language tag or datatype IRI).
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    start: u64,
+    text: u32,
+    suffix: u32,
+    kind: Kind,
+}
+
+#[derive(Default, Debug)]
+struct TermTable {
+    arena: String,
+    entries: Vec<Entry>,
+}
+
+impl TermTable {
+    fn push(&mut self, text: &str, suffix: &str, kind: Kind) {
+        // Intake refuses literals long before they reach the four gigabytes that would not fit here.
+        let (text_len, suffix_len) = (text.len() as u32, suffix.len() as u32);
+        self.entries.push(Entry { start: self.arena.len() as u64, text: text_len, suffix: suffix_len, kind });
+        self.arena.push_str(text);
+        self.arena.push_str(suffix);
+    }
+
+    fn parts(&self, index: usize) -> (&str, &str, Kind) {
+        let entry = self.entries[index];
+        let start = entry.start as usize;
+        let middle = start + entry.text as usize;
+        (&self.arena[start..middle], &self.arena[middle..middle + entry.suffix as usize], entry.kind)
+    }
+
+    fn get(&self, index: usize) -> TermRef<'_> {
+        let (text, suffix, kind) = self.parts(index);
+        let literal = |kind| TermRef::Literal { lexical: text, kind };
+        match kind {
+            Kind::Iri => TermRef::Iri(text),
+            Kind::Blank => TermRef::Blank(text),
+            Kind::Plain => literal(LiteralKind::Plain),
+            Kind::Language => literal(LiteralKind::Language(suffix)),
+            Kind::Datatype => literal(LiteralKind::Datatype(suffix)),
+        }
+    }
+
+    fn key(&self, index: usize) -> (Kind, &str, &str) {
+        let (text, suffix, kind) = self.parts(index);
+        (kind, text, suffix)
+    }
+}
+
+/// Takes the triples of files, one after another.
+pub trait TripleSink {
+    /// Blank node labels seen from here on are of another file.
+    fn start_file(&mut self);
+
+    /// Takes one triple.
+    fn take(&mut self, triple: OxTripleRef<'_>);
+}
+
+/// Collects triples, term by term, into a [`TripleGraph`].
+///
+/// Blank nodes are renamed `b0`, `b1`, … in the order they come; labels of different files never meet.
+#[derive(Default, Debug)]
+pub struct TripleGraphBuilder {
+    terms: TermTable,
+    ids: HashTable<u32>,
+    triples: Vec<[u32; 3]>,
+    blank_nodes: FxHashMap<String, u32>,
+    blank_count: u32,
+}
+
+impl TripleGraphBuilder {
+    /// An empty builder.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Blank node labels seen from here on are of another file.
+    pub fn start_file(&mut self) {
+        self.blank_nodes.clear();
+    }
+
+    /// Triples taken so far, repeated ones counted again.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.triples.len()
+    }
+
+    /// Whether nothing was taken so far.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.triples.is_empty()
+    }
+
+    /// Takes one triple.
+    pub fn insert<'a>(&mut self, triple: impl Into<OxTripleRef<'a>>) {
+        self.insert_with(triple.into(), Self::blank);
+    }
+
+    /// Inserts a triple of a graph that was finished before: its blank nodes keep their labels, so that the graph becomes
+    /// what it was, whatever the order of the triples.
+    pub fn insert_again<'a>(&mut self, triple: impl Into<OxTripleRef<'a>>) {
+        self.insert_with(triple.into(), |builder, label| builder.intern(TermRef::Blank(label)));
+    }
+
+    fn insert_with(&mut self, triple: OxTripleRef<'_>, blank: impl Fn(&mut Self, &str) -> u32) {
+        let subject = match triple.subject {
+            NamedOrBlankNodeRef::NamedNode(node) => self.intern(TermRef::Iri(node.as_str())),
+            NamedOrBlankNodeRef::BlankNode(node) => blank(self, node.as_str()),
+        };
+        let predicate = self.intern(TermRef::Iri(triple.predicate.as_str()));
+        let object = match TermRef::from(triple.object) {
+            TermRef::Blank(label) => blank(self, label),
+            term => self.intern(term),
+        };
+        self.triples.push([subject, predicate, object]);
+    }
+
+    fn blank(&mut self, label: &str) -> u32 {
+        if let Some(&id) = self.blank_nodes.get(label) {
+            return id;
+        }
+        let id = self.intern(TermRef::Blank(&format!("b{}", self.blank_count)));
+        self.blank_count += 1;
+        self.blank_nodes.insert(label.to_owned(), id);
+        id
+    }
+
+    fn intern(&mut self, term: TermRef<'_>) -> u32 {
+        let (kind, suffix) = term.kind_and_suffix();
+        let key = (kind, term.text(), suffix);
+        let terms = &self.terms;
+        let found = self.ids.find(hash(key), |&id| terms.key(id as usize) == key).copied();
+        found.unwrap_or_else(|| {
+            let id = self.terms.entries.len() as u32;
+            self.terms.push(term.text(), suffix, kind);
+            let terms = &self.terms;
+            self.ids.insert_unique(hash(key), id, |&id| hash(terms.key(id as usize)));
+            id
+        })
+    }
+
+    /// Sorts terms and triples and drops repeated triples.
+    #[must_use]
+    pub fn finish(self) -> TripleGraph {
+        let terms = self.terms;
+        drop(self.ids);
+        let order = order::sorted(&terms);
+        let mut rank = vec![0u32; order.len()];
+        let mut sorted =
+            TermTable { arena: String::with_capacity(terms.arena.len()), entries: Vec::with_capacity(order.len()) };
+        for (new, &old) in order.iter().enumerate() {
+            rank[old as usize] = new as u32;
+            let (text, suffix, kind) = terms.parts(old as usize);
+            sorted.push(text, suffix, kind);
+        }
+        TripleGraph::from_parts(sorted, sorted_triples(self.triples, &rank))
+    }
+}
+
+impl TripleSink for TripleGraphBuilder {
+    fn start_file(&mut self) {
+        Self::start_file(self);
+    }
+
+    fn take(&mut self, triple: OxTripleRef<'_>) {
+        self.insert(triple);
+    }
+}
+
+/// The triples by their terms' ranks, sorted and each once: counted into rows by subject, the rows sorted. O(terms + T log
+/// d) for T triples, at most d of a subject.
+fn sorted_triples(triples: Vec<[u32; 3]>, rank: &[u32]) -> Vec<Triple> {
+    let id = |old: u32| rank[old as usize];
+    let mut ends = vec![0u32; rank.len() + 1];
+    for &[subject, ..] in &triples {
+        ends[id(subject) as usize + 1] += 1;
+    }
+    for place in 1..ends.len() {
+        ends[place] += ends[place - 1];
+    }
+    let mut rows = vec![0u64; triples.len()];
+    for [subject, predicate, object] in triples {
+        // Afterwards the start of each row has become its end, which is the start of the next.
+        let slot = &mut ends[id(subject) as usize];
+        rows[*slot as usize] = u64::from(id(predicate)) << 32 | u64::from(id(object));
+        *slot += 1;
+    }
+    let mut sorted = Vec::with_capacity(rows.len());
+    let mut start = 0;
+    for (subject, &end) in ends[..rank.len()].iter().enumerate() {
+        let row = &mut rows[start..end as usize];
+        row.sort_unstable();
+        let triple = |pair: &[u64]| Triple {
+            subject: TermId(subject as u32),
+            predicate: TermId((pair[0] >> 32) as u32),
+            object: TermId(pair[0] as u32),
+        };
+        sorted.extend(row.chunk_by(|a, b| a == b).map(triple));
+        start = end as usize;
+    }
+    sorted.shrink_to_fit();
+    sorted
+}
+
+fn hash(key: (Kind, &str, &str)) -> u64 {
+    let mut hasher = FxHasher::default();
+    (key.0 as u8, key.1, key.2).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// A sorted, duplicate-free RDF graph. See the module documentation.
+///
+/// ```
+/// use lodeseek_rdf::{TermRef, TripleGraphBuilder};
+/// use oxrdf::{NamedNodeRef, TripleRef};
+///
+/// let iri = |text| NamedNodeRef::new_unchecked(text);
+/// let mut builder = TripleGraphBuilder::new();
+/// builder.insert(TripleRef::new(iri("ex:b"), iri("ex:p"), iri("ex:a")));
+/// builder.insert(TripleRef::new(iri("ex:b"), iri("ex:p"), iri("ex:a")));
+/// let graph = builder.finish();
+/// assert_eq!(graph.len(), 1);
+/// assert_eq!(graph.term(graph.triples()[0].object), TermRef::Iri("ex:a"));
+/// ```
+#[derive(Debug)]
+pub struct TripleGraph {
+    terms: TermTable,
+    triples: Vec<Triple>,
+    /// The first term that is no IRI, and the first that is a literal.
+    first_blank: u32,
+    first_literal: u32,
+}
+
+impl TripleGraph {
+    fn from_parts(terms: TermTable, triples: Vec<Triple>) -> Self {
+        let first = |kind: Kind| terms.entries.partition_point(|entry| entry.kind < kind) as u32;
+        let (first_blank, first_literal) = (first(Kind::Blank), first(Kind::Plain));
+        Self { terms, triples, first_blank, first_literal }
+    }
+
+    /// The number of distinct triples.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.triples.len()
+    }
+
+    /// Whether there is no triple.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.triples.is_empty()
+    }
+
+    /// All triples, sorted.
+    #[must_use]
+    pub fn triples(&self) -> &[Triple] {
+        &self.triples
+    }
+
+    /// The number of distinct terms.
+    #[must_use]
+    pub fn term_count(&self) -> usize {
+        self.terms.entries.len()
+    }
+
+    /// The term of an id.
+    #[must_use]
+    pub fn term(&self, id: TermId) -> TermRef<'_> {
+        self.terms.get(id.index())
+    }
+
+    /// The bytes it takes in memory.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.terms.arena.len() + size_of_val(&*self.terms.entries) + size_of_val(&*self.triples)
+    }
+
+    /// Whether the term is a literal, without reading it.
+    #[must_use]
+    pub fn is_literal(&self, id: TermId) -> bool {
+        id.0 >= self.first_literal
+    }
+
+    /// Whether the term is an IRI, without reading it.
+    #[must_use]
+    pub fn is_iri(&self, id: TermId) -> bool {
+        id.0 < self.first_blank
+    }
+
+    /// The ids of all literals.
+    pub fn literals(&self) -> impl Iterator<Item = TermId> + use<> {
+        (self.first_literal..self.terms.entries.len() as u32).map(TermId)
+    }
+
+    /// The ids of all IRIs.
+    pub fn iris(&self) -> impl Iterator<Item = TermId> + use<> {
+        (0..self.first_blank).map(TermId)
+    }
+
+    /// The ids of all blank nodes.
+    pub(super) fn blank_nodes(&self) -> Range<TermId> {
+        TermId(self.first_blank)..TermId(self.first_literal)
+    }
+
+    /// The triples by the places of their terms in another order of all terms, sorted by it.
+    pub(super) fn sorted_as(&self, order: &[TermId]) -> Vec<Triple> {
+        let mut rank = vec![0; order.len()];
+        for (new, old) in order.iter().enumerate() {
+            rank[old.index()] = new as u32;
+        }
+        let triples = self.triples.iter().map(|triple| [triple.subject.0, triple.predicate.0, triple.object.0]);
+        sorted_triples(triples.collect(), &rank)
+    }
+
+    /// The id of an IRI, where it occurs.
+    #[must_use]
+    pub fn iri(&self, iri: &str) -> Option<TermId> {
+        let iris = &self.terms.entries[..self.first_blank as usize];
+        let index = iris.partition_point(|entry| {
+            let start = entry.start as usize;
+            &self.terms.arena[start..start + entry.text as usize] < iri
+        });
+        (index < iris.len() && self.terms.parts(index).0 == iri).then_some(TermId(index as u32))
+    }
+
+    /// The places of a subject's triples in [`triples`](Self::triples).
+    #[must_use]
+    pub fn subject_range(&self, subject: TermId) -> Range<usize> {
+        let start = self.triples.partition_point(|triple| triple.subject < subject);
+        let length = self.triples[start..].partition_point(|triple| triple.subject == subject);
+        start..start + length
+    }
+
+    /// The triples of a subject.
+    #[must_use]
+    pub fn subject_triples(&self, subject: TermId) -> &[Triple] {
+        &self.triples[self.subject_range(subject)]
+    }
+
+    /// A triple as an owned [`oxrdf::Triple`].
+    #[must_use]
+    pub fn to_triple(&self, triple: Triple) -> OxTriple {
+        let subject: NamedOrBlankNode = match self.term(triple.subject) {
+            TermRef::Blank(label) => BlankNode::new_unchecked(label).into(),
+            term => NamedNode::new_unchecked(term.text()).into(),
+        };
+        OxTriple::new(
+            subject,
+            NamedNode::new_unchecked(self.term(triple.predicate).text()),
+            self.term(triple.object).to_term(),
+        )
+    }
+
+    /// Writes the graph in the compact form that [`read_compact`](Self::read_compact) reads: terms, then triples, numbers
+    /// as LEB128, triples as differences.
+    ///
+    /// The form is not compressed and carries no checksum: the store adds both.
+    #[must_use]
+    pub fn to_compact(&self) -> Vec<u8> {
+        let mut out =
+            Vec::with_capacity(self.terms.arena.len() + 6 * self.terms.entries.len() + 6 * self.triples.len());
+        leb128(&mut out, self.terms.entries.len() as u64);
+        for entry in &self.terms.entries {
+            out.push(entry.kind as u8);
+            leb128(&mut out, u64::from(entry.text));
+            leb128(&mut out, u64::from(entry.suffix));
+        }
+        leb128(&mut out, self.terms.arena.len() as u64);
+        out.extend_from_slice(self.terms.arena.as_bytes());
+        leb128(&mut out, self.triples.len() as u64);
+        let mut last = (0, 0);
+        for triple in &self.triples {
+            leb128(&mut out, u64::from(triple.subject.0 - last.0));
+            if triple.subject.0 != last.0 {
+                last = (triple.subject.0, 0);
+            }
+            leb128(&mut out, u64::from(triple.predicate.0 - last.1));
+            leb128(&mut out, u64::from(triple.object.0));
+            last.1 = triple.predicate.0;
+        }
+        out
+    }
+
+    /// Reads what [`to_compact`](Self::to_compact) wrote; `None` where the bytes are of something else.
+    #[must_use]
+    pub fn read_compact(bytes: &[u8]) -> Option<Self> {
+        let mut input = bytes;
+        let count = usize::try_from(read_leb128(&mut input)?).ok()?;
+        let mut entries = Vec::with_capacity(count.min(input.len()));
+        let mut start = 0u64;
+        for _ in 0..count {
+            let (&kind, rest) = input.split_first()?;
+            input = rest;
+            let text = u32::try_from(read_leb128(&mut input)?).ok()?;
+            let suffix = u32::try_from(read_leb128(&mut input)?).ok()?;
+            entries.push(Entry { start, text, suffix, kind: Kind::from_byte(kind)? });
+            start += u64::from(text) + u64::from(suffix);
+        }
+        let arena_len = usize::try_from(read_leb128(&mut input)?).ok()?;
+        let (arena, rest) = input.split_at_checked(arena_len)?;
+        input = rest;
+        let arena = String::from_utf8(arena.to_vec()).ok()?;
+        let whole = |entry: &Entry| {
+            let middle = entry.start as usize + entry.text as usize;
+            arena.is_char_boundary(middle) && arena.is_char_boundary(middle + entry.suffix as usize)
+        };
+        if start != arena_len as u64 || !entries.iter().all(whole) {
+            return None;
+        }
+        let triple_count = usize::try_from(read_leb128(&mut input)?).ok()?;
+        let mut triples = Vec::with_capacity(triple_count.min(input.len()));
+        let mut last = (0u32, 0u32);
+        let known = |id: u32| ((id as usize) < count).then_some(TermId(id));
+        for _ in 0..triple_count {
+            let step = u32::try_from(read_leb128(&mut input)?).ok()?;
+            if step != 0 {
+                last = (last.0.checked_add(step)?, 0);
+            }
+            last.1 = last.1.checked_add(u32::try_from(read_leb128(&mut input)?).ok()?)?;
+            let object = u32::try_from(read_leb128(&mut input)?).ok()?;
+            triples.push(Triple { subject: known(last.0)?, predicate: known(last.1)?, object: known(object)? });
+        }
+        input.is_empty().then(|| Self::from_parts(TermTable { arena, entries }, triples))
+    }
+}
+
+fn leb128(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push((value as u8 & 0x7f) | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+fn read_leb128(input: &mut &[u8]) -> Option<u64> {
+    let mut value = 0u64;
+    for shift in (0..64).step_by(7) {
+        let (&byte, rest) = input.split_first()?;
+        *input = rest;
+        value |= u64::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Some(value);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oxrdf::NamedNodeRef;
+    use proptest::prelude::*;
+
+    fn term() -> impl Strategy<Value = Term> {
+        prop_oneof![
+            "[a-c]{1,2}".prop_map(|name| NamedNode::new_unchecked(format!("ex:{name}")).into()),
+            "[a-b]".prop_map(|label| BlankNode::new_unchecked(label).into()),
+            "\\PC{0,3}".prop_map(|text| Literal::new_simple_literal(text).into()),
+            ("[a-b]{0,2}", "[a-c]{2}")
+                .prop_map(|(text, tag)| Literal::new_language_tagged_literal_unchecked(text, tag).into()),
+            "[0-9]".prop_map(|text| Literal::new_typed_literal(text, NamedNode::new_unchecked("ex:int")).into()),
+        ]
+    }
+
+    fn graph_of(triples: &[OxTriple]) -> TripleGraph {
+        let mut builder = TripleGraphBuilder::new();
+        for triple in triples {
+            builder.insert(triple.as_ref());
+        }
+        builder.finish()
+    }
+
+    fn triples() -> impl Strategy<Value = Vec<OxTriple>> {
+        let triple = ("[a-d]", "[p-q]", term()).prop_map(|(s, p, o)| {
+            OxTriple::new(NamedNode::new_unchecked(format!("ex:{s}")), NamedNode::new_unchecked(format!("ex:{p}")), o)
+        });
+        proptest::collection::vec(triple, 0..40)
+    }
+
+    proptest! {
+        #[test]
+        fn the_compact_form_gives_the_graph_back(triples in triples()) {
+            let graph = graph_of(&triples);
+            let again = TripleGraph::read_compact(&graph.to_compact()).expect("own form");
+            prop_assert_eq!(again.triples(), graph.triples());
+            for index in 0..graph.term_count() as u32 {
+                prop_assert_eq!(again.term(TermId(index)), graph.term(TermId(index)));
+            }
+        }
+
+        #[test]
+        fn a_damaged_compact_form_is_refused_or_read_but_never_panics(triples in triples(), place in any::<prop::sample::Index>(), byte in any::<u8>()) {
+            let mut bytes = graph_of(&triples).to_compact();
+            let place = place.index(bytes.len());
+            bytes[place] = byte;
+            let _ = TripleGraph::read_compact(&bytes);
+        }
+
+        #[test]
+        fn the_order_of_input_does_not_matter(triples in triples()) {
+            let named: Vec<OxTriple> = triples.into_iter().filter(|t| !matches!(t.object, Term::BlankNode(_))).collect();
+            let mut reversed = named.clone();
+            reversed.reverse();
+            prop_assert_eq!(graph_of(&named).to_compact(), graph_of(&reversed).to_compact());
+        }
+
+        #[test]
+        fn every_triple_is_kept_once(triples in triples()) {
+            let graph = graph_of(&triples);
+            let mut distinct = triples.clone();
+            distinct.sort_by_key(ToString::to_string);
+            distinct.dedup();
+            prop_assert_eq!(graph.len(), distinct.len());
+            for id in graph.iris() {
+                prop_assert_eq!(graph.iri(graph.term(id).text()), Some(id));
+                let by_scan: Vec<_> = graph.triples().iter().filter(|t| t.subject == id).copied().collect();
+                prop_assert_eq!(graph.subject_triples(id), &by_scan[..]);
+            }
+        }
+    }
+
+    #[test]
+    fn blank_nodes_of_two_files_stay_apart() {
+        let mut builder = TripleGraphBuilder::new();
+        let (node, p) = (oxrdf::BlankNodeRef::new_unchecked("x"), NamedNodeRef::new_unchecked("ex:p"));
+        for _ in 0..2 {
+            builder.start_file();
+            builder.insert(OxTripleRef::new(node, p, node));
+            builder.insert(OxTripleRef::new(node, p, node));
+        }
+        assert_eq!(builder.finish().len(), 2);
+    }
+}

@@ -1,0 +1,117 @@
+//! ColBERT (Khattab and Zaharia, SIGIR 2020) as Stanford's code and PyLate write it.
+
+use super::{Expansion, Head, Marker, PooledOutput, Recipe, Settings, Side, Skipped, Step, refuse_left};
+use crate::encoder::vectors::{Activation, Dense};
+use crate::encoder::{ModelError, Similarity};
+use std::path::{Path, PathBuf};
+
+/// Python's `string.punctuation`.
+const PUNCTUATION: &str = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
+/// The lengths of Stanford's settings where a checkpoint does not say.
+const STANFORD_LENGTHS: (usize, usize) = (32, 220);
+/// PyLate's, likewise.
+const PYLATE_LENGTHS: (usize, usize) = (32, 180);
+
+fn punctuation() -> Vec<String> {
+    PUNCTUATION.chars().map(String::from).collect()
+}
+
+pub(super) fn is_stanford(folder: &Path) -> Result<bool, ModelError> {
+    let config = Settings::read_if_there(&folder.join("config.json"))?;
+    let named = config.texts("architectures")?.is_some_and(|names| names.iter().any(|name| name == "HF_ColBERT"));
+    Ok(folder.join("artifact.metadata").exists() || named && !folder.join("modules.json").exists())
+}
+
+/// Queries are always filled with masks; in passages punctuation has no vectors. The projection has no bias and stands
+/// among the weights beside the network, whose graph ends before it.
+pub(super) fn stanford(folder: &Path) -> Result<Recipe, ModelError> {
+    refuse_left(folder)?;
+    let settings = Settings::read_if_there(&folder.join("artifact.metadata"))?;
+    settings.must_be("similarity", &"cosine".into())?;
+    let length = settings.length("query_maxlen")?.unwrap_or(STANFORD_LENGTHS.0);
+    let attended = settings.flag("attend_to_mask_tokens")?.unwrap_or(false);
+    let query = Side {
+        marker: Some(stanford_marker(&settings, "query", "[unused0]", "[Q]")?),
+        expansion: Some(Expansion { token: None, length, attended }),
+        ..Side::plain(length)
+    };
+    let skips = settings.flag("mask_punctuation")?.unwrap_or(true);
+    let document = Side {
+        marker: Some(stanford_marker(&settings, "doc", "[unused1]", "[D]")?),
+        skipped: if skips { Skipped::FirstPieces(punctuation()) } else { Skipped::Nothing },
+        ..Side::plain(settings.length("doc_maxlen")?.unwrap_or(STANFORD_LENGTHS.1))
+    };
+    let projection = Dense::read(&folder.join("model.safetensors"), false, Activation::Identity)?;
+    if settings.number("dim")?.is_some_and(|dimension| dimension != projection.rows()) {
+        return Err(settings.refusal("dim", &format!("linear.weight gives vectors of {}", projection.rows())));
+    }
+    Ok(of_pieces(folder.to_owned(), query, document, vec![Step::Dense(projection), Step::Normalize], false))
+}
+
+fn stanford_marker(settings: &Settings, side: &str, token: &str, shown: &str) -> Result<Marker, ModelError> {
+    let token = settings.text(&format!("{side}_token_id"))?.unwrap_or(token).to_owned();
+    Ok(Marker { token, shown: settings.text(&format!("{side}_token"))?.unwrap_or(shown).to_owned() })
+}
+
+/// Whether `config_sentence_transformers.json` is PyLate's.
+pub(super) fn is_pylate(model: &Settings) -> bool {
+    ["query_prefix", "document_prefix", "do_query_expansion"].iter().any(|key| model.has(key))
+}
+
+pub(super) fn pylate(
+    tower: PathBuf,
+    model: &Settings,
+    steps: Vec<Step>,
+    lower_case: bool,
+) -> Result<Recipe, ModelError> {
+    model.must_be("similarity_fn_name", &"MaxSim".into())?;
+    let steps = steps.into_iter().chain([Step::Normalize]).collect();
+    let (query, document) = pylate_sides(model)?;
+    Ok(of_pieces(tower, query, document, steps, lower_case))
+}
+
+/// What `pylate-onnx-export` writes: projection and normalisation are in the graph. Bringing rows to length 1 once more
+/// changes nothing in them but int8's small deviations.
+pub(super) fn pylate_export(folder: &Path) -> Result<Recipe, ModelError> {
+    refuse_left(folder)?;
+    let settings = Settings::read(&folder.join("onnx_config.json"))?;
+    let (query, document) = pylate_sides(&settings)?;
+    let lower_case = settings.flag("do_lower_case")?.unwrap_or(false);
+    Ok(of_pieces(folder.to_owned(), query, document, vec![Step::Normalize], lower_case))
+}
+
+fn pylate_sides(settings: &Settings) -> Result<(Side, Side), ModelError> {
+    let length = settings.length("query_length")?.unwrap_or(PYLATE_LENGTHS.0);
+    let expands = settings.flag("do_query_expansion")?.unwrap_or(true);
+    let attended = settings.flag("attend_to_expansion_tokens")?.unwrap_or(false);
+    let query = Side {
+        marker: pylate_marker(settings, "query_prefix", "[Q] ")?,
+        expansion: expands.then_some(Expansion { token: None, length, attended }),
+        ..Side::plain(length)
+    };
+    let document = Side {
+        marker: pylate_marker(settings, "document_prefix", "[D] ")?,
+        skipped: Skipped::Entries(settings.texts("skiplist_words")?.unwrap_or_else(punctuation)),
+        ..Side::plain(settings.length("document_length")?.unwrap_or(PYLATE_LENGTHS.1))
+    };
+    Ok((query, document))
+}
+
+/// PyLate's prefixes are tokens of their own, their space included; an empty one is none.
+fn pylate_marker(settings: &Settings, key: &str, token: &str) -> Result<Option<Marker>, ModelError> {
+    let token = settings.text(key)?.unwrap_or(token);
+    let marker = || Marker { token: token.to_owned(), shown: token.trim().to_owned() };
+    Ok((!token.is_empty()).then(marker))
+}
+
+fn of_pieces(tower: PathBuf, query: Side, document: Side, steps: Vec<Step>, lower_case: bool) -> Recipe {
+    Recipe {
+        towers: vec![tower],
+        query,
+        document,
+        head: Head::Pieces { steps },
+        similarity: Similarity::Dot,
+        lower_case,
+        pooled_output: PooledOutput::Never,
+    }
+}

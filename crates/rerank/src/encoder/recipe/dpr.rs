@@ -1,0 +1,43 @@
+//! DPR (Karpukhin et al., EMNLP 2020): one network for questions, one for passages; the vector of the first token, as it
+//! is; the inner product.
+
+use super::{Head, PooledOutput, Recipe, Settings, Side, longest, refuse_left};
+use crate::encoder::vectors::Pooling;
+use crate::encoder::{ModelError, Similarity};
+use std::path::{Path, PathBuf};
+
+pub(super) const QUESTIONS: &str = "question_encoder";
+pub(super) const PASSAGES: &str = "ctx_encoder";
+
+pub(super) fn read(folder: &Path) -> Result<Recipe, ModelError> {
+    let towers = vec![folder.join(QUESTIONS), folder.join(PASSAGES)];
+    let pooled_output = pooled_output(&towers)?;
+    Ok(Recipe {
+        query: side(&towers, 0)?,
+        document: side(&towers, 1)?,
+        towers,
+        head: Head::Text { pooling: vec![Pooling::First], prompt_counts: true, steps: Vec::new() },
+        similarity: Similarity::Dot,
+        lower_case: false,
+        pooled_output,
+    })
+}
+
+fn side(towers: &[PathBuf], tower: usize) -> Result<Side, ModelError> {
+    refuse_left(&towers[tower])?;
+    Ok(Side { tower, ..Side::plain(longest(&towers[tower])?) })
+}
+
+/// A projection stands behind the first token's vector where `projection_dim` is not 0; both towers must agree.
+fn pooled_output(towers: &[PathBuf]) -> Result<PooledOutput, ModelError> {
+    let mut sizes = Vec::new();
+    for tower in towers {
+        let config = Settings::read(&tower.join("config.json"))?;
+        config.must_be("model_type", &"dpr".into())?;
+        sizes.push(config.number("projection_dim")?.unwrap_or(0));
+        if sizes[0] != sizes[sizes.len() - 1] {
+            return Err(config.refusal("projection_dim", "the other tower has another"));
+        }
+    }
+    Ok(if sizes[0] == 0 { PooledOutput::Serves } else { PooledOutput::Required })
+}

@@ -1,0 +1,254 @@
+//! Folders of sentence-transformers: a list of modules, each with a folder and settings of its own.
+
+use super::{Expansion, Head, PooledOutput, Recipe, Settings, Side, Skipped, Step, colbert, longest, refuse_left};
+use crate::encoder::vectors::{Dense, Pooling};
+use crate::encoder::{ModelError, Similarity};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// One line of `modules.json`.
+#[derive(Deserialize)]
+struct Module {
+    path: String,
+    r#type: String,
+}
+
+/// What the modules behind the transformer say.
+#[derive(Default)]
+struct Modules {
+    pooling: Option<(Vec<Pooling>, bool)>,
+    steps: Vec<Step>,
+    skipped: Option<Skipped>,
+}
+
+/// The settings of `1_Pooling/config.json` in their old form, in the order in which several are put side by side.
+const OLD_POOLING: [(&str, Pooling); 6] = [
+    ("pooling_mode_cls_token", Pooling::First),
+    ("pooling_mode_max_tokens", Pooling::Max),
+    ("pooling_mode_mean_tokens", Pooling::Mean),
+    ("pooling_mode_mean_sqrt_len_tokens", Pooling::MeanSqrt),
+    ("pooling_mode_weightedmean_tokens", Pooling::WeightedMean),
+    ("pooling_mode_lasttoken", Pooling::Last),
+];
+
+pub(super) fn read(folder: &Path) -> Result<Recipe, ModelError> {
+    let (tower, modules) = modules(folder)?;
+    refuse_left(&tower)?;
+    let model = Settings::read_if_there(&folder.join("config_sentence_transformers.json"))?;
+    let transformer = transformer(&tower)?;
+    if colbert::is_pylate(&model) {
+        return colbert::pylate(tower, &model, modules.steps, do_lower_case(&transformer)?);
+    }
+    let length = match transformer.length("max_seq_length")? {
+        Some(length) => length,
+        None => longest(&tower)?,
+    };
+    let mut query = Side { prompt: prompt(&model, &["query"])?, ..Side::plain(length) };
+    let mut document = Side { prompt: prompt(&model, &["document", "passage", "corpus"])?, ..Side::plain(length) };
+    if modules.skipped.is_some() {
+        query.length = transformer.length("query_length")?.unwrap_or(length);
+        document.length = transformer.length("document_length")?.unwrap_or(length);
+        expand(&mut query, transformer.within("query_expansion")?)?;
+    } else if transformer.get("query_expansion").is_some() {
+        return Err(transformer.refusal("query_expansion", "only models with a MultiVectorMask expand queries"));
+    }
+    let similarity = similarity(&model, modules.skipped.is_some())?;
+    let lower_case = do_lower_case(&transformer)?;
+    let head = head(folder, modules, &mut document)?;
+    Ok(Recipe {
+        towers: vec![tower],
+        query,
+        document,
+        head,
+        similarity,
+        lower_case,
+        pooled_output: PooledOutput::Never,
+    })
+}
+
+fn head(folder: &Path, modules: Modules, document: &mut Side) -> Result<Head, ModelError> {
+    match (modules.pooling, modules.skipped) {
+        (Some((pooling, prompt_counts)), None) => Ok(Head::Text { pooling, prompt_counts, steps: modules.steps }),
+        (None, Some(skipped)) if matches!(modules.steps.last(), Some(Step::Normalize)) => {
+            document.skipped = skipped;
+            Ok(Head::Pieces { steps: modules.steps })
+        }
+        (None, Some(_)) => {
+            Err(ModelError::folder(folder, "modules.json has a MultiVectorMask, but no Normalize at its end"))
+        }
+        _ => Err(ModelError::folder(folder, "modules.json needs either a Pooling or a MultiVectorMask")),
+    }
+}
+
+/// The transformer's folder, and what the modules behind it say.
+fn modules(folder: &Path) -> Result<(PathBuf, Modules), ModelError> {
+    let path = folder.join("modules.json");
+    let text = std::fs::read_to_string(&path).map_err(|cause| ModelError::file(&path, cause))?;
+    let list: Vec<Module> = serde_json::from_str(&text).map_err(|cause| ModelError::file(&path, cause))?;
+    let (first, rest) = list.split_first().ok_or_else(|| ModelError::folder(folder, "modules.json is empty"))?;
+    let refusal = |module: &Module, reason: &str| ModelError::Setting {
+        path: path.clone(),
+        key: "type".to_owned(),
+        value: module.r#type.clone(),
+        reason: reason.to_owned(),
+    };
+    if kind(first) != "Transformer" {
+        return Err(refusal(first, "the first module must be a Transformer"));
+    }
+    let mut modules = Modules::default();
+    for module in rest {
+        let place = folder.join(&module.path);
+        match kind(module) {
+            "Pooling" if modules.steps.is_empty() => modules.pooling = Some(pooling(&place)?),
+            "Dense" => modules.steps.push(Step::Dense(dense(&place)?)),
+            "Normalize" => modules.steps.push(Step::Normalize),
+            "MultiVectorMask" => modules.skipped = Some(skipped(&place)?),
+            _ => return Err(refusal(module, "this module is not known, or not at this place")),
+        }
+    }
+    Ok((folder.join(&first.path), modules))
+}
+
+/// The last name in the dotted path of the module's class.
+fn kind(module: &Module) -> &str {
+    module.r#type.rsplit('.').next().unwrap_or_default()
+}
+
+/// The transformer's own settings.
+fn transformer(tower: &Path) -> Result<Settings, ModelError> {
+    let settings = Settings::read_if_there(&tower.join("sentence_bert_config.json"))?;
+    let lengths = ["max_seq_length", "do_lower_case", "query_length", "document_length", "query_expansion"];
+    let others = ["transformer_task", "modality_config", "module_output_name", "processing_kwargs", "unpad_inputs"];
+    settings.only(&[&lengths[..], &others[..]].concat())?;
+    settings.must_be("transformer_task", &"feature-extraction".into())?;
+    settings.must_be("module_output_name", &"token_embeddings".into())?;
+    settings.must_be("processing_kwargs", &serde_json::json!({}))?;
+    Ok(settings)
+}
+
+fn do_lower_case(transformer: &Settings) -> Result<bool, ModelError> {
+    Ok(transformer.flag("do_lower_case")?.unwrap_or(false))
+}
+
+/// The first of these prompts that is not empty, or none. As in `encode_query` and `encode_document` of
+/// sentence-transformers 5, `default_prompt_name` never serves: every model has prompts `query` and `document` there, empty
+/// where the folder names none, and an empty prompt keeps the default one away; that is for `encode`, which does not tell
+/// queries from passages. One deviation: behind the empty `document` that it adds and saves, its own search never comes
+/// to `passage` and `corpus`; ours does, for models are trained with them.
+fn prompt(model: &Settings, names: &[&str]) -> Result<String, ModelError> {
+    let Some(prompts) = model.within("prompts")? else { return Ok(String::new()) };
+    for name in names {
+        if let Some(prompt) = prompts.text(name)?.filter(|prompt| !prompt.is_empty()) {
+            return Ok(prompt.to_owned());
+        }
+    }
+    Ok(String::new())
+}
+
+fn similarity(model: &Settings, by_piece: bool) -> Result<Similarity, ModelError> {
+    match (model.text("similarity_fn_name")?, by_piece) {
+        (None | Some("cosine"), false) => Ok(Similarity::Cosine),
+        (Some("dot" | "dot_product"), false) => Ok(Similarity::Dot),
+        (None | Some("maxsim" | "MaxSim"), true) => Ok(Similarity::Dot),
+        _ => Err(model.refusal("similarity_fn_name", "vectors are not compared that way here")),
+    }
+}
+
+fn pooling(place: &Path) -> Result<(Vec<Pooling>, bool), ModelError> {
+    let settings = Settings::read(&place.join("config.json"))?;
+    let old = OLD_POOLING.map(|(key, _)| key);
+    settings.only(
+        &[&old[..], &["pooling_mode", "embedding_dimension", "word_embedding_dimension", "include_prompt"]].concat(),
+    )?;
+    let prompt_counts = settings.flag("include_prompt")?.unwrap_or(true);
+    let modes = if settings.has("pooling_mode") { new_pooling(&settings)? } else { old_pooling(&settings)? };
+    Ok((modes, prompt_counts))
+}
+
+fn new_pooling(settings: &Settings) -> Result<Vec<Pooling>, ModelError> {
+    let names = match settings.get("pooling_mode") {
+        Some(serde_json::Value::String(name)) => vec![name.clone()],
+        _ => settings.texts("pooling_mode")?.unwrap_or_default(),
+    };
+    let modes: Option<Vec<_>> = names.iter().map(|name| Pooling::named(name)).collect();
+    modes.filter(|modes| !modes.is_empty()).ok_or_else(|| settings.refusal("pooling_mode", "this pooling is not known"))
+}
+
+/// Mean is the only one that is on unless switched off.
+fn old_pooling(settings: &Settings) -> Result<Vec<Pooling>, ModelError> {
+    let mut modes = Vec::new();
+    for (key, mode) in OLD_POOLING {
+        if settings.flag(key)?.unwrap_or(mode == Pooling::Mean) {
+            modes.push(mode);
+        }
+    }
+    if modes.is_empty() {
+        return Err(settings.refusal("pooling_mode_mean_tokens", "no way of pooling is switched on"));
+    }
+    Ok(modes)
+}
+
+fn dense(place: &Path) -> Result<Dense, ModelError> {
+    let settings = Settings::read(&place.join("config.json"))?;
+    let sizes = ["in_features", "out_features", "bias", "activation_function"];
+    settings.only(&[&sizes[..], &["use_residual", "module_input_name", "module_output_name"]].concat())?;
+    settings.must_be("use_residual", &false.into())?;
+    let name = settings.text("activation_function")?.unwrap_or("torch.nn.modules.activation.Tanh");
+    let refusal = || settings.refusal("activation_function", "this activation is not known");
+    let activation =
+        name.rsplit('.').next().and_then(crate::encoder::vectors::Activation::named).ok_or_else(refusal)?;
+    let biased = settings.flag("bias")?.unwrap_or(true);
+    Dense::read(&place.join("model.safetensors"), biased, activation)
+}
+
+fn skipped(place: &Path) -> Result<Skipped, ModelError> {
+    let settings = Settings::read(&place.join("config.json"))?;
+    settings.only(&["skiplist_words", "skiplist_tasks", "keep_only_token_ids"])?;
+    settings.must_be("skiplist_tasks", &serde_json::json!(["document"]))?;
+    settings.must_be("keep_only_token_ids", &serde_json::Value::Null)?;
+    Ok(Skipped::KnownEntries(settings.texts("skiplist_words")?.unwrap_or_default()))
+}
+
+/// `fixed` cuts and fills queries to one length, `min` fills short ones.
+fn expand(query: &mut Side, settings: Option<Settings>) -> Result<(), ModelError> {
+    let Some(settings) = settings else { return Ok(()) };
+    settings.only(&["strategy", "attend", "token", "length"])?;
+    let length = settings.required_length("length")?;
+    match settings.text("strategy")? {
+        Some("fixed") => query.length = length,
+        Some("min") => {}
+        _ => return Err(settings.refusal("strategy", "fixed or min is expected")),
+    }
+    let attended = settings.flag("attend")?.unwrap_or(false);
+    query.expansion = Some(Expansion { token: settings.text("token")?.map(str::to_owned), length, attended });
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    const PASSAGES: [&str; 3] = ["document", "passage", "corpus"];
+
+    /// The prompts of queries and passages.
+    fn prompts(settings: &Value) -> (String, String) {
+        let place = tempfile::tempdir().expect("a folder");
+        let file = place.path().join("config_sentence_transformers.json");
+        std::fs::write(&file, settings.to_string()).expect("settings");
+        let model = Settings::read(&file).expect("settings");
+        (prompt(&model, &["query"]).expect("texts"), prompt(&model, &PASSAGES).expect("texts"))
+    }
+
+    #[test]
+    fn the_default_prompt_lands_on_neither_side() {
+        let of = |query: &str, passage: &str| (query.to_owned(), passage.to_owned());
+        let default = |prompts: Value| json!({"prompts": prompts, "default_prompt_name": "query"});
+        assert_eq!(prompts(&default(json!({"query": "find: ", "document": ""}))), of("find: ", ""));
+        assert_eq!(prompts(&default(json!({"query": "find: "}))), of("find: ", ""));
+        assert_eq!(prompts(&default(json!({"query": "", "document": "", "corpus": "text: "}))), of("", "text: "));
+        let other = json!({"prompts": {"query": "", "other": "x: "}, "default_prompt_name": "other"});
+        assert_eq!(prompts(&other), of("", ""));
+        assert_eq!(prompts(&json!({"default_prompt_name": null})), of("", ""));
+    }
+}

@@ -1,0 +1,107 @@
+//! A JSON file of settings, read with an eye on its keys: what is not understood is refused by name.
+
+use super::LONGEST;
+use crate::encoder::ModelError;
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+
+/// The settings of one file.
+pub(super) struct Settings {
+    path: PathBuf,
+    values: Map<String, Value>,
+}
+
+impl Settings {
+    pub(super) fn read(path: &Path) -> Result<Self, ModelError> {
+        let text = std::fs::read_to_string(path).map_err(|cause| ModelError::file(path, cause))?;
+        let values = serde_json::from_str(&text).map_err(|cause| ModelError::file(path, cause))?;
+        Ok(Self { path: path.to_owned(), values })
+    }
+
+    /// The file's settings; none where there is no file.
+    pub(super) fn read_if_there(path: &Path) -> Result<Self, ModelError> {
+        if path.exists() { Self::read(path) } else { Ok(Self { path: path.to_owned(), values: Map::new() }) }
+    }
+
+    /// Settings within settings.
+    pub(super) fn within(&self, key: &str) -> Result<Option<Self>, ModelError> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(Value::Object(values)) => Ok(Some(Self { path: self.path.join(key), values: values.clone() })),
+            Some(_) => Err(self.refusal(key, "an object is expected")),
+        }
+    }
+
+    /// The value of a key; null is as if it were not there.
+    pub(super) fn get(&self, key: &str) -> Option<&Value> {
+        self.values.get(key).filter(|value| !value.is_null())
+    }
+
+    /// Whether the key is there, even if null.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.values.contains_key(key)
+    }
+
+    pub(super) fn flag(&self, key: &str) -> Result<Option<bool>, ModelError> {
+        self.of(key, Value::as_bool, "true or false is expected")
+    }
+
+    pub(super) fn text(&self, key: &str) -> Result<Option<&str>, ModelError> {
+        self.of(key, Value::as_str, "a text is expected")
+    }
+
+    pub(super) fn number(&self, key: &str) -> Result<Option<usize>, ModelError> {
+        self.of(key, |value| value.as_u64().and_then(|number| number.try_into().ok()), "a whole number is expected")
+    }
+
+    /// A number of pieces.
+    pub(super) fn length(&self, key: &str) -> Result<Option<usize>, ModelError> {
+        match self.number(key)? {
+            Some(length) if length > LONGEST => {
+                Err(self.refusal(key, &format!("at most {LONGEST} pieces are possible")))
+            }
+            length => Ok(length),
+        }
+    }
+
+    pub(super) fn texts(&self, key: &str) -> Result<Option<Vec<String>>, ModelError> {
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        self.of(key, |value| value.as_array()?.iter().map(text).collect(), "a list of texts is expected")
+    }
+
+    fn of<'s, T>(
+        &'s self,
+        key: &str,
+        read: impl Fn(&'s Value) -> Option<T>,
+        wanted: &str,
+    ) -> Result<Option<T>, ModelError> {
+        let Some(value) = self.get(key) else { return Ok(None) };
+        read(value).map(Some).ok_or_else(|| self.refusal(key, wanted))
+    }
+
+    /// A number of pieces that must be there.
+    pub(super) fn required_length(&self, key: &str) -> Result<usize, ModelError> {
+        self.length(key)?.ok_or_else(|| self.refusal(key, "it is missing, and no length can be guessed"))
+    }
+
+    /// Refuses every key but these.
+    pub(super) fn only(&self, known: &[&str]) -> Result<(), ModelError> {
+        match self.values.keys().find(|key| !known.contains(&key.as_str())) {
+            Some(key) => Err(self.refusal(key, "this setting is not known here, and what it changes would be lost")),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses a key that is neither missing, null nor of this value.
+    pub(super) fn must_be(&self, key: &str, value: &Value) -> Result<(), ModelError> {
+        match self.get(key) {
+            Some(found) if found != value => Err(self.refusal(key, &format!("only {value} is possible here"))),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn refusal(&self, key: &str, reason: &str) -> ModelError {
+        let value = self.values.get(key).map_or_else(|| "(nothing)".to_owned(), Value::to_string);
+        ModelError::Setting { path: self.path.clone(), key: key.to_owned(), value, reason: reason.to_owned() }
+    }
+}

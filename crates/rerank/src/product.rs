@@ -1,0 +1,117 @@
+//! Inner products of a few rows of a query with the rows of a stored matrix, a panel of sixteen at a time.
+//!
+//! Each product is one sum in the order of the columns, whatever the width of the processor's vectors, which is found out
+//! when the program runs: processors that multiply and add in one step agree to the last bit.
+
+use super::Matrix;
+use lodeseek_index::vectors::{PANEL, Rows};
+use pulp::{Arch, Simd, WithSimd};
+
+/// Rows of a query that are multiplied together: as many sums as keep a processor's units busy and fit its registers.
+const TILE: usize = 8;
+
+/// A query's rows, tile by tile, in each column by column: as they are multiplied.
+#[derive(Clone, Debug)]
+pub struct Query {
+    rows: usize,
+    columns: usize,
+    tiles: Vec<f32>,
+}
+
+impl Query {
+    /// Lays out the rows of a matrix.
+    #[must_use]
+    pub fn new(matrix: &Matrix) -> Self {
+        let (rows, columns) = (matrix.rows(), matrix.columns());
+        let mut tiles = vec![0.0; rows.next_multiple_of(TILE) * columns];
+        for row in 0..rows {
+            let start = row / TILE * TILE * columns + row % TILE;
+            for (column, value) in matrix.row(row).iter().enumerate() {
+                tiles[start + column * TILE] = *value;
+            }
+        }
+        Self { rows, columns, tiles }
+    }
+
+    /// The number of rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The length of a row.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+}
+
+/// What is done with products: those of a row of the query with the rows of a panel.
+pub(super) trait Sink {
+    /// Takes the products of a row of the query with the `rows` of a panel; those behind are lower than any.
+    fn take(&mut self, row: usize, panel: usize, rows: usize, products: &[f32; PANEL]);
+}
+
+/// Hands all products to a sink: panels in order, in each the rows of the query in order.
+///
+/// # Panics
+///
+/// Where the two have rows of different lengths.
+pub(super) fn products(query: &Query, rows: &Rows, sink: &mut impl Sink) {
+    if query.rows == 0 || rows.rows() == 0 {
+        return;
+    }
+    assert_eq!(query.columns, rows.columns(), "a query of one model, vectors of another");
+    Arch::new().dispatch(Products { query, rows, sink });
+}
+
+struct Products<'p, S> {
+    query: &'p Query,
+    rows: &'p Rows,
+    sink: &'p mut S,
+}
+
+impl<K: Sink> WithSimd for Products<'_, K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let mut panel = vec![0.0; PANEL * self.query.columns];
+        let mut sums = [0.0; TILE * PANEL];
+        for number in 0..self.rows.panels() {
+            self.rows.expand(number, &mut panel);
+            let scales = self.rows.scales(number);
+            let rows = PANEL.min(self.rows.rows() - number * PANEL);
+            for (place, tile) in self.query.tiles.chunks_exact(TILE * self.query.columns).enumerate() {
+                multiply(simd, tile, &panel, &mut sums);
+                let wanted = TILE.min(self.query.rows - place * TILE);
+                for (row, products) in sums.as_chunks_mut::<PANEL>().0.iter_mut().take(wanted).enumerate() {
+                    for (product, scale) in products.iter_mut().zip(&scales) {
+                        *product *= scale;
+                    }
+                    products[rows..].fill(f32::NEG_INFINITY);
+                    self.sink.take(place * TILE + row, number, rows, products);
+                }
+            }
+        }
+    }
+}
+
+/// A tile of the query times a panel: `TILE` rows of `PANEL` sums.
+#[inline(always)]
+fn multiply<S: Simd>(simd: S, tile: &[f32], panel: &[f32], out: &mut [f32; TILE * PANEL]) {
+    let vectors = PANEL / S::F32_LANES;
+    let (panel, _) = S::as_simd_f32s(panel);
+    let (out, _) = S::as_mut_simd_f32s(out.as_mut_slice());
+    for vector in 0..vectors {
+        let mut sums = [simd.splat_f32s(0.0); TILE];
+        for (factors, values) in tile.as_chunks::<TILE>().0.iter().zip(panel.chunks_exact(vectors)) {
+            for (sum, factor) in sums.iter_mut().zip(factors) {
+                *sum = simd.mul_add_e_f32s(simd.splat_f32s(*factor), values[vector], *sum);
+            }
+        }
+        for (row, sum) in sums.into_iter().enumerate() {
+            out[row * vectors + vector] = sum;
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Names as CKAN has them in addresses: lower-case letters, digits, `-` and `_`.
+
+use lodeseek_catalog::DatasetId;
+use sha2::{Digest, Sha256};
+
+/// Characters of a name at most.
+const LONGEST: usize = 100;
+
+/// The name of a dataset: its id, and only where that cannot be one, a name made of it.
+pub(super) fn package_name(id: &DatasetId) -> String {
+    let plain =
+        |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || "-_".contains(character);
+    let text = id.as_str();
+    if text.len() <= LONGEST && text.chars().all(plain) { text.to_owned() } else { hashed(text) }
+}
+
+/// The name of a text: what differs in the case of letters and in punctuation alone has one name.
+pub(super) fn slug(text: &str) -> String {
+    let folded = text.to_lowercase();
+    let words: Vec<&str> = folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let joined = words.join("-");
+    if joined.is_ascii() && (2..=LONGEST).contains(&joined.len()) { joined } else { hashed(&joined) }
+}
+
+/// What can be kept of a text, and a hash of all of it: texts that differ have names that differ.
+fn hashed(text: &str) -> String {
+    let digest = Sha256::digest(text.as_bytes());
+    let hash: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    let lower = text.to_lowercase();
+    let words = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let kept: String = words.collect::<Vec<_>>().join("-").chars().take(LONGEST - 9).collect();
+    format!("{kept}-{hash}").trim_start_matches('-').to_owned()
+}
+
+/// A licence as CKAN lists it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct License {
+    pub(super) id: String,
+    pub(super) title: String,
+    pub(super) url: Option<String>,
+    /// Whether it is known to be open by the Open Definition.
+    pub(crate) open: bool,
+}
+
+impl License {
+    /// The licence that a catalogue's text means; without one, CKAN's word for that.
+    pub(crate) fn of(text: Option<&str>) -> Self {
+        let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else {
+            return Self {
+                id: "notspecified".to_owned(),
+                title: "License not specified".to_owned(),
+                url: None,
+                open: false,
+            };
+        };
+        let web = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+        let url = web.map(|_| text.to_owned());
+        match web.and_then(known) {
+            Some((id, open)) => Self { title: id.clone(), id, url, open },
+            None => Self { id: slug(web.unwrap_or(text)), title: text.to_owned(), url, open: false },
+        }
+    }
+}
+
+/// (SPDX identifier, whether it is open) of the licences that open data mostly have, by their addresses.
+fn known(address: &str) -> Option<(String, bool)> {
+    let parts: Vec<&str> =
+        address.trim_start_matches("www.").split(['/', '#']).filter(|part| !part.is_empty()).collect();
+    Some(match parts.as_slice() {
+        ["creativecommons.org", "licenses", code, version, ..] => {
+            (format!("CC-{}-{version}", code.to_ascii_uppercase()), matches!(*code, "by" | "by-sa"))
+        }
+        ["creativecommons.org", "publicdomain", "zero", version, ..] => (format!("CC0-{version}"), true),
+        ["opendatacommons.org", "licenses", "odbl", ..] => ("ODbL-1.0".to_owned(), true),
+        ["opendatacommons.org", "licenses", "by", ..] => ("ODC-By-1.0".to_owned(), true),
+        ["opendatacommons.org", "licenses", "pddl", ..] => ("PDDL-1.0".to_owned(), true),
+        ["nationalarchives.gov.uk", "doc", "open-government-licence", "version", version, ..] => {
+            (format!("OGL-UK-{version}.0"), true)
+        }
+        ["apache.org", "licenses", "LICENSE-2.0", ..] => ("Apache-2.0".to_owned(), true),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_made_only_where_they_must_be() {
+        let name = |id: &str| package_name(&DatasetId::new(id).expect("an id"));
+        for id in ["street-trees", "42", "a_b-1"] {
+            assert_eq!(name(id), id);
+        }
+        assert_eq!(name("Trees/2024"), "trees-2024-59224fb5");
+        assert_ne!(name("trees/2024"), name("trees.2024"));
+        assert!(name(&"é".repeat(200)).len() <= LONGEST && name("é").len() >= 2);
+    }
+
+    #[test]
+    fn one_name_for_one_organisation() {
+        assert_eq!(slug("Vision Group, University of Northport"), "vision-group-university-of-northport");
+        assert_eq!(slug("vision group  university of Northport"), "vision-group-university-of-northport");
+        assert_ne!(slug("Géo"), slug("Gèo"));
+        assert_ne!(slug("道路"), slug("水"));
+    }
+
+    #[test]
+    fn licences_by_their_addresses() {
+        let id = |text: &str| License::of(Some(text)).id;
+        assert_eq!(id("https://creativecommons.org/licenses/by-sa/4.0/deed.de"), "CC-BY-SA-4.0");
+        assert_eq!(id("http://creativecommons.org/publicdomain/zero/1.0/"), "CC0-1.0");
+        assert_eq!(id("http://www.nationalarchives.gov.uk/doc/open-government-licence/version/3/"), "OGL-UK-3.0");
+        assert_eq!(
+            id("https://www.etalab.gouv.fr/licence-ouverte-open-licence"),
+            "www-etalab-gouv-fr-licence-ouverte-open-licence"
+        );
+        assert_eq!(License::of(None).id, "notspecified");
+        assert!(!License::of(Some("https://creativecommons.org/licenses/by-nc/4.0/")).open);
+    }
+}

@@ -1,0 +1,207 @@
+//! `package_search`: words go to the engine, all else is decided by what the table knows.
+
+use super::error::{ActionError, QueryError};
+use super::parameters::Default as Flag;
+use super::query::{By, Clause, Sort};
+use super::table::{Facet, Row, Table};
+use super::{Call, MOST};
+use lodeseek_catalog::DatasetId;
+use lodeseek_engine::FieldMatch;
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::{Map, Value, json};
+use std::cmp::Ordering;
+use std::collections::hash_map::Entry;
+
+/// The order where none is asked for.
+const SORT: &str = "score desc, metadata_modified desc";
+/// Packages where no number is asked for.
+const ROWS: usize = 10;
+/// Values of a facet where no number is asked for.
+const VALUES: usize = 50;
+/// Groups of words in a query with its filters at most: each is a search.
+const MOST_WORDS: usize = 5;
+
+/// What is asked.
+struct Request {
+    query: Clause,
+    filters: Vec<Clause>,
+    sort: Vec<Sort>,
+    sorted: String,
+    start: usize,
+    rows: usize,
+    facets: Vec<Facet>,
+    values: usize,
+    least: usize,
+    fields: Vec<String>,
+}
+
+/// A dataset found.
+struct Found {
+    place: u32,
+    score: Option<Score>,
+}
+
+/// What a dataset is ordered by. Behind a reranker's candidates it says the order and no more.
+#[derive(Clone, Copy)]
+struct Score {
+    order: f64,
+    compares: bool,
+}
+
+impl Request {
+    fn read(call: &Call<'_>) -> Result<Self, ActionError> {
+        let parameters = call.parameters;
+        let text = |name| parameters.text(name).map(|text| text.filter(|text| !text.trim().is_empty()));
+        let sorted = text("sort")?.unwrap_or_else(|| SORT.to_owned());
+        let query = Clause::query(&text("q")?.unwrap_or_default())?;
+        let wanted = text("fq")?.into_iter().chain(parameters.list("fq_list", &[])?);
+        let filters: Vec<Clause> = wanted.map(|filter| Clause::filter(&filter)).collect::<Result<_, _>>()?;
+        let clauses = [&query].into_iter().chain(&filters);
+        if clauses.map(|clause| clause.texts().len()).sum::<usize>() > MOST_WORDS {
+            return Err(QueryError::Words(MOST_WORDS).into());
+        }
+        Ok(Self {
+            query,
+            filters,
+            sort: Sort::read(&sorted)?,
+            sorted,
+            start: parameters.natural("start")?.unwrap_or(0),
+            rows: parameters.natural("rows")?.unwrap_or(ROWS).min(MOST),
+            facets: facets(call)?,
+            values: parameters.limit("facet.limit")?.unwrap_or(VALUES),
+            least: parameters.natural("facet.mincount")?.unwrap_or(1),
+            fields: parameters.list("fl", &[',', ' '])?,
+        })
+    }
+}
+
+fn facets(call: &Call<'_>) -> Result<Vec<Facet>, ActionError> {
+    if !call.parameters.flag("facet", Flag::Yes)? {
+        return Ok(Vec::new());
+    }
+    let names = call.parameters.list("facet.field", &[',', ' '])?;
+    let known = |name: String| Facet::of_name(&name).ok_or(ActionError::Query(QueryError::Field(name)));
+    names.into_iter().map(known).collect()
+}
+
+pub(super) fn package_search(call: &Call<'_>) -> Result<Value, ActionError> {
+    let request = Request::read(call)?;
+    let table = call.table()?;
+    let words = request.query.ranking_words();
+    let mut found = find(call, &table, &request, &words)?;
+    sort(&mut found, &table, &request.sort);
+    let page: Vec<&Found> = found.iter().skip(request.start).take(request.rows).collect();
+    let mut results = Vec::with_capacity(page.len());
+    for (one, matched) in page.iter().zip(matched(call, &table, &page, &words)?) {
+        let Some(mut package) = call.package(&table.rows[one.place as usize].id)? else { continue };
+        if let Some(matched) = matched {
+            package["score"] = json!(one.score.filter(|score| score.compares).map(|score| score.order));
+            package["matched"] = json!(matched);
+        }
+        results.push(chosen(package, &request.fields));
+    }
+    let (counts, titled) = count(&table, &found, &request);
+    Ok(json!({
+        "count": found.len(),
+        "sort": request.sorted,
+        "results": results,
+        "facets": counts,
+        "search_facets": titled,
+    }))
+}
+
+/// Why each dataset of a page was found, where words were sought.
+fn matched(
+    call: &Call<'_>,
+    table: &Table,
+    page: &[&Found],
+    words: &str,
+) -> Result<Vec<Option<Vec<FieldMatch>>>, ActionError> {
+    if words.is_empty() {
+        return Ok(page.iter().map(|_| None).collect());
+    }
+    let ids: Vec<DatasetId> = page.iter().map(|one| table.rows[one.place as usize].id.clone()).collect();
+    Ok(call.state.searcher.matched(words, &ids)?.into_iter().map(Some).collect())
+}
+
+/// All that pass, with the scores of those that have the words.
+fn find(call: &Call<'_>, table: &Table, request: &Request, words: &str) -> Result<Vec<Found>, ActionError> {
+    let ranked = |words: &str| -> Result<FxHashMap<u32, Score>, ActionError> {
+        let (ranking, compared) = call.state.searcher.found(words)?;
+        let places = ranking.iter().enumerate().filter_map(|(rank, scored)| {
+            Some((table.place(&scored.id)?, Score { order: scored.score, compares: rank < compared }))
+        });
+        Ok(places.collect())
+    };
+    let scores = if words.is_empty() { FxHashMap::default() } else { ranked(words)? };
+    let mut texts: FxHashMap<String, FxHashSet<u32>> = FxHashMap::default();
+    for text in request.query.texts().into_iter().chain(request.filters.iter().flat_map(Clause::texts)) {
+        if let Entry::Vacant(empty) = texts.entry(text) {
+            let known = empty.key() == words;
+            let found =
+                if known { scores.keys().copied().collect() } else { ranked(empty.key())?.into_keys().collect() };
+            empty.insert(found);
+        }
+    }
+    let clauses = || [&request.query].into_iter().chain(&request.filters);
+    let passing = (0..table.rows.len() as u32).filter(|place| clauses().all(|one| one.holds(table, *place, &texts)));
+    Ok(passing.map(|place| Found { place, score: scores.get(&place).copied() }).collect())
+}
+
+/// Orders by each key in turn, at last by name. What has no date comes last either way.
+fn sort(found: &mut [Found], table: &Table, keys: &[Sort]) {
+    let compare = |a: &Found, b: &Found, key: &Sort| {
+        let (one, other) = (&table.rows[a.place as usize], &table.rows[b.place as usize]);
+        match key.by {
+            By::Score => known(a.score, b.score, key, |a, b| a.order.total_cmp(&b.order)),
+            By::Modified => known(one.modified.as_ref(), other.modified.as_ref(), key, Ord::cmp),
+            By::Created => known(one.created.as_ref(), other.created.as_ref(), key, Ord::cmp),
+            By::Title => turned(one.folded.cmp(&other.folded), key),
+            By::Name => turned(one.name.cmp(&other.name), key),
+            By::Id => turned(one.id.cmp(&other.id), key),
+        }
+    };
+    // Rows are by name, and the sort is stable.
+    found.sort_by(|a, b| {
+        keys.iter().map(|key| compare(a, b, key)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+    });
+}
+
+fn turned(order: Ordering, key: &Sort) -> Ordering {
+    if key.descending { order.reverse() } else { order }
+}
+
+fn known<T>(one: Option<T>, other: Option<T>, key: &Sort, compare: impl Fn(&T, &T) -> Ordering) -> Ordering {
+    match (one, other) {
+        (Some(one), Some(other)) => turned(compare(&one, &other), key),
+        (one, other) => one.is_none().cmp(&other.is_none()),
+    }
+}
+
+/// The fields asked for; all where none are named.
+fn chosen(package: Value, fields: &[String]) -> Value {
+    match package {
+        Value::Object(all) if !fields.is_empty() && !fields.iter().any(|field| field == "*") => {
+            all.into_iter().filter(|(key, _)| fields.contains(key)).collect::<Map<_, _>>().into()
+        }
+        other => other,
+    }
+}
+
+/// The counts of facets, plainly and with titles.
+fn count(table: &Table, found: &[Found], request: &Request) -> (Map<String, Value>, Map<String, Value>) {
+    let (mut plain, mut titled) = (Map::new(), Map::new());
+    for &facet in &request.facets {
+        let rows = found.iter().map(|one| -> &Row { &table.rows[one.place as usize] });
+        let counts = table.counts(facet, rows);
+        let mut values = table.values(facet).ordered(&counts, request.least);
+        values.truncate(request.values);
+        let counted: Map<String, Value> =
+            values.iter().map(|(value, count)| (value.name.clone(), json!(count))).collect();
+        let item = |(value, count): &(&super::table::Value, usize)| json!({ "name": value.name, "display_name": value.title, "count": count });
+        let items: Vec<Value> = values.iter().map(item).collect();
+        plain.insert(facet.name().to_owned(), counted.into());
+        titled.insert(facet.name().to_owned(), json!({ "title": facet.name(), "items": items }));
+    }
+    (plain, titled)
+}

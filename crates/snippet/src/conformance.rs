@@ -1,0 +1,154 @@
+//! What every extractor must do, whatever it maximises: one suite, called by the tests of each.
+//!
+//! ```ignore
+//! conformance::check(&Mine::default(), Claims { connected: true, ..Claims::default() });
+//! conformance::check_deadline(|deadline| Box::new(Mine::default().with_deadline(deadline)), claims);
+//! ```
+
+use super::{Deadline, Snippet, SnippetExtractor, TripleBudget};
+use lodeseek_profile::Profile;
+use lodeseek_rdf::intake::Intake;
+use lodeseek_rdf::{TermId, Triple, TripleGraph, TripleGraphBuilder};
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What an extractor says of its snippets beyond what all must keep to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Claims {
+    /// Every triple shares a subject or object that is no literal with one before it.
+    pub connected: bool,
+    /// A graph with triples and a budget may still give nothing, as where no keyword matches.
+    pub may_be_empty: bool,
+    /// More time never gives a smaller gain.
+    pub anytime: bool,
+}
+
+/// Budgets tried on every graph: nothing, little, the default, and more than any graph has.
+const BUDGETS: [usize; 5] = [0, 1, 3, 20, usize::MAX];
+
+/// Graphs that extractors have stumbled over, as Turtle after [`PREFIX`].
+const CURIOUS: [&str; 14] = [
+    "",
+    "e:a e:p e:b .",
+    "e:a e:p 1 .",
+    "e:a a e:C .",
+    "e:a e:p e:a .",
+    "e:a a e:a .",
+    "e:a a \"no class\" . e:b a e:C .",
+    "e:a a e:C . e:b a e:C . e:C a e:Class ; e:p e:a .",
+    "e:p e:p e:p . e:p a e:p .",
+    "_:a e:p _:b . _:b e:q _:c . _:c a e:C .",
+    "e:a e:p \"x\" . e:b e:p \"x\" . e:c e:q \"x\" .",
+    "e:a e:p e:b . e:c e:p e:d . e:e e:q e:f ; a e:C .",
+    "e:a e:p e:b , e:c , e:d , e:f ; e:q e:b , e:c ; e:r 1 , 2 , 3 , 4 , 5 , 6 , 7 , 8 , 9 .",
+    "e:a a rdf:type ; rdf:type e:b . rdf:type e:p e:a .",
+];
+
+const PREFIX: &str = "@prefix e: <http://e.org/> . @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .\n";
+
+/// A graph from Turtle in which `e:` and `rdf:` are declared.
+pub(crate) fn graph_of(turtle: &str) -> TripleGraph {
+    let mut builder = TripleGraphBuilder::new();
+    Intake::default().read(format!("{PREFIX}{turtle}").as_bytes(), "t.ttl", "http://e.org/", &mut builder);
+    builder.finish()
+}
+
+/// Small graphs of types, links (some to classes and to oneself) and literals, as statements of Turtle.
+pub(crate) fn random_statements() -> impl Strategy<Value = Vec<String>> {
+    let triple = (0..6u8, 0..4u8, 0..9u8).prop_map(|(s, p, o)| match (p, o) {
+        (0, o) => format!("e:n{s} a e:{}{o} .\n", if o < 2 { "n" } else { "C" }),
+        (p, 0..6) => format!("e:n{s} e:p{p} e:n{o} .\n"),
+        (p, o) => format!("e:n{s} e:p{p} \"{o}\" .\n"),
+    });
+    proptest::collection::vec(triple, 1..40)
+}
+
+/// Subset, budget, determinism and what is claimed, on the curious graphs and on random ones.
+pub(crate) fn check(extractor: &dyn SnippetExtractor, claims: Claims) {
+    assert!(!extractor.name().is_empty());
+    for turtle in CURIOUS {
+        check_on(&graph_of(turtle), extractor, claims);
+    }
+    let outcome = TestRunner::default().run(&random_statements(), |statements| {
+        let graph = graph_of(&statements.concat());
+        check_on(&graph, extractor, claims);
+        let reversed: String = statements.iter().rev().map(String::as_str).collect();
+        let other = graph_of(&reversed);
+        let (ours, theirs) = (extract(extractor, &graph, 5), extract(extractor, &other, 5));
+        assert_eq!(shown(&graph, &ours), shown(&other, &theirs), "the order of statements must not matter");
+        Ok(())
+    });
+    if let Err(failure) = outcome {
+        panic!("{}: {failure}", extractor.name());
+    }
+}
+
+/// The same on one graph, with every budget.
+pub(crate) fn check_on(graph: &TripleGraph, extractor: &dyn SnippetExtractor, claims: Claims) {
+    for budget in BUDGETS {
+        let snippet = extract(extractor, graph, budget);
+        check_snippet(graph, &snippet, budget, claims);
+        assert_eq!(extract(extractor, graph, budget), snippet, "not the same on every run, budget {budget}");
+    }
+}
+
+/// A deadline ends the search with a snippet that keeps to everything else, whenever it comes, and soon.
+///
+/// `make` gives the extractor with a deadline; all other bounds should be off, so that only the deadline ends it.
+pub(crate) fn check_deadline(make: impl for<'d> Fn(Deadline<'d>) -> Box<dyn SnippetExtractor + 'd>, claims: Claims) {
+    let chain: String = (0..200).map(|n| format!("e:n{n} e:p{} e:n{} ; a e:C{} .\n", n % 7, n + 1, n % 5)).collect();
+    for turtle in CURIOUS.into_iter().chain([chain.as_str()]) {
+        let graph = graph_of(turtle);
+        let unhurried = extract(&*make(Deadline::never()), &graph, 5);
+        let mut last = f64::NEG_INFINITY;
+        for patience in [0, 1, 2, 5, 20, 100, usize::MAX] {
+            let asked = AtomicUsize::new(0);
+            let passed = || asked.fetch_add(1, Ordering::Relaxed) >= patience;
+            let snippet = extract(&*make(Deadline::when(&passed)), &graph, 5);
+            check_snippet(&graph, &snippet, 5, claims);
+            let late = asked.load(Ordering::Relaxed).saturating_sub(patience);
+            assert!(late <= 8, "{late} more questions after the deadline had passed");
+            assert!(late == 0 || snippet.interrupted || snippet == unhurried, "interrupted, but it does not say so");
+            assert!(late > 0 || snippet == unhurried, "in time, but not the same as without a deadline");
+            assert!(!claims.anytime || snippet.gain >= last, "more time gave less: {} after {last}", snippet.gain);
+            last = snippet.gain;
+        }
+    }
+}
+
+fn extract(extractor: &dyn SnippetExtractor, graph: &TripleGraph, budget: usize) -> Snippet {
+    extractor.extract(graph, &Profile::of(graph), TripleBudget(budget))
+}
+
+fn shown(graph: &TripleGraph, snippet: &Snippet) -> Vec<String> {
+    snippet.triples.iter().map(|&triple| graph.to_triple(triple).to_string()).collect()
+}
+
+/// What holds of any snippet of any extractor.
+pub(crate) fn check_snippet(graph: &TripleGraph, snippet: &Snippet, budget: usize, claims: Claims) {
+    assert!(snippet.triples.len() <= budget, "{} triples of {budget}", snippet.triples.len());
+    let distinct: BTreeSet<_> = snippet.triples.iter().collect();
+    assert_eq!(distinct.len(), snippet.triples.len(), "a triple twice");
+    let known = |triple: &Triple| graph.triples().binary_search(triple).is_ok();
+    assert!(snippet.triples.iter().all(known), "a triple that is not the graph's");
+    assert!(snippet.gain.is_finite() && snippet.gain >= 0.0, "a gain of {}", snippet.gain);
+    if !claims.may_be_empty {
+        assert_eq!(snippet.triples.is_empty(), budget == 0 || graph.is_empty(), "empty without need");
+    }
+    if claims.connected {
+        assert!(is_connected(graph, &snippet.triples), "not connected: {:?}", shown(graph, snippet));
+    }
+}
+
+/// Every triple shares a subject or object that is no literal with one before it.
+pub(crate) fn is_connected(graph: &TripleGraph, triples: &[Triple]) -> bool {
+    let ends = |triple: &Triple| [triple.subject, triple.object].into_iter().filter(|&end| !graph.is_literal(end));
+    let mut before: BTreeSet<TermId> = BTreeSet::new();
+    triples.iter().enumerate().all(|(place, triple)| {
+        let joined = place == 0 || ends(triple).any(|end| before.contains(&end));
+        before.extend(ends(triple));
+        joined
+    })
+}

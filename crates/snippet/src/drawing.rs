@@ -1,0 +1,569 @@
+//! A snippet as a small picture: SVG, made here, readable at twenty triples.
+//!
+//! Every triple as an arrow would be a tangle. What is said *of* an entity (its classes, its literals, and entities that
+//! say nothing themselves) is written into its box; arrows are left for the links between entities that both say
+//! something, and to those that several lead to, for they hold the picture together. In every connected piece the entity
+//! that says most stands in a column of its own; what leads to it stands on the left, all else on the right, in columns by
+//! distance: so most arrows point to the right. The pieces fill shelves.
+//!
+//! The name of a property never lies on a box or on another name, and on another arrow only where all places near
+//! its own (`near`) are taken; of arrows that say the same of one box, the first alone has it. No fonts are measured: widths are estimated, and texts cut to fit, names of entities in the
+//! middle, for those of one kind differ at either end; what was cut has its whole text as a tooltip.
+//!
+//! Colours come as attributes, so that the file stands alone, and every part has a class, so that a page's style sheet
+//! (light or dark) takes precedence over them.
+
+use super::{LabelledTerm, LabelledTriple, TermKind};
+use lodeseek_rdf::on_one_line;
+use lodeseek_rdf::vocab::rdf;
+use std::collections::HashMap;
+use std::fmt::Write;
+
+/// Pixels a character is taken to be wide, at 12 pixels of size.
+const CHARACTER: f64 = 6.6;
+/// Pixels from line to line.
+const LINE: f64 = 17.0;
+const PADDING: f64 = 9.0;
+/// Between columns: room for the names of properties.
+const COLUMN_GAP: f64 = 125.0;
+const ROW_GAP: f64 = 16.0;
+/// Pixels from which a further piece goes below the others.
+const SHELF: f64 = 1000.0;
+/// Pixels beyond which a drawing is too wide to be shown smaller.
+const LARGE: f64 = 1300.0;
+/// Pixels of the name of a property from line to line.
+const ARROW_LINE: f64 = 13.0;
+/// Half the distance between the arrows of two boxes that are linked both ways.
+const LANE: f64 = 6.0;
+/// Straight pieces that an arrow is taken to be made of, and the pixels that its line may be off them.
+const PIECES: usize = 32;
+const STROKE: f64 = 1.5;
+/// Half lines that a name may be moved off its arrow, up or down, to stand clear of other arrows.
+const REACH: i32 = 8;
+/// Characters of a line in a box, and of a property's name on an arrow.
+const BOX_TEXT: usize = 33;
+const ARROW_TEXT: usize = 19;
+
+/// An entity and what is said of it.
+struct Entity<'t> {
+    term: &'t LabelledTerm,
+    classes: Vec<&'t str>,
+    /// Property and value.
+    rows: Vec<(&'t str, &'t LabelledTerm)>,
+    column: usize,
+    x: f64,
+    y: f64,
+}
+
+/// The links from one box to another.
+struct Link<'t> {
+    from: usize,
+    to: usize,
+    labels: Vec<&'t str>,
+}
+
+struct Drawing<'t> {
+    entities: Vec<Entity<'t>>,
+    links: Vec<Link<'t>>,
+}
+
+/// Where something stands.
+#[derive(Clone, Copy, Debug)]
+struct Area {
+    x: f64,
+    y: f64,
+    width: f64,
+    height: f64,
+}
+
+impl Area {
+    fn meets(&self, other: &Self) -> bool {
+        let beside = |start: f64, length: f64, other: f64, other_length: f64| {
+            start + length <= other || other + other_length <= start
+        };
+        !beside(self.x, self.width, other.x, other.width) && !beside(self.y, self.height, other.y, other.height)
+    }
+}
+
+/// Pieces side by side, and below where there is no room.
+struct Shelves {
+    x: f64,
+    y: f64,
+    height: f64,
+}
+
+impl Shelves {
+    fn place(&mut self, width: f64, height: f64) -> (f64, f64) {
+        if self.x > PADDING && self.x + width > SHELF {
+            (self.x, self.y, self.height) = (PADDING, self.y + self.height + 2.0 * ROW_GAP, 0.0);
+        }
+        let place = (self.x, self.y);
+        self.x += width + 2.0 * ROW_GAP;
+        self.height = self.height.max(height);
+        place
+    }
+}
+
+/// The line of an arrow: a cubic curve.
+struct Curve([(f64, f64); 4]);
+
+impl Curve {
+    fn at(&self, t: f64) -> (f64, f64) {
+        let weights = [(1.0 - t).powi(3), 3.0 * t * (1.0 - t).powi(2), 3.0 * t * t * (1.0 - t), t.powi(3)];
+        let sum = |part: fn(&(f64, f64)) -> f64| self.0.iter().zip(weights).map(|(point, w)| part(point) * w).sum();
+        (sum(|point| point.0), sum(|point| point.1))
+    }
+
+    /// Small areas that cover the line.
+    fn areas(&self) -> impl Iterator<Item = Area> {
+        (0..PIECES).map(|piece| {
+            let at = |piece: usize| self.at(piece as f64 / PIECES as f64);
+            let (one, other) = (at(piece), at(piece + 1));
+            Area {
+                x: one.0.min(other.0) - STROKE,
+                y: one.1.min(other.1) - STROKE,
+                width: (one.0 - other.0).abs() + 2.0 * STROKE,
+                height: (one.1 - other.1).abs() + 2.0 * STROKE,
+            }
+        })
+    }
+}
+
+/// Draws triples. The same triples give the same picture; no triple, an empty one.
+///
+/// ```
+/// assert!(lodeseek_snippet::draw(&[], "nothing").starts_with("<svg "));
+/// ```
+#[must_use]
+pub fn draw(triples: &[LabelledTriple], title: &str) -> String {
+    let mut drawing = Drawing::of(triples);
+    drawing.arrange();
+    drawing.svg(title)
+}
+
+/// The colours of a drawing that stands alone.
+const STYLE: &str = include_str!("drawing.css");
+
+/// Draws triples as a file that stands alone, light or dark as its reader likes.
+#[must_use]
+pub fn draw_file(triples: &[LabelledTriple], title: &str) -> String {
+    let svg = draw(triples, title);
+    match svg.split_once("</title>") {
+        Some((head, rest)) => format!("{head}</title><style>{STYLE}</style>{rest}"),
+        None => svg,
+    }
+}
+
+fn is_type(triple: &LabelledTriple) -> bool {
+    triple.predicate.value == rdf::TYPE
+}
+
+/// Entities that several others lead to.
+fn shared(triples: &[LabelledTriple]) -> impl Iterator<Item = &LabelledTerm> {
+    let links = || triples.iter().filter(|triple| !is_type(triple) && !triple.object.is_literal());
+    let mut subjects: HashMap<Key<'_>, Vec<Key<'_>>> = HashMap::new();
+    for triple in links() {
+        let of = subjects.entry(key(&triple.object)).or_default();
+        if !of.contains(&key(&triple.subject)) {
+            of.push(key(&triple.subject));
+        }
+    }
+    links().map(|triple| &triple.object).filter(move |object| subjects[&key(object)].len() > 1)
+}
+
+type Key<'t> = (TermKind, &'t str);
+
+fn key(term: &LabelledTerm) -> Key<'_> {
+    (term.kind, term.value.as_str())
+}
+
+impl<'t> Drawing<'t> {
+    fn of(triples: &'t [LabelledTriple]) -> Self {
+        let mut drawing = Self { entities: Vec::new(), links: Vec::new() };
+        let mut places: HashMap<Key<'t>, usize> = HashMap::new();
+        for triple in triples {
+            drawing.place(&mut places, &triple.subject);
+        }
+        for object in shared(triples) {
+            drawing.place(&mut places, object);
+        }
+        for triple in triples {
+            let subject = places[&key(&triple.subject)];
+            let object = places.get(&key(&triple.object)).copied();
+            match object.filter(|object| *object != subject) {
+                Some(object) if !is_type(triple) => {
+                    drawing.link(subject, object, &triple.predicate.label);
+                }
+                _ if is_type(triple) => drawing.entities[subject].classes.push(&triple.object.label),
+                _ => drawing.entities[subject].rows.push((&triple.predicate.label, &triple.object)),
+            }
+        }
+        drawing
+    }
+
+    fn link(&mut self, from: usize, to: usize, label: &'t str) {
+        match self.links.iter_mut().find(|link| (link.from, link.to) == (from, to)) {
+            Some(link) => link.labels.push(label),
+            None => self.links.push(Link { from, to, labels: vec![label] }),
+        }
+    }
+
+    fn place(&mut self, places: &mut HashMap<Key<'t>, usize>, term: &'t LabelledTerm) {
+        places.entry(key(term)).or_insert_with(|| {
+            self.entities.push(Entity { term, classes: Vec::new(), rows: Vec::new(), column: 0, x: 0.0, y: 0.0 });
+            self.entities.len() - 1
+        });
+    }
+
+    fn neighbours(&self, of: usize) -> impl Iterator<Item = usize> {
+        self.links.iter().filter_map(move |link| match (link.from == of, link.to == of) {
+            (true, false) => Some(link.to),
+            (false, true) => Some(link.from),
+            _ => None,
+        })
+    }
+
+    /// Pieces by what their first entity says.
+    fn arrange(&mut self) {
+        let mut order: Vec<usize> = (0..self.entities.len()).collect();
+        let says = |place: usize| self.neighbours(place).count() * 2 + self.entities[place].rows.len();
+        order.sort_by_key(|&place| std::cmp::Reverse(says(place)));
+        let mut seen = vec![false; self.entities.len()];
+        let mut shelves = Shelves { x: PADDING, y: PADDING, height: 0.0 };
+        for root in order {
+            if !seen[root] {
+                let columns = self.columns(root, &mut seen);
+                let (width, height) = self.stack(&columns, root);
+                let (x, y) = shelves.place(width, height);
+                for &place in columns.iter().flatten() {
+                    self.entities[place].x += x;
+                    self.entities[place].y += y;
+                }
+            }
+        }
+    }
+
+    /// The columns of a piece: what leads to the root, the farthest first, the root, the rest.
+    fn columns(&self, root: usize, seen: &mut [bool]) -> Vec<Vec<usize>> {
+        seen[root] = true;
+        let (mut left, mut right, mut known) = (Vec::new(), Vec::new(), seen.to_vec());
+        for start in self.neighbours(root) {
+            if known[start] {
+                continue;
+            }
+            // What hangs together without the root stays on one side of it: no arrow crosses the root.
+            let part: Vec<usize> = self.levels(vec![start], &mut known).concat();
+            let linked = |place: &usize| self.neighbours(*place).any(|other| other == root);
+            let led_to = self.links.iter().any(|link| link.from == root && part.contains(&link.to));
+            let side = if led_to { &mut right } else { &mut left };
+            side.extend(part.into_iter().filter(linked));
+        }
+        let mut columns = self.levels(left, seen);
+        columns.reverse();
+        columns.push(vec![root]);
+        columns.extend(self.levels(right, seen));
+        columns
+    }
+
+    /// What is reached from some boxes, by distance.
+    fn levels(&self, starts: Vec<usize>, seen: &mut [bool]) -> Vec<Vec<usize>> {
+        let mut levels = Vec::new();
+        let mut next = starts;
+        next.iter().for_each(|&start| seen[start] = true);
+        while !next.is_empty() {
+            let mut reached = Vec::new();
+            for other in next.iter().flat_map(|&place| self.neighbours(place)) {
+                if !std::mem::replace(&mut seen[other], true) {
+                    reached.push(other);
+                }
+            }
+            levels.push(std::mem::replace(&mut next, reached));
+        }
+        levels
+    }
+
+    /// Puts columns side by side, each centred, the boxes on the side of the root; returns the room they take.
+    fn stack(&mut self, columns: &[Vec<usize>], root: usize) -> (f64, f64) {
+        let height_of = |drawing: &Self, column: &[usize]| {
+            column.iter().map(|&place| drawing.entities[place].height() + ROW_GAP).sum::<f64>() - ROW_GAP
+        };
+        let height = columns.iter().map(|column| height_of(self, column)).fold(0.0, f64::max);
+        let middle = columns.iter().position(|column| column.contains(&root)).unwrap_or_default();
+        let mut x = 0.0;
+        for (number, column) in columns.iter().enumerate() {
+            let mut y = (height - height_of(self, column)) / 2.0;
+            let width = column.iter().map(|&place| self.entities[place].width()).fold(0.0, f64::max);
+            for &place in column {
+                let entity = &mut self.entities[place];
+                let indent = if number < middle { width - entity.width() } else { 0.0 };
+                (entity.column, entity.x, entity.y) = (number, x + indent, y);
+                y += entity.height() + ROW_GAP;
+            }
+            x += width + COLUMN_GAP;
+        }
+        // Links within a column swing out to its right.
+        let level =
+            |link: &Link<'_>| self.is_level(link) && columns.last().is_some_and(|last| last.contains(&link.from));
+        let room = if self.links.iter().any(level) { 0.0 } else { COLUMN_GAP };
+        (x - room, height)
+    }
+
+    fn svg(&self, title: &str) -> String {
+        let mut arrows = String::new();
+        let mut taken: Vec<Area> = self.entities.iter().map(Entity::area).collect();
+        for link in &self.links {
+            self.arrow(&mut arrows, link, &mut taken);
+        }
+        let right = taken.iter().map(|area| area.x + area.width).fold(0.0, f64::max);
+        let bottom = taken.iter().map(|area| area.y + area.height).fold(0.0, f64::max);
+        let (width, height) = (right + PADDING, bottom + PADDING);
+        let class = if width > LARGE { "drawing large" } else { "drawing" };
+        let mut svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"{class}\" role=\"img\" viewBox=\"0 0 {width:.0} {height:.0}\" \
+             width=\"{width:.0}\" height=\"{height:.0}\" font-family=\"system-ui, sans-serif\" font-size=\"12\"><title>{}</title>\
+             <desc>{} entities in boxes, arrows for the links between them.</desc>\
+             <defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" \
+             orient=\"auto\"><path class=\"head\" d=\"M0 0L8 4L0 8z\" fill=\"#78716c\"/></marker></defs>",
+            escaped(title),
+            self.entities.len()
+        );
+        svg.push_str(&arrows);
+        for entity in &self.entities {
+            entity.draw(&mut svg);
+        }
+        svg.push_str("</svg>");
+        svg
+    }
+
+    fn is_level(&self, link: &Link<'_>) -> bool {
+        self.entities[link.from].column == self.entities[link.to].column
+    }
+
+    fn curve(&self, link: &Link<'_>) -> Curve {
+        let (from, to) = (&self.entities[link.from], &self.entities[link.to]);
+        let returned = self.links.iter().any(|other| (other.from, other.to) == (link.to, link.from));
+        let lane = match returned {
+            true if link.from < link.to => -LANE,
+            true => LANE,
+            false => 0.0,
+        };
+        let forward = to.column >= from.column;
+        let start = (if forward { from.x + from.width() } else { from.x }, from.y + from.height() / 2.0 + lane);
+        let end = (if to.column > from.column { to.x } else { to.x + to.width() }, to.y + to.height() / 2.0 + lane);
+        if self.is_level(link) {
+            let out = start.0.max(end.0) + COLUMN_GAP * 0.5;
+            return Curve([start, (out, start.1), (out, end.1), end]);
+        }
+        let swing = (end.0 - start.0) / 2.0;
+        Curve([start, (start.0 + swing, start.1), (end.0 - swing, end.1), end])
+    }
+
+    /// What the other arrows cover.
+    fn others(&self, link: &Link<'_>) -> Vec<Area> {
+        let others = self.links.iter().filter(|other| (other.from, other.to) != (link.from, link.to));
+        others.flat_map(|other| self.curve(other).areas().collect::<Vec<_>>()).collect()
+    }
+
+    fn arrow(&self, svg: &mut String, link: &Link<'_>, taken: &mut Vec<Area>) {
+        let curve = self.curve(link);
+        let [start, first, second, end] = curve.0;
+        let _ = write!(
+            svg,
+            "<path class=\"link\" d=\"M{:.1} {:.1}C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}\" fill=\"none\" \
+             stroke=\"#78716c\" marker-end=\"url(#arrow)\"/>",
+            start.0, start.1, first.0, first.1, second.0, second.1, end.0, end.1
+        );
+        if self.repeats(link) {
+            return;
+        }
+        let lines: Vec<String> = link.labels.iter().map(|label| cut(label, ARROW_TEXT)).collect();
+        let area = free(&curve, &lines, taken, &self.others(link));
+        for (number, (line, whole)) in lines.iter().zip(&link.labels).enumerate() {
+            let (x, y) = (area.x + area.width / 2.0, area.y + (number as f64 + 0.8) * ARROW_LINE);
+            let _ = write!(
+                svg,
+                "<text class=\"property\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\" fill=\"#57534e\" \
+                 stroke=\"#fff\" stroke-width=\"4\" paint-order=\"stroke\">{}{}</text>",
+                tooltip(line, whole),
+                escaped(line)
+            );
+        }
+        taken.push(area);
+    }
+
+    /// Whether an earlier arrow says the same and ends at the same box: of such a bundle the first alone has a name.
+    fn repeats(&self, link: &Link<'_>) -> bool {
+        let before = self.links.iter().take_while(|other| !std::ptr::eq(*other, link));
+        before.into_iter().any(|other| other.to == link.to && other.labels == link.labels)
+    }
+}
+
+/// Where names stand clear of all that is placed: in the first near place that is clear of other arrows too; where there is
+/// none, on the curve or as little below it as may be.
+fn free(curve: &Curve, lines: &[String], taken: &[Area], others: &[Area]) -> Area {
+    let clear = |area: &Area, of: &[Area]| !of.iter().any(|other| area.meets(other));
+    let name = Name::of(lines);
+    let mut clearest = near(curve, &name).filter(|area| clear(area, taken) && clear(area, others));
+    let mut below = (0..).flat_map(|step| [0.5, 0.6, 0.4, 0.7, 0.3].map(|t| name.at(curve, t, step)));
+    // Far enough down nothing stands: one of them is found.
+    clearest.next().or_else(|| below.find(|area| clear(area, taken))).unwrap_or_else(|| name.at(curve, 0.5, 0))
+}
+
+/// The places beside an arrow for its name, the best first: along the curve, then ever farther above and below it.
+fn near(curve: &Curve, name: &Name) -> impl Iterator<Item = Area> {
+    let steps = std::iter::once(0).chain((1..=REACH).flat_map(|step| [step, -step]));
+    steps.flat_map(|step| [0.5, 0.6, 0.4, 0.7, 0.3, 0.8, 0.2].map(|t| name.at(curve, t, step)))
+}
+
+/// The room that names of properties take, line under line.
+struct Name {
+    width: f64,
+    height: f64,
+}
+
+impl Name {
+    fn of(lines: &[String]) -> Self {
+        let width = lines.iter().map(|line| width_of(line)).fold(0.0, f64::max);
+        Self { width, height: lines.len() as f64 * ARROW_LINE }
+    }
+
+    /// Its area at a place of a curve, some half lines down; never outside the picture.
+    fn at(&self, curve: &Curve, t: f64, down: i32) -> Area {
+        let (x, y) = curve.at(t);
+        let down = f64::from(down) * ARROW_LINE / 2.0;
+        let (x, y) = ((x - self.width / 2.0).max(0.0), (y - self.height / 2.0).max(0.0) + down);
+        Area { x, y: y.max(0.0), width: self.width, height: self.height }
+    }
+}
+
+/// The whole text, where a line shows it cut.
+fn tooltip(line: &str, whole: &str) -> String {
+    if line.contains('…') { format!("<title>{}</title>", escaped(whole)) } else { String::new() }
+}
+
+/// Pixels that a text is taken to be wide: capitals a little more than others, East Asian characters twice as much.
+fn width_of(text: &str) -> f64 {
+    let of = |character: char| match character {
+        '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}' => 2.0,
+        '\u{ff00}'..='\u{ff60}' | '\u{1f300}'..='\u{1faff}' | '\u{20000}'..='\u{3fffd}' => 2.0,
+        'm' | 'w' | 'M' | 'W' | '—' | '…' | '@' | '%' => 1.5,
+        character if character.is_uppercase() => 1.2,
+        _ => 1.0,
+    };
+    text.chars().map(of).sum::<f64>() * CHARACTER
+}
+
+impl Entity<'_> {
+    fn title(&self) -> String {
+        cut_within(&self.term.label, BOX_TEXT)
+    }
+
+    fn class_line(&self) -> Option<String> {
+        (!self.classes.is_empty()).then(|| cut(&self.classes.join(", "), BOX_TEXT))
+    }
+
+    /// Property, then value: (name, text, whether a literal).
+    fn lines(&self) -> Vec<(String, String, bool)> {
+        let line = |(property, value): &(&str, &LabelledTerm)| {
+            let name = cut(property, BOX_TEXT / 2);
+            let text = cut(&value.label, BOX_TEXT - name.chars().count().min(BOX_TEXT / 2));
+            (name, text, value.kind == TermKind::Literal)
+        };
+        self.rows.iter().map(line).collect()
+    }
+
+    fn width(&self) -> f64 {
+        let line = |(name, text, _): (String, String, bool)| width_of(&format!("{name} “{text}”"));
+        let lines = self.lines().into_iter().map(line);
+        // Titles are bold: a little wider.
+        let title = width_of(&self.title()) * 1.2;
+        let class = self.class_line().map_or(0.0, |line| width_of(&line));
+        lines.chain([title, class]).fold(0.0, f64::max) + 2.0 * PADDING
+    }
+
+    fn area(&self) -> Area {
+        Area { x: self.x, y: self.y, width: self.width(), height: self.height() }
+    }
+
+    fn height(&self) -> f64 {
+        let lines = 1 + usize::from(!self.classes.is_empty()) + self.rows.len();
+        lines as f64 * LINE + PADDING
+    }
+
+    fn draw(&self, svg: &mut String) {
+        let Area { x, y, width, height } = self.area();
+        let iri = if self.term.kind == TermKind::Iri { self.term.value.as_str() } else { "" };
+        let title = if iri.is_empty() { String::new() } else { format!("<title>{}</title>", escaped(iri)) };
+        let _ = write!(
+            svg,
+            "<g class=\"entity\">{title}<rect class=\"box\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" \
+             height=\"{height:.1}\" rx=\"6\" fill=\"#f5f5f0\" stroke=\"#a8a29e\"/>"
+        );
+        let mut y = y + LINE - 3.0;
+        let mut line = |class: &str, fill: &str, more: &str, inner: &str| {
+            let x = x + PADDING;
+            let _ =
+                write!(svg, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" fill=\"{fill}\"{more}>{inner}</text>");
+            y += LINE;
+        };
+        let whole = tooltip(&self.title(), &self.term.label);
+        line("entity-name", "#14532d", " font-weight=\"600\"", &format!("{whole}{}", escaped(&self.title())));
+        if let Some(classes) = self.class_line() {
+            let whole = tooltip(&classes, &self.classes.join(", "));
+            line("class", "#57534e", " font-style=\"italic\"", &format!("{whole}{}", escaped(&classes)));
+        }
+        for ((name, text, literal), (_, value)) in self.lines().into_iter().zip(&self.rows) {
+            let whole = tooltip(&text, &value.label);
+            let text = if literal { format!("“{text}”") } else { text };
+            let name = format!("<tspan class=\"property\" fill=\"#57534e\">{} </tspan>", escaped(&name));
+            line("value", "#1c1917", "", &format!("{whole}{name}{}", escaped(&text)));
+        }
+        svg.push_str("</g>");
+    }
+}
+
+/// At most `most` characters, whitespace and control characters as single spaces.
+#[must_use]
+pub fn cut(text: &str, most: usize) -> String {
+    let text = on_one_line(text);
+    if text.chars().count() <= most {
+        return text;
+    }
+    let mut short: String = text.chars().take(most.saturating_sub(1)).collect();
+    short.truncate(short.trim_end().len());
+    short + "…"
+}
+
+/// As [`cut`], but the end stays too, as far as the start: numbers stand there.
+fn cut_within(text: &str, most: usize) -> String {
+    let text = on_one_line(text);
+    let length = text.chars().count();
+    if length <= most {
+        return text;
+    }
+    let (first, last) = ((most - 1) / 2, most / 2);
+    let start: String = text.chars().take(first).collect();
+    let end: String = text.chars().skip(length - last).collect();
+    format!("{}…{}", start.trim_end(), end.trim_start())
+}
+
+/// Text that XML can hold, in an element or an attribute.
+#[must_use]
+pub fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            // What XML cannot hold.
+            character if character.is_control() || matches!(character, '\u{fffe}' | '\u{ffff}') => safe.push(' '),
+            character => safe.push(character),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,283 @@
+//! Keyword cover: the fewest triples that hold the keywords, telling ones first, near each other where they can be.
+//!
+//! Triples that hold the same keywords are alike at first, so the cover is chosen among the distinct sets of keywords, of
+//! which a query has few: exactly, by breadth-first search over what is covered, for up to [`EXACT`] keywords present;
+//! beyond, greedily by the weight of what is new. Each chosen set then takes, of its triples, one that touches what was
+//! chosen before, else one whose entities hold most of the other sets; then one that says the keyword rather than being
+//! said of it; then the first in order. With budget left, links that join the pieces are added.
+//!
+//! One pass over the triples groups them and one more joins pieces; all else is linear in the triples with keywords. A work
+//! bound and a deadline, looked at between these passes, leave out the later sets and the joining: what is chosen stays.
+
+use super::queue::{Limit, Meter};
+use super::{KeywordMatcher, KeywordSet, Matches, Roles};
+use crate::{Deadline, Snippet, SnippetExtractor, TripleBudget};
+use lodeseek_profile::Profile;
+use lodeseek_rdf::{TermId, TripleGraph};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Keywords up to which the fewest triples are found and not only few: 256 states.
+const EXACT: u32 = 8;
+
+/// What is done with budget that the cover leaves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Rest {
+    Join,
+    Fill,
+}
+
+/// The extractor. See the module documentation.
+#[derive(Clone)]
+pub struct KeywordCover<'m> {
+    keywords: &'m dyn KeywordMatcher,
+    weights: Option<Vec<f64>>,
+    rest: Rest,
+    limit: Limit<'m>,
+}
+
+impl<'m> KeywordCover<'m> {
+    /// For these keywords, each as telling as it is rare among the triples.
+    #[must_use]
+    pub fn new(keywords: &'m dyn KeywordMatcher) -> Self {
+        Self { keywords, weights: None, rest: Rest::Join, limit: Limit::default() }
+    }
+
+    /// With these weights of the keywords, by place.
+    #[must_use]
+    pub fn with_weights(self, weights: Vec<f64>) -> Self {
+        Self { weights: Some(weights), ..self }
+    }
+
+    /// With what budget is left spent on further triples that hold keywords, the heaviest first, and none on joining.
+    #[must_use]
+    pub fn filled(self) -> Self {
+        Self { rest: Rest::Fill, ..self }
+    }
+
+    /// With this bound on the triples looked at again after they were grouped. The first set gets its triple whatever that
+    /// takes; sets for which no work is left get none.
+    #[must_use]
+    pub fn with_work(self, work: u64) -> Self {
+        let limit = Limit { work, ..self.limit };
+        Self { limit, ..self }
+    }
+
+    /// Ends with the triples chosen so far, one at least where a keyword matches, when the deadline has passed.
+    #[must_use]
+    pub fn with_deadline(self, deadline: Deadline<'m>) -> Self {
+        let limit = Limit { deadline, ..self.limit };
+        Self { limit, ..self }
+    }
+}
+
+impl SnippetExtractor for KeywordCover<'_> {
+    fn name(&self) -> &'static str {
+        "keyword cover"
+    }
+
+    fn extract(&self, graph: &TripleGraph, _: &Profile, budget: TripleBudget) -> Snippet {
+        let matches = Matches::of(self.keywords, graph);
+        let groups = matches.groups(graph);
+        let weights = self.weights.clone().unwrap_or_else(|| rarity(&groups, graph.len()));
+        let sets: Vec<KeywordSet> = groups.iter().map(|(set, _)| *set).collect();
+        let cover = cover(&sets, &weights, budget.0);
+        let mut meter = Meter::new(self.limit);
+        let chooser = Chooser { roles: Roles::of(graph), matches: &matches, weights: &weights, groups: &groups };
+        let mut chosen = chooser.choose(&cover, &mut meter);
+        let covered = cover.iter().take(chosen.len()).fold(KeywordSet::NONE, |all, &set| all.with(set));
+        match self.rest {
+            Rest::Join => chooser.join(&mut chosen, budget.0, &mut meter),
+            Rest::Fill => chooser.fill(&mut chosen, budget.0, &mut meter),
+        }
+        let triples = chosen.iter().map(|&place| graph.triples()[place as usize]).collect();
+        Snippet { triples, gain: weight(&weights, covered), interrupted: meter.was_over() }
+    }
+}
+
+/// ln(1 + triples / triples that hold the keyword), by place.
+fn rarity(groups: &[(KeywordSet, Vec<u32>)], triples: usize) -> Vec<f64> {
+    let mut holding = [0usize; 64];
+    for (set, group) in groups {
+        set.places().for_each(|place| holding[place] += group.len());
+    }
+    holding.iter().map(|&count| (triples as f64 / count.max(1) as f64).ln_1p()).collect()
+}
+
+pub(super) fn weight(weights: &[f64], set: KeywordSet) -> f64 {
+    set.places().map(|place| weights.get(place).copied().unwrap_or(0.0)).sum()
+}
+
+/// The sets whose union weighs most, among at most `limit` of those given; of these the fewest. Heaviest first.
+pub(super) fn cover(sets: &[KeywordSet], weights: &[f64], limit: usize) -> Vec<KeywordSet> {
+    let all = sets.iter().fold(KeywordSet::NONE, |all, &set| all.with(set));
+    let mut sets: Vec<KeywordSet> =
+        sets.iter().copied().filter(|set| !sets.iter().any(|other| contains(*other, *set))).collect();
+    let by_weight = |a: &KeywordSet, b: &KeywordSet| weight(weights, *b).total_cmp(&weight(weights, *a)).then(a.cmp(b));
+    sets.sort_by(by_weight);
+    let mut cover = if all.len() <= EXACT { fewest(&sets, all, weights, limit) } else { greedy(&sets, weights, limit) };
+    cover.sort_by(by_weight);
+    cover
+}
+
+/// Whether the other set is a proper part.
+fn contains(set: KeywordSet, other: KeywordSet) -> bool {
+    set != other && other.without(set).is_empty()
+}
+
+/// Breadth first over the unions: the first way to each is one with the fewest sets.
+fn fewest(sets: &[KeywordSet], all: KeywordSet, weights: &[f64], limit: usize) -> Vec<KeywordSet> {
+    let mut way: FxHashMap<KeywordSet, Vec<KeywordSet>> = FxHashMap::from_iter([(KeywordSet::NONE, Vec::new())]);
+    let mut layer = vec![KeywordSet::NONE];
+    let mut best = KeywordSet::NONE;
+    for _ in 0..limit {
+        let mut next = Vec::new();
+        for &covered in &layer {
+            for &set in sets {
+                let union = covered.with(set);
+                if !way.contains_key(&union) {
+                    let longer = way[&covered].iter().copied().chain([set]).collect();
+                    way.insert(union, longer);
+                    next.push(union);
+                }
+            }
+        }
+        for &union in &next {
+            if weight(weights, union) > weight(weights, best) {
+                best = union;
+            }
+        }
+        if best == all || next.is_empty() {
+            break;
+        }
+        layer = next;
+    }
+    way.remove(&best).unwrap_or_default()
+}
+
+fn greedy(sets: &[KeywordSet], weights: &[f64], limit: usize) -> Vec<KeywordSet> {
+    let (mut covered, mut chosen) = (KeywordSet::NONE, Vec::new());
+    while chosen.len() < limit {
+        let new = |set: &KeywordSet| weight(weights, set.without(covered));
+        // `max_by` gives the last of equals.
+        let Some(&best) = sets.iter().rev().max_by(|a, b| new(a).total_cmp(&new(b))) else { break };
+        if best.without(covered).is_empty() {
+            break;
+        }
+        covered = covered.with(best);
+        chosen.push(best);
+    }
+    chosen
+}
+
+struct Chooser<'c> {
+    roles: Roles<'c>,
+    matches: &'c Matches,
+    weights: &'c [f64],
+    groups: &'c [(KeywordSet, Vec<u32>)],
+}
+
+impl Chooser<'_> {
+    fn group(&self, set: KeywordSet) -> &[u32] {
+        self.groups.binary_search_by_key(&set, |(set, _)| *set).map_or(&[], |place| &self.groups[place].1)
+    }
+
+    fn said(&self, place: u32) -> f64 {
+        weight(self.weights, self.matches.said(self.roles.triple(place)))
+    }
+
+    /// A triple for each set, as far as the meter allows.
+    fn choose(&self, cover: &[KeywordSet], meter: &mut Meter<'_>) -> Vec<u32> {
+        let near = self.near(cover);
+        let mut touched: FxHashSet<TermId> = FxHashSet::default();
+        let mut chosen = Vec::with_capacity(cover.len());
+        for &set in cover {
+            if meter.is_over(self.group(set).len() as u64) {
+                break;
+            }
+            meter.start();
+            let key = |&place: &u32| {
+                let ends = || self.roles.ends(self.roles.triple(place));
+                let touches = ends().filter(|end| touched.contains(end)).count();
+                let sets = ends().fold(0u64, |all, end| all | near.get(&end).copied().unwrap_or(0)).count_ones();
+                (touches, sets)
+            };
+            let better = |a: &&u32, b: &&u32| {
+                key(a).cmp(&key(b)).then_with(|| self.said(**a).total_cmp(&self.said(**b))).then_with(|| b.cmp(a))
+            };
+            if let Some(&best) = self.group(set).iter().max_by(better) {
+                touched.extend(self.roles.ends(self.roles.triple(best)));
+                chosen.push(best);
+            }
+        }
+        chosen
+    }
+
+    /// By entity: which of the cover's sets its triples hold, as bits by place in the cover.
+    fn near(&self, cover: &[KeywordSet]) -> FxHashMap<TermId, u64> {
+        let mut near: FxHashMap<TermId, u64> = FxHashMap::default();
+        if cover.len() > 1 {
+            for (bit, &set) in cover.iter().enumerate() {
+                for &place in self.group(set) {
+                    for end in self.roles.ends(self.roles.triple(place)) {
+                        *near.entry(end).or_default() |= 1 << bit;
+                    }
+                }
+            }
+        }
+        near
+    }
+
+    /// Adds links between entities of different pieces, in order.
+    fn join(&self, chosen: &mut Vec<u32>, limit: usize, meter: &mut Meter<'_>) {
+        let mut piece: FxHashMap<TermId, u32> = FxHashMap::default();
+        let mut pieces = 0;
+        for &place in chosen.iter() {
+            let mut ends = self.roles.ends(self.roles.triple(place));
+            let (first, second) = (ends.next(), ends.next());
+            pieces += 1;
+            for end in [first, second].into_iter().flatten() {
+                let own = piece.insert(end, pieces).unwrap_or(pieces);
+                merge(&mut piece, own, pieces);
+            }
+        }
+        let is_whole = chosen.len() >= limit || piece.values().all(|&own| own == pieces);
+        if is_whole || meter.is_over(self.roles.graph.len() as u64) {
+            return;
+        }
+        for place in 0..self.roles.graph.len() as u32 {
+            let triple = self.roles.triple(place);
+            let Some(target) = self.roles.target(triple) else { continue };
+            if let (Some(&from), Some(&to)) = (piece.get(&triple.subject), piece.get(&target))
+                && from != to
+                && chosen.len() < limit
+            {
+                merge(&mut piece, from, to);
+                chosen.push(place);
+            }
+        }
+    }
+
+    /// Adds further triples with keywords: the heaviest sets first, of one set those that say the keyword.
+    fn fill(&self, chosen: &mut Vec<u32>, limit: usize, meter: &mut Meter<'_>) {
+        let mut groups: Vec<&(KeywordSet, Vec<u32>)> = self.groups.iter().collect();
+        groups.sort_by(|a, b| weight(self.weights, b.0).total_cmp(&weight(self.weights, a.0)).then(a.0.cmp(&b.0)));
+        for (_, group) in groups {
+            if chosen.len() >= limit || meter.is_over(group.len() as u64) {
+                return;
+            }
+            let mut further: Vec<u32> = group.iter().copied().filter(|place| !chosen.contains(place)).collect();
+            let wanted = (limit - chosen.len()).min(further.len());
+            let order = |a: &u32, b: &u32| self.said(*b).total_cmp(&self.said(*a)).then_with(|| a.cmp(b));
+            if wanted < further.len() {
+                further.select_nth_unstable_by(wanted, order);
+                further.truncate(wanted);
+            }
+            further.sort_unstable_by(order);
+            chosen.extend(further);
+        }
+    }
+}
+
+fn merge(piece: &mut FxHashMap<TermId, u32>, from: u32, to: u32) {
+    piece.values_mut().filter(|own| **own == from).for_each(|own| *own = to);
+}

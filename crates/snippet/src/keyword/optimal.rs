@@ -1,0 +1,405 @@
+//! The optimal data snippet: covers the keywords, then says most of the dataset in as large a piece as it can.
+//!
+//! An objective over sets of triples, from the research on snippets that explain why a dataset was found (nju-websoft,
+//! *optimal data snippets*). With *T* triples, *n* the count of a property or pattern, *E* the entities, *k* the budget:
+//!
+//! ```text
+//! F(S) = Σ n/T                                                              over the properties in S
+//!      + Σ ln(in + 1) / Σ_E ln(in + 1) + ln(out + 1) / Σ_E ln(out + 1)      over the entities in S
+//!      + Σ n/|E| · largest share of its elements that one entity shows in S over the entity description patterns
+//!      + 2 · |largest piece of S| / k
+//! ```
+//!
+//! subject to |S| ≤ k and S holding min(k, those there are) of the keywords. A piece is connected by entities; literals and
+//! classes connect nothing. The greedy takes triples with most new keywords until all are covered, then those that add most
+//! to *F*; of equal keywords what adds most to *F*, of equal gains the first in order.
+//!
+//! *Cost.* Properties, entities and patterns shown by others only take away from a triple's gain. It can rise where one of
+//! its ends shows more than before or belongs to a piece that grew, so after each choice the triples at the ends of the
+//! chosen one, and at those pieces that joined the largest or grew without being it, are looked at again: O(T) once, the
+//! triples at such ends for each of k choices, and O(log T) for each that is queued again. The keywords are covered before
+//! that, each step looking at the triples with the sets of keywords that are best then. A work bound and a deadline end the
+//! choice early, after one triple at least: what there is then is the beginning of what there would be.
+
+use super::queue::{Candidate, LazyQueue, Limit, Meter};
+use super::{Degrees, KeywordMatcher, KeywordSet, Matches, Roles, log1, shares};
+use crate::{Deadline, Snippet, SnippetExtractor, TripleBudget};
+use lodeseek_profile::{Element, PatternId, Patterns, Profile};
+use lodeseek_rdf::{TermId, Triple, TripleGraph};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The weight of the largest piece beside each of the other parts.
+const PIECE_WEIGHT: f64 = 2.0;
+
+/// With which triple a snippet begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Opening {
+    #[default]
+    Keywords,
+    BestTriple,
+}
+
+/// The extractor. See the module documentation.
+#[derive(Clone, Copy)]
+pub struct OptimalSnippet<'m> {
+    keywords: &'m dyn KeywordMatcher,
+    patterns: Option<&'m Patterns>,
+    opening: Opening,
+    limit: Limit<'m>,
+}
+
+impl<'m> OptimalSnippet<'m> {
+    /// For these keywords.
+    #[must_use]
+    pub fn new(keywords: &'m dyn KeywordMatcher) -> Self {
+        Self { keywords, patterns: None, opening: Opening::default(), limit: Limit::default() }
+    }
+
+    /// With the patterns of the graph, where they are known; otherwise they are found.
+    #[must_use]
+    pub fn with_patterns(self, patterns: &'m Patterns) -> Self {
+        Self { patterns: Some(patterns), ..self }
+    }
+
+    /// Beginning with the triple that adds most to the objective, whatever its keywords.
+    #[must_use]
+    pub fn with_best_triple_first(self) -> Self {
+        Self { opening: Opening::BestTriple, ..self }
+    }
+
+    /// With this bound on the triples looked at again after the first look at all. The snippet has one triple at least.
+    #[must_use]
+    pub fn with_work(self, work: u64) -> Self {
+        Self { limit: Limit { work, ..self.limit }, ..self }
+    }
+
+    /// Ends with the triples chosen so far, one at least, when the deadline has passed.
+    #[must_use]
+    pub fn with_deadline(self, deadline: Deadline<'m>) -> Self {
+        Self { limit: Limit { deadline, ..self.limit }, ..self }
+    }
+}
+
+impl SnippetExtractor for OptimalSnippet<'_> {
+    fn name(&self) -> &'static str {
+        "optimal data snippet"
+    }
+
+    fn extract(&self, graph: &TripleGraph, profile: &Profile, budget: TripleBudget) -> Snippet {
+        if graph.is_empty() || budget.0 == 0 {
+            return Snippet { triples: Vec::new(), gain: 0.0, interrupted: false };
+        }
+        let found = self.patterns.is_none().then(|| Patterns::without_links(graph));
+        let patterns = self.patterns.or(found.as_ref());
+        let weights = Weights::of(graph, profile, patterns, budget);
+        let matches = Matches::of(self.keywords, graph);
+        let mut objective = Objective::new(&weights);
+        let meter = Meter::new(self.limit);
+        let mut greedy = Greedy { objective: &mut objective, chosen: Vec::new(), budget: budget.0, gain: 0.0, meter };
+        let mut uncovered = matches.present();
+        if self.opening == Opening::BestTriple
+            && let Some(best) = greedy.best(0..graph.len() as u32)
+        {
+            uncovered = uncovered.without(matches.triple(weights.roles.triple(best.triple)));
+            greedy.choose(best);
+        }
+        greedy.cover_keywords(&matches, uncovered);
+        greedy.fill(graph.len());
+        let triples = greedy.chosen.iter().map(|&place| weights.roles.triple(place)).collect();
+        Snippet { triples, gain: greedy.gain, interrupted: greedy.meter.was_over() }
+    }
+}
+
+/// What does not change while a snippet grows.
+pub(super) struct Weights<'g> {
+    roles: Roles<'g>,
+    patterns: Option<&'g Patterns>,
+    /// By term: the share of a property, the centrality of an entity.
+    property: Vec<f64>,
+    entity: Vec<f64>,
+    /// By pattern: what one element more of it adds.
+    element: Vec<f64>,
+    /// What a triple more in the largest piece adds.
+    piece: f64,
+    links: LinksTo,
+}
+
+impl<'g> Weights<'g> {
+    pub(super) fn of(
+        graph: &'g TripleGraph,
+        profile: &Profile,
+        patterns: Option<&'g Patterns>,
+        budget: TripleBudget,
+    ) -> Self {
+        let roles = Roles::of(graph);
+        let entities = patterns.map_or(0, |patterns| patterns.entities().len()) as f64;
+        let element = patterns.into_iter().flat_map(Patterns::patterns);
+        Self {
+            property: shares(graph.term_count(), &profile.properties, profile.triples),
+            entity: centrality(graph),
+            element: element.map(|one| one.count() as f64 / entities / one.elements.len() as f64).collect(),
+            piece: PIECE_WEIGHT / budget.0 as f64,
+            links: LinksTo::of(&roles),
+            patterns,
+            roles,
+        }
+    }
+
+    /// The places of the triples at an entity.
+    fn at(&self, entity: TermId) -> impl Iterator<Item = u32> {
+        let from = self.roles.graph.subject_range(entity).map(|place| place as u32);
+        from.chain(self.links.row(entity).iter().copied())
+    }
+
+    /// What a triple shows of the patterns of its ends; of a link to itself, both.
+    fn shown(&self, triple: Triple) -> impl Iterator<Item = (TermId, Element)> {
+        let own = match (self.roles.class(triple), Some(triple.predicate) == self.roles.kind) {
+            (Some(class), _) => Some(Element::Class(class)),
+            (None, false) => Some(Element::Outgoing(triple.predicate)),
+            (None, true) => None, // a literal is no class
+        };
+        let other = self.roles.target(triple).map(|target| (target, Element::Incoming(triple.predicate)));
+        own.map(|element| (triple.subject, element)).into_iter().chain(other)
+    }
+}
+
+/// By term: its logarithmic degrees as shares of all entities'.
+fn centrality(graph: &TripleGraph) -> Vec<f64> {
+    let degrees = Degrees::of(graph);
+    let total = |all: &[u32]| Some(all.iter().copied().map(log1).sum()).filter(|&sum: &f64| sum > 0.0).unwrap_or(1.0);
+    let (out, into) = (total(&degrees.out), total(&degrees.into));
+    degrees.out.iter().zip(&degrees.into).map(|(&o, &i)| log1(o) / out + log1(i) / into).collect()
+}
+
+/// The links to each entity: rows of `places` between two starts.
+struct LinksTo {
+    starts: Vec<u32>,
+    places: Vec<u32>,
+}
+
+impl LinksTo {
+    fn of(roles: &Roles<'_>) -> Self {
+        let links =
+            || (0..roles.graph.len() as u32).filter_map(|place| Some((roles.target(roles.triple(place))?, place)));
+        let mut starts = vec![0u32; roles.graph.term_count() + 1];
+        for (target, _) in links() {
+            starts[target.index() + 1] += 1;
+        }
+        for index in 1..starts.len() {
+            starts[index] += starts[index - 1];
+        }
+        let mut next = starts.clone();
+        let mut places = vec![0; links().count()];
+        for (target, place) in links() {
+            places[next[target.index()] as usize] = place;
+            next[target.index()] += 1;
+        }
+        Self { starts, places }
+    }
+
+    fn row(&self, term: TermId) -> &[u32] {
+        &self.places[self.starts[term.index()] as usize..self.starts[term.index() + 1] as usize]
+    }
+}
+
+/// The objective of a growing set of triples.
+pub(super) struct Objective<'w> {
+    weights: &'w Weights<'w>,
+    has_property: FxHashSet<TermId>,
+    /// By entity: the number of its piece.
+    piece_of: FxHashMap<TermId, u32>,
+    /// By piece: its triples. A piece that was joined to another has none.
+    pieces: Vec<u32>,
+    shown: FxHashSet<(TermId, Element)>,
+    shown_of: FxHashMap<TermId, u32>,
+    /// By pattern: the most elements that one entity shows.
+    best: FxHashMap<PatternId, u32>,
+}
+
+impl<'w> Objective<'w> {
+    pub(super) fn new(weights: &'w Weights<'w>) -> Self {
+        Self {
+            weights,
+            has_property: FxHashSet::default(),
+            piece_of: FxHashMap::default(),
+            pieces: Vec::new(),
+            shown: FxHashSet::default(),
+            shown_of: FxHashMap::default(),
+            best: FxHashMap::default(),
+        }
+    }
+
+    /// What a triple would add now.
+    pub(super) fn gain(&self, place: u32) -> f64 {
+        let triple = self.weights.roles.triple(place);
+        let property = if self.has_property.contains(&triple.predicate) {
+            0.0
+        } else {
+            self.weights.property[triple.predicate.index()]
+        };
+        let new = self.weights.roles.ends(triple).filter(|end| !self.piece_of.contains_key(end));
+        let entities: f64 = new.map(|end| self.weights.entity[end.index()]).sum();
+        property + entities + self.pattern_gain(triple) + self.piece_gain(triple)
+    }
+
+    /// The patterns of the ends with what their entities would show; at most two.
+    fn would_show(&self, triple: Triple) -> [Option<(PatternId, u32)>; 2] {
+        let mut counts: [Option<(TermId, u32)>; 2] = [None; 2];
+        for (entity, element) in self.weights.shown(triple) {
+            let new = u32::from(!self.shown.contains(&(entity, element)));
+            match &mut counts[0] {
+                Some((first, count)) if *first == entity => *count += new,
+                Some(_) => counts[1] = Some((entity, new)),
+                None => counts[0] = Some((entity, new)),
+            }
+        }
+        counts.map(|one| {
+            let (entity, new) = one?;
+            let pattern = self.weights.patterns?.pattern_of(entity)?;
+            Some((pattern, self.shown_of.get(&entity).copied().unwrap_or(0) + new))
+        })
+    }
+
+    fn pattern_gain(&self, triple: Triple) -> f64 {
+        let more = |(pattern, count): (PatternId, u32)| {
+            let best = self.best.get(&pattern).copied().unwrap_or(0);
+            f64::from(count.saturating_sub(best)) * self.weights.element[pattern.index()]
+        };
+        match self.would_show(triple) {
+            [Some(a), Some(b)] if a.0 == b.0 => more((a.0, a.1.max(b.1))),
+            ends => ends.into_iter().flatten().map(more).sum(),
+        }
+    }
+
+    fn piece(&self, entity: TermId) -> Option<u32> {
+        self.piece_of.get(&entity).copied()
+    }
+
+    fn size(&self, piece: u32) -> u32 {
+        self.pieces[piece as usize]
+    }
+
+    fn largest(&self) -> u32 {
+        self.pieces.iter().copied().max().unwrap_or(0)
+    }
+
+    /// The pieces that a triple would join.
+    fn joins(&self, triple: Triple) -> impl Iterator<Item = u32> {
+        let mut pieces = self.weights.roles.ends(triple).map(|end| self.piece(end));
+        let (first, second) = (pieces.next().flatten(), pieces.next().flatten());
+        first.into_iter().chain(second.filter(|_| second != first))
+    }
+
+    fn piece_gain(&self, triple: Triple) -> f64 {
+        let joined: u32 = 1 + self.joins(triple).map(|piece| self.size(piece)).sum::<u32>();
+        f64::from(joined.saturating_sub(self.largest())) * self.weights.piece
+    }
+
+    /// Adds a triple; hands out the entities at whose triples gains may have risen.
+    pub(super) fn add(&mut self, place: u32) -> FxHashSet<TermId> {
+        let triple = self.weights.roles.triple(place);
+        self.has_property.insert(triple.predicate);
+        for (pattern, count) in self.would_show(triple).into_iter().flatten() {
+            let best = self.best.entry(pattern).or_default();
+            *best = (*best).max(count);
+        }
+        for (entity, element) in self.weights.shown(triple) {
+            if self.shown.insert((entity, element)) {
+                *self.shown_of.entry(entity).or_default() += 1;
+            }
+        }
+        let largest = self.largest();
+        let joined: Vec<u32> = self.joins(triple).collect();
+        let mut risen: FxHashSet<TermId> = self.weights.roles.ends(triple).collect();
+        // At the entities of what was the largest piece nothing rises: it and the largest have grown alike.
+        let grown = |piece: &u32| joined.contains(piece) && self.size(*piece) < largest;
+        risen.extend(self.piece_of.iter().filter(|(_, piece)| grown(piece)).map(|(entity, _)| *entity));
+        self.merge(triple, &joined);
+        risen
+    }
+
+    fn merge(&mut self, triple: Triple, joined: &[u32]) {
+        let into = joined.first().copied().unwrap_or_else(|| {
+            self.pieces.push(0);
+            self.pieces.len() as u32 - 1
+        });
+        for &other in joined.iter().skip(1) {
+            self.pieces[into as usize] += std::mem::take(&mut self.pieces[other as usize]);
+            self.piece_of.values_mut().filter(|piece| **piece == other).for_each(|piece| *piece = into);
+        }
+        self.pieces[into as usize] += 1;
+        for end in self.weights.roles.ends(triple) {
+            self.piece_of.insert(end, into);
+        }
+    }
+}
+
+struct Greedy<'o, 'w, 'h> {
+    objective: &'o mut Objective<'w>,
+    chosen: Vec<u32>,
+    budget: usize,
+    gain: f64,
+    meter: Meter<'h>,
+}
+
+impl Greedy<'_, '_, '_> {
+    /// The triple of these that adds most.
+    fn best(&self, places: impl Iterator<Item = u32>) -> Option<Candidate> {
+        places.map(|triple| Candidate { gain: self.objective.gain(triple), triple }).max()
+    }
+
+    fn choose(&mut self, candidate: Candidate) -> FxHashSet<TermId> {
+        self.meter.start();
+        self.chosen.push(candidate.triple);
+        self.gain += candidate.gain;
+        self.objective.add(candidate.triple)
+    }
+
+    /// Takes triples with most new keywords until none is left to cover.
+    fn cover_keywords(&mut self, matches: &Matches, mut uncovered: KeywordSet) {
+        if uncovered.is_empty() {
+            return;
+        }
+        let groups = matches.groups(self.objective.weights.roles.graph);
+        while !uncovered.is_empty() && self.chosen.len() < self.budget {
+            let new = |set: KeywordSet| set.shared_with(uncovered).len();
+            let most = groups.iter().map(|(set, _)| new(*set)).max().unwrap_or(0);
+            let tied: Vec<&[u32]> =
+                groups.iter().filter(|(set, _)| new(*set) == most).map(|(_, group)| &group[..]).collect();
+            if self.meter.is_over(tied.iter().map(|group| group.len() as u64).sum()) {
+                return;
+            }
+            let Some(best) = self.best(tied.into_iter().flatten().copied()) else { return };
+            uncovered = uncovered.without(matches.triple(self.objective.weights.roles.triple(best.triple)));
+            self.choose(best);
+        }
+    }
+
+    /// Takes what adds most to the objective until the budget is spent.
+    fn fill(&mut self, triples: usize) {
+        if self.chosen.len() >= self.budget || self.meter.is_over(0) {
+            return;
+        }
+        let mut queue = LazyQueue::new(triples, |triple| self.objective.gain(triple));
+        self.chosen.iter().for_each(|&triple| queue.remove(triple));
+        while let Some(best) = queue.pop(|triple| self.objective.gain(triple), &mut self.meter) {
+            let risen = self.choose(best);
+            if self.chosen.len() >= self.budget {
+                return;
+            }
+            self.raise(&mut queue, risen);
+        }
+    }
+
+    /// Looks again at the triples of these entities.
+    fn raise(&mut self, queue: &mut LazyQueue, risen: FxHashSet<TermId>) {
+        for entity in risen {
+            for triple in self.objective.weights.at(entity) {
+                if self.meter.is_over(1) {
+                    return; // and no further triple is taken from the queue
+                }
+                queue.raise(triple, |triple| self.objective.gain(triple));
+            }
+        }
+    }
+}

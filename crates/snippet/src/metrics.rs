@@ -1,0 +1,278 @@
+//! How well a snippet stands for its dataset, and for a need.
+//!
+//! The measures of X. Wang, G. Cheng, J. Z. Pan, E. Kharlamov, Y. Qu: *BANDAR: Benchmarking Snippet Generation Algorithms
+//! for (RDF) Dataset Search*, IEEE TKDE 35(2), 2023. All are from 0 to 1, more is better. *S* is the snippet, *E(S)* its
+//! entities: subjects, and objects of triples other than `rdf:type` that are no literals.
+//!
+//! | measure | says |
+//! |---|---|
+//! | SkmRep | harmonic mean of the shares of the dataset's triples whose property, and of its `rdf:type` triples whose class, is in *S*; the first alone where nothing has a type |
+//! | EntRep | harmonic mean of the mean ln(out + 1)/ln(largest out + 1) and the mean ln(in + 1)/ln(largest in + 1) over *E(S)*; the first alone where the dataset has no links |
+//! | DescRep | share of the dataset's entities whose description pattern some entity shows completely in *S* |
+//! | LinkRep | share of the dataset's links whose link pattern a link in *S* has whose ends both show their whole pattern there |
+//! | KwRel | share of the keywords that *S* holds, of those that the dataset holds |
+//! | QryRel | share of the pairs of adjacent keywords of the query that *S* holds in one component, of those that the dataset holds in one; KwRel where there is no such pair |
+//!
+//! *Where BANDAR's code does something else.* Its link patterns also have the `rdf:type` triples to classes that are
+//! described themselves; here links are as in [`Patterns`], between entities and without `rdf:type`. It counts an incoming
+//! `rdf:type` as an element that such a class shows, but never as one it has; here it is neither. A pair of query words
+//! that it skips because the second is no keyword makes it skip the pair after too, which has no keyword first and so never
+//! counts; here pairs are simply looked at one by one. For components, the nodes of a snippet are subjects, predicates and
+//! objects, as there; of the dataset subjects and objects, the words of a predicate being said in the component of its
+//! triple.
+//!
+//! A dataset without triples scores 0 throughout, as an empty snippet does, except where the dataset has nothing that a
+//! measure asks for: KwRel and QryRel are then absent.
+
+use super::Snippet;
+use super::keyword::{Degrees, KeywordSet, Matches, log1};
+use lodeseek_profile::{Element, Patterns, Profile};
+use lodeseek_rdf::vocab::rdf;
+use lodeseek_rdf::{TermId, Triple, TripleGraph};
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::Serialize;
+use std::fmt;
+
+/// What a dataset is measured by, computed once for all its snippets.
+pub struct Reference<'g> {
+    graph: &'g TripleGraph,
+    profile: &'g Profile,
+    patterns: &'g Patterns,
+    degrees: Degrees,
+    kind: Option<TermId>,
+}
+
+/// A need, as far as a dataset can answer it.
+#[derive(Clone, Debug)]
+pub struct Need<'g> {
+    matches: &'g Matches,
+    present: KeywordSet,
+    pairs: Vec<KeywordSet>,
+}
+
+/// The measures of one snippet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the module's table says what they are")]
+pub struct Report {
+    pub skm_rep: f64,
+    pub ent_rep: f64,
+    pub desc_rep: f64,
+    pub link_rep: f64,
+    /// Absent without a need, or where the dataset holds no keyword of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kw_rel: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub qry_rel: Option<f64>,
+}
+
+impl Report {
+    /// The names, in the order of [`values`](Self::values).
+    pub const NAMES: [&str; 6] = ["SkmRep", "EntRep", "DescRep", "LinkRep", "KwRel", "QryRel"];
+
+    /// Measures a snippet of a graph.
+    #[must_use]
+    pub fn of(graph: &TripleGraph, profile: &Profile, patterns: &Patterns, snippet: &Snippet) -> Self {
+        Reference::new(graph, profile, patterns).report(snippet, None)
+    }
+
+    /// The values, in the order of [`NAMES`](Self::NAMES).
+    #[must_use]
+    pub fn values(&self) -> [Option<f64>; 6] {
+        let Self { skm_rep, ent_rep, desc_rep, link_rep, kw_rel, qry_rel } = *self;
+        [Some(skm_rep), Some(ent_rep), Some(desc_rep), Some(link_rep), kw_rel, qry_rel]
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known = Self::NAMES.iter().zip(self.values()).filter_map(|(name, value)| Some((name, value?)));
+        for (place, (name, value)) in known.enumerate() {
+            write!(f, "{}{name} {value:.4}", if place == 0 { "" } else { "  " })?;
+        }
+        Ok(())
+    }
+}
+
+impl<'g> Need<'g> {
+    /// The need of a query, given its keywords in the order in which it says them, as places of the matcher's bits.
+    #[must_use]
+    pub fn of(graph: &TripleGraph, matches: &'g Matches, sequence: &[usize]) -> Self {
+        let present = matches.present();
+        let mut pairs: Vec<KeywordSet> = sequence
+            .windows(2)
+            .filter(|pair| pair.iter().all(|&place| place < 64) && pair[0] != pair[1])
+            .map(|pair| KeywordSet(1 << pair[0] | 1 << pair[1]))
+            .filter(|pair| pair.without(present).is_empty())
+            .collect();
+        if !pairs.is_empty() {
+            let links = graph.triples().iter().map(|triple| (triple.subject, triple.object, matches.triple(*triple)));
+            let components = components(links);
+            pairs.retain(|&pair| holds(&components, pair));
+        }
+        Self { matches, present, pairs }
+    }
+}
+
+impl<'g> Reference<'g> {
+    /// The reference of a graph.
+    #[must_use]
+    pub fn new(graph: &'g TripleGraph, profile: &'g Profile, patterns: &'g Patterns) -> Self {
+        Self { graph, profile, patterns, degrees: Degrees::of(graph), kind: graph.iri(rdf::TYPE) }
+    }
+
+    /// Measures a snippet.
+    #[must_use]
+    pub fn report(&self, snippet: &Snippet, need: Option<&Need<'_>>) -> Report {
+        let complete = self.complete(&snippet.triples);
+        let kw_rel = need.and_then(|need| kw_rel(&snippet.triples, need));
+        Report {
+            skm_rep: self.skm_rep(&snippet.triples),
+            ent_rep: self.ent_rep(&snippet.triples),
+            desc_rep: self.desc_rep(&complete),
+            link_rep: self.link_rep(&snippet.triples, &complete),
+            kw_rel,
+            qry_rel: need.and_then(|need| qry_rel(&snippet.triples, need)).or(kw_rel),
+        }
+    }
+
+    /// The entity a triple leads to.
+    fn target(&self, triple: Triple) -> Option<TermId> {
+        (Some(triple.predicate) != self.kind && !self.graph.is_literal(triple.object)).then_some(triple.object)
+    }
+
+    fn class(&self, triple: Triple) -> Option<TermId> {
+        (Some(triple.predicate) == self.kind && !self.graph.is_literal(triple.object)).then_some(triple.object)
+    }
+
+    fn skm_rep(&self, snippet: &[Triple]) -> f64 {
+        let share = |counts: &[(TermId, u64)], shown: FxHashSet<TermId>, total: u64| {
+            let counts = counts.iter().filter(|(id, _)| shown.contains(id));
+            ratio(counts.map(|(_, count)| count).sum(), total)
+        };
+        let properties = snippet.iter().map(|triple| triple.predicate).collect();
+        let properties = share(&self.profile.properties, properties, self.profile.triples);
+        if self.profile.type_triples == 0 {
+            return properties;
+        }
+        let classes = snippet.iter().filter_map(|&triple| self.class(triple)).collect();
+        harmonic(properties, share(&self.profile.classes, classes, self.profile.type_triples))
+    }
+
+    fn ent_rep(&self, snippet: &[Triple]) -> f64 {
+        let entities: FxHashSet<TermId> =
+            snippet.iter().flat_map(|&triple| [Some(triple.subject), self.target(triple)]).flatten().collect();
+        if entities.is_empty() {
+            return 0.0;
+        }
+        // Summed in order: a sum of floats must not depend on that of a hash table.
+        let mut entities: Vec<TermId> = entities.into_iter().collect();
+        entities.sort_unstable();
+        let mean = |degrees: &[u32]| {
+            let largest = degrees.iter().copied().max().unwrap_or(0);
+            let sum: f64 = entities.iter().map(|entity| log1(degrees[entity.index()])).sum();
+            (largest > 0).then(|| sum / log1(largest) / entities.len() as f64)
+        };
+        let out = mean(&self.degrees.out).unwrap_or(0.0);
+        mean(&self.degrees.into).map_or(out, |into| harmonic(out, into))
+    }
+
+    /// The entities that show their whole pattern.
+    fn complete(&self, snippet: &[Triple]) -> FxHashSet<TermId> {
+        let mut shown: FxHashMap<TermId, FxHashSet<Element>> = FxHashMap::default();
+        for &triple in snippet {
+            if let Some(class) = self.class(triple) {
+                shown.entry(triple.subject).or_default().insert(Element::Class(class));
+            } else if Some(triple.predicate) != self.kind {
+                shown.entry(triple.subject).or_default().insert(Element::Outgoing(triple.predicate));
+            }
+            if let Some(target) = self.target(triple) {
+                shown.entry(target).or_default().insert(Element::Incoming(triple.predicate));
+            }
+        }
+        // What is shown is part of the pattern, so equal numbers are equal sets.
+        let whole = |(entity, elements): (TermId, FxHashSet<Element>)| {
+            let pattern = self.patterns.pattern(self.patterns.pattern_of(entity)?);
+            (pattern.elements.len() == elements.len()).then_some(entity)
+        };
+        shown.into_iter().filter_map(whole).collect()
+    }
+
+    fn desc_rep(&self, complete: &FxHashSet<TermId>) -> f64 {
+        let patterns: FxHashSet<_> = complete.iter().filter_map(|&entity| self.patterns.pattern_of(entity)).collect();
+        let described = patterns.into_iter().map(|id| self.patterns.pattern(id).count()).sum();
+        ratio(described, self.patterns.entities().len() as u64)
+    }
+
+    fn link_rep(&self, snippet: &[Triple], complete: &FxHashSet<TermId>) -> f64 {
+        let whole = |triple: &&Triple| {
+            complete.contains(&triple.subject) && self.target(**triple).is_some_and(|target| complete.contains(&target))
+        };
+        let place = |triple: &Triple| self.graph.triples().binary_search(triple).ok();
+        let links = snippet.iter().filter(whole).filter_map(place);
+        let patterns: FxHashSet<_> = links.filter_map(|place| self.patterns.link_pattern_of(place)).collect();
+        ratio(patterns.into_iter().map(|id| self.patterns.link_count(id)).sum(), self.patterns.total_links())
+    }
+}
+
+fn kw_rel(snippet: &[Triple], need: &Need<'_>) -> Option<f64> {
+    let held = snippet.iter().fold(KeywordSet::NONE, |all, triple| all.with(need.matches.triple(*triple)));
+    (!need.present.is_empty()).then(|| f64::from(held.len()) / f64::from(need.present.len()))
+}
+
+/// `None` where the dataset holds no pair.
+fn qry_rel(snippet: &[Triple], need: &Need<'_>) -> Option<f64> {
+    if need.pairs.is_empty() {
+        return None;
+    }
+    let links = snippet.iter().flat_map(|&triple| {
+        let held = need.matches.triple(triple);
+        [(triple.subject, triple.predicate, held), (triple.predicate, triple.object, held)]
+    });
+    let components = components(links);
+    let held = need.pairs.iter().filter(|&&pair| holds(&components, pair)).count();
+    Some(held as f64 / need.pairs.len() as f64)
+}
+
+/// The keywords of each component of the graph of these links.
+fn components(links: impl Iterator<Item = (TermId, TermId, KeywordSet)>) -> Vec<KeywordSet> {
+    let mut numbers: FxHashMap<TermId, usize> = FxHashMap::default();
+    let mut parents: Vec<usize> = Vec::new();
+    let mut held: Vec<KeywordSet> = Vec::new();
+    for (from, to, keywords) in links {
+        let [from, to] = [from, to].map(|term| {
+            let node = *numbers.entry(term).or_insert(parents.len());
+            if node == parents.len() {
+                parents.push(node);
+                held.push(KeywordSet::NONE);
+            }
+            root(&mut parents, node)
+        });
+        parents[to] = from;
+        held[from] = held[from].with(held[to]).with(keywords);
+    }
+    let roots = parents.iter().enumerate().filter(|(node, parent)| node == *parent);
+    roots.map(|(node, _)| held[node]).collect()
+}
+
+fn root(parents: &mut [usize], mut node: usize) -> usize {
+    while parents[node] != node {
+        parents[node] = parents[parents[node]];
+        node = parents[node];
+    }
+    node
+}
+
+fn holds(components: &[KeywordSet], pair: KeywordSet) -> bool {
+    components.iter().any(|held| pair.without(*held).is_empty())
+}
+
+fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+fn harmonic(a: f64, b: f64) -> f64 {
+    if a + b == 0.0 { 0.0 } else { 2.0 * a * b / (a + b) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,130 @@
+//! One entity for each pattern: the form of pattern coverage that fills the texts of dense rankers.
+//!
+//! Q. Chen, X. Chen, …, G. Cheng: *Dense Re-Ranking with Weak Supervision for RDF Dataset Search*, ISWC 2023, takes subsets
+//! of triples that each cover one entity description pattern, ranked by its frequency. The paper leaves open which entity
+//! stands for a pattern. Here it is the one of which the triples chosen before show most; among equals that with the
+//! shortest name, IRIs before blank nodes; then the first.
+
+use super::{Scene, described_share};
+use crate::{Deadline, Snippet, SnippetExtractor, TripleBudget};
+use lodeseek_profile::{Element, EntityPattern, PatternId, Patterns, Profile};
+use lodeseek_rdf::{TermId, Triple, TripleGraph};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Reverse;
+
+/// Triples looked at for the example with the shortest text of one element.
+const EXAMPLES: usize = 64;
+
+/// How representatives are chosen.
+#[derive(Clone, Copy, Default)]
+pub struct RepresentativeOptions<'h> {
+    /// When no further pattern is shown.
+    pub deadline: Deadline<'h>,
+}
+
+/// The extractor. See the module documentation. O(T) beyond the patterns, whatever the budget.
+#[derive(Clone, Copy, Default)]
+pub struct PatternRepresentatives<'h> {
+    options: RepresentativeOptions<'h>,
+}
+
+impl<'h> PatternRepresentatives<'h> {
+    /// With these options.
+    #[must_use]
+    pub fn new(options: RepresentativeOptions<'h>) -> Self {
+        Self { options }
+    }
+}
+
+impl SnippetExtractor for PatternRepresentatives<'_> {
+    fn name(&self) -> &'static str {
+        "patterns"
+    }
+
+    fn extract(&self, graph: &TripleGraph, _profile: &Profile, budget: TripleBudget) -> Snippet {
+        let patterns = Patterns::without_links(graph);
+        let scene = Scene::of(graph, &patterns);
+        let mut gallery =
+            Gallery { scene: &scene, shown: FxHashMap::default(), touched: FxHashMap::default(), triples: Vec::new() };
+        let mut interrupted = false;
+        for pattern in patterns.patterns() {
+            // The first pattern is always shown: nothing at all would not be a snippet.
+            let late = !gallery.triples.is_empty() && self.options.deadline.has_passed();
+            if late || gallery.triples.len() >= budget.0 {
+                interrupted = true;
+                break;
+            }
+            gallery.show(&pattern);
+        }
+        interrupted |= gallery.triples.len() > budget.0;
+        gallery.triples.truncate(budget.0);
+        Snippet { gain: described_share(&scene, &gallery.triples), triples: gallery.triples, interrupted }
+    }
+}
+
+struct Gallery<'s, 'g> {
+    scene: &'s Scene<'g>,
+    /// Of each entity in the triples so far: the elements they show.
+    shown: FxHashMap<TermId, FxHashSet<Element>>,
+    /// Those entities by pattern.
+    touched: FxHashMap<PatternId, Vec<TermId>>,
+    triples: Vec<Triple>,
+}
+
+impl Gallery<'_, '_> {
+    fn show(&mut self, pattern: &EntityPattern<'_>) {
+        let Some(entity) = self.representative(pattern) else { return };
+        let number = self.scene.number(entity);
+        for &element in pattern.elements {
+            if !self.shown.get(&entity).is_some_and(|shown| shown.contains(&element))
+                && let Some(triple) = self.example(number, element)
+            {
+                self.add(triple);
+            }
+        }
+        if pattern.elements.is_empty() {
+            // An entity whose only types are literals: any of its triples stands for it.
+            self.triples.extend(self.scene.outgoing(number).next().map(|place| self.scene.triple(place)));
+        }
+    }
+
+    fn representative(&self, pattern: &EntityPattern<'_>) -> Option<TermId> {
+        let graph = self.scene.graph;
+        let name = |entity: TermId| (!graph.is_iri(entity), graph.term(entity).text().len(), entity);
+        match self.touched.get(&pattern.id) {
+            Some(touched) => {
+                let known = |entity: TermId| self.shown.get(&entity).map_or(0, FxHashSet::len);
+                touched.iter().copied().min_by_key(|&entity| (Reverse(known(entity)), name(entity)))
+            }
+            None => pattern.entities.iter().copied().min_by_key(|&entity| name(entity)),
+        }
+    }
+
+    /// The triple with the shortest other end; of two such the first.
+    fn example(&self, number: u32, element: Element) -> Option<Triple> {
+        let (scene, entity) = (self.scene, self.scene.entity(number));
+        let length = |term: TermId| scene.graph.term(term).text().len();
+        let triples = |places: &mut dyn Iterator<Item = u32>| -> Vec<Triple> {
+            let triples = places.map(|place| scene.triple(place));
+            triples.filter(|&t| scene.contributions(t).any(|shown| shown == (entity, element))).take(EXAMPLES).collect()
+        };
+        if let Element::Incoming(_) = element {
+            let found = triples(&mut scene.incoming(number).iter().copied());
+            return found.into_iter().min_by_key(|triple| length(triple.subject));
+        }
+        triples(&mut scene.outgoing(number)).into_iter().min_by_key(|triple| length(triple.object))
+    }
+
+    fn add(&mut self, triple: Triple) {
+        for (entity, element) in self.scene.contributions(triple) {
+            let shown = self.shown.entry(entity).or_default();
+            if shown.is_empty()
+                && let Some(pattern) = self.scene.patterns.pattern_of(entity)
+            {
+                self.touched.entry(pattern).or_default().push(entity);
+            }
+            shown.insert(element);
+        }
+        self.triples.push(triple);
+    }
+}

@@ -1,0 +1,60 @@
+//! Blank nodes in the store.
+//!
+//! A [`TripleGraph`](lodeseek_rdf::TripleGraph) numbers its blank nodes `b0`, `b1`, …; the store knows a blank node by its
+//! label alone, across all graphs. So that two datasets never share one (a query with two `FROM` clauses would join
+//! them), the number is joined with a hash of the graph's name. The result is one of oxrdf's numeric ids, which the
+//! store keeps without a string.
+
+use oxrdf::{BlankNode, NamedNode, NamedOrBlankNode, Quad, Term, Triple};
+use sha2::{Digest, Sha256};
+
+/// The upper half of the ids of one graph's blank nodes.
+#[derive(Clone, Copy)]
+pub(super) struct Space(u64);
+
+impl Space {
+    pub(super) fn of(graph: &NamedNode) -> Self {
+        let digest = Sha256::digest(graph.as_str().as_bytes());
+        let hash = digest.iter().take(8).fold(0, |hash, &byte| hash << 8 | u64::from(byte));
+        // A label that begins with a letter is also a name in RDF/XML.
+        Self(hash & (u64::MAX >> 4) | 0xa << 60)
+    }
+
+    fn blank(self, node: &BlankNode) -> BlankNode {
+        let number: u64 = node.as_str().strip_prefix('b').and_then(|number| number.parse().ok()).unwrap_or_default();
+        BlankNode::new_from_unique_id(u128::from(self.0) << 64 | u128::from(number))
+    }
+
+    /// A term of the graph as the store is to hold it.
+    pub(super) fn term_to_store(self, term: Term) -> Term {
+        match term {
+            Term::BlankNode(node) => self.blank(&node).into(),
+            term => term,
+        }
+    }
+
+    /// A triple of the graph as the store is to hold it.
+    pub(super) fn to_store(self, triple: Triple) -> Triple {
+        relabelled(triple, |node| self.blank(node))
+    }
+}
+
+/// A triple of the store as its graph knows it.
+pub(super) fn from_store(quad: Quad) -> Triple {
+    relabelled(Triple::new(quad.subject, quad.predicate, quad.object), |node| match node.as_ref().unique_id() {
+        Some(id) => BlankNode::new_unchecked(format!("b{}", id as u64)),
+        None => node.clone(),
+    })
+}
+
+fn relabelled(triple: Triple, label: impl Fn(&BlankNode) -> BlankNode) -> Triple {
+    let subject = match triple.subject {
+        NamedOrBlankNode::BlankNode(node) => label(&node).into(),
+        subject @ NamedOrBlankNode::NamedNode(_) => subject,
+    };
+    let object = match triple.object {
+        Term::BlankNode(node) => label(&node).into(),
+        object => object,
+    };
+    Triple { subject, predicate: triple.predicate, object }
+}

@@ -1,0 +1,339 @@
+//! What the store counts in a graph, and those counts as a file beside the graph file of a dataset version.
+//!
+//! *Why not the profile's?* A profile tells what a dump says. The store knows numbers, dates and durations by their value
+//! alone, so that `1.0` and `1.00` of one subject and property are one triple there; a profile also lags behind a load
+//! until the next `index`. What answers queries has to be exact at any moment, and so it is counted in the terms of the
+//! store when a version is loaded, and kept under the version's name: it can be missing, never of another content.
+
+use super::{StoreError, graph_file};
+use lodeseek_rdf::vocab::rdf;
+use lodeseek_rdf::{LiteralKind, TermId, TermRef, TripleGraph};
+use oxrdf::{Literal, NamedNode, Term};
+use oxsdatatypes::{
+    Boolean, Date, DateTime, DayTimeDuration, Decimal, Double, Duration, Float, GDay, GMonth, GMonthDay, GYear,
+    GYearMonth, Integer, Time, YearMonthDuration,
+};
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+use std::collections::hash_map::Entry;
+use std::fmt::Display;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+const SUFFIX: &str = "counts";
+const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
+
+/// The triples with one property, and the different subjects and objects among them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Uses {
+    pub(super) triples: u64,
+    pub(super) subjects: u64,
+    pub(super) objects: u64,
+}
+
+/// A term in a file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Name {
+    Iri(String),
+    Blank(String),
+    Plain(String),
+    Language(String, String),
+    Typed(String, String),
+}
+
+impl From<Term> for Name {
+    fn from(term: Term) -> Self {
+        match TermRef::from(term.as_ref()) {
+            TermRef::Iri(iri) => Self::Iri(iri.to_owned()),
+            TermRef::Blank(label) => Self::Blank(label.to_owned()),
+            TermRef::Literal { lexical, kind } => match kind {
+                LiteralKind::Plain => Self::Plain(lexical.to_owned()),
+                LiteralKind::Language(tag) => Self::Language(lexical.to_owned(), tag.to_owned()),
+                LiteralKind::Datatype(iri) => Self::Typed(lexical.to_owned(), iri.to_owned()),
+            },
+        }
+    }
+}
+
+impl Name {
+    pub(super) fn to_term(&self) -> Term {
+        let literal = |lexical, kind| TermRef::Literal { lexical, kind };
+        match self {
+            Self::Iri(iri) => TermRef::Iri(iri),
+            Self::Blank(label) => TermRef::Blank(label),
+            Self::Plain(lexical) => literal(lexical, LiteralKind::Plain),
+            Self::Language(lexical, tag) => literal(lexical, LiteralKind::Language(tag)),
+            Self::Typed(lexical, iri) => literal(lexical, LiteralKind::Datatype(iri)),
+        }
+        .to_term()
+    }
+}
+
+/// The counts of one graph.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Counts {
+    pub(super) all: Uses,
+    pub(super) properties: Vec<(Name, Uses)>,
+    /// Objects of `rdf:type`, with their triples.
+    pub(super) classes: Vec<(Name, u64)>,
+}
+
+impl Counts {
+    pub(super) fn of(graph: &TripleGraph) -> Self {
+        let same = taken_for_another(graph);
+        let stored = |id: TermId| same.get(&id.0).copied().unwrap_or(id.0);
+        let row = |triple: &lodeseek_rdf::Triple| [triple.subject.0, triple.predicate.0, stored(triple.object)];
+        let rows = graph.triples().iter().map(row).collect();
+        Self::of_rows(rows, graph.iri(rdf::TYPE).map(|id| id.0), |id| in_store(graph.term(TermId(id))))
+    }
+
+    /// Counts triples (subject, predicate, object) of numbers, in any order, repeated ones once.
+    pub(super) fn of_rows(mut rows: Vec<[u32; 3]>, kind: Option<u32>, term: impl Fn(u32) -> Term) -> Self {
+        rows.sort_unstable();
+        rows.dedup();
+        let mut properties: FxHashMap<u32, Uses> = FxHashMap::default();
+        let mut classes: FxHashMap<u32, u64> = FxHashMap::default();
+        let mut last = None;
+        for &[subject, property, object] in &rows {
+            let uses = properties.entry(property).or_default();
+            uses.triples += 1;
+            uses.subjects += u64::from(last != Some([subject, property]));
+            last = Some([subject, property]);
+            if kind == Some(property) {
+                *classes.entry(object).or_default() += 1;
+            }
+        }
+        let subjects = rows.chunk_by(|a, b| a[0] == b[0]).count() as u64;
+        rows.sort_unstable_by_key(|&[_, property, object]| (property, object));
+        for pair in rows.chunk_by(|a, b| a[1..] == b[1..]) {
+            properties.entry(pair[0][1]).or_default().objects += 1;
+        }
+        let mut objects: Vec<u32> = rows.iter().map(|row| row[2]).collect();
+        objects.sort_unstable();
+        objects.dedup();
+        Self {
+            all: Uses { triples: rows.len() as u64, subjects, objects: objects.len() as u64 },
+            properties: named(properties, &term),
+            classes: named(classes, &term),
+        }
+    }
+
+    /// Keeps the counts beside the graph file of their version, where they are not yet.
+    pub(super) fn keep(home: &Path, version: &str, graph: &TripleGraph) -> Result<(), StoreError> {
+        match Self::read(home, version) {
+            Some(_) => Ok(()),
+            None => Self::of(graph).write(home, version),
+        }
+    }
+
+    pub(super) fn write(&self, home: &Path, version: &str) -> Result<(), StoreError> {
+        let path = path(home, version);
+        let body = serde_json::to_vec(self).map_err(|error| StoreError::io(&path)(error.into()))?;
+        let mut bytes = graph_file::checksum(&body).into_bytes();
+        bytes.push(b'\n');
+        bytes.extend(body);
+        graph_file::write_unsettled(&path, &bytes)
+    }
+
+    /// The counts kept of a version; `None` where there are none, or they are damaged.
+    pub(super) fn read(home: &Path, version: &str) -> Option<Self> {
+        let bytes = fs::read(path(home, version)).ok()?;
+        let end = bytes.iter().position(|byte| *byte == b'\n')?;
+        let body = &bytes[end + 1..];
+        (graph_file::checksum(body).as_bytes() == &bytes[..end]).then(|| serde_json::from_slice(body).ok()).flatten()
+    }
+}
+
+fn path(home: &Path, version: &str) -> PathBuf {
+    home.join("graphs").join(format!("{version}.{SUFFIX}"))
+}
+
+/// Whether a file's name is that of counts.
+pub(super) fn is_counts(path: &Path) -> bool {
+    path.extension().is_some_and(|suffix| suffix == SUFFIX)
+}
+
+fn named<C>(counts: FxHashMap<u32, C>, term: impl Fn(u32) -> Term) -> Vec<(Name, C)> {
+    let mut counts: Vec<(Name, C)> = counts.into_iter().map(|(id, count)| (term(id).into(), count)).collect();
+    counts.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+    counts
+}
+
+/// Literals whose value another literal before them has too: the store holds them as that one.
+fn taken_for_another(graph: &TripleGraph) -> FxHashMap<u32, u32> {
+    let (mut first, mut same) = (FxHashMap::default(), FxHashMap::default());
+    for id in graph.literals() {
+        let TermRef::Literal { lexical, kind: LiteralKind::Datatype(datatype) } = graph.term(id) else { continue };
+        let Some(value) = value(lexical, datatype) else { continue };
+        match first.entry(value) {
+            Entry::Vacant(place) => {
+                place.insert(id.0);
+            }
+            Entry::Occupied(known) => {
+                same.insert(id.0, *known.get());
+            }
+        }
+    }
+    same
+}
+
+/// The value the store holds in place of a literal: its datatype there, and its canonical form. `None` for literals that
+/// stay as they are.
+fn value<'d>(lexical: &str, datatype: &'d str) -> Option<(&'d str, String)> {
+    fn canonical<V: FromStr + Display>(lexical: &str) -> Option<String> {
+        lexical.parse::<V>().ok().map(|value| value.to_string())
+    }
+    let name = datatype.strip_prefix(XSD)?;
+    let form = match name {
+        "boolean" => canonical::<Boolean>(lexical),
+        "float" => canonical::<Float>(lexical),
+        "double" => canonical::<Double>(lexical),
+        "integer" | "byte" | "short" | "int" | "long" | "unsignedByte" | "unsignedShort" | "unsignedInt"
+        | "unsignedLong" | "positiveInteger" | "negativeInteger" | "nonPositiveInteger" | "nonNegativeInteger" => {
+            return canonical::<Integer>(lexical).map(|form| ("integer", form));
+        }
+        "decimal" => canonical::<Decimal>(lexical),
+        "dateTime" | "dateTimeStamp" => return canonical::<DateTime>(lexical).map(|form| ("dateTime", form)),
+        "time" => canonical::<Time>(lexical),
+        "date" => canonical::<Date>(lexical),
+        "gYearMonth" => canonical::<GYearMonth>(lexical),
+        "gYear" => canonical::<GYear>(lexical),
+        "gMonthDay" => canonical::<GMonthDay>(lexical),
+        "gDay" => canonical::<GDay>(lexical),
+        "gMonth" => canonical::<GMonth>(lexical),
+        "duration" => canonical::<Duration>(lexical),
+        "yearMonthDuration" => canonical::<YearMonthDuration>(lexical),
+        "dayTimeDuration" => canonical::<DayTimeDuration>(lexical),
+        _ => None,
+    };
+    form.map(|form| (name, form))
+}
+
+/// A term as the store gives it back.
+fn in_store(term: TermRef<'_>) -> Term {
+    if let TermRef::Literal { lexical, kind: LiteralKind::Datatype(datatype) } = term
+        && let Some((name, form)) = value(lexical, datatype)
+    {
+        return Literal::new_typed_literal(form, NamedNode::new_unchecked(format!("{XSD}{name}"))).into();
+    }
+    term.to_term()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lodeseek_rdf::TripleGraphBuilder;
+    use oxigraph::store::Store as Oxigraph;
+    use oxrdf::{GraphName, NamedNodeRef, Quad, TripleRef};
+    use proptest::prelude::*;
+
+    fn datatype() -> impl Strategy<Value = &'static str> {
+        proptest::sample::select(vec![
+            "boolean",
+            "float",
+            "double",
+            "integer",
+            "int",
+            "long",
+            "unsignedByte",
+            "decimal",
+            "dateTime",
+            "dateTimeStamp",
+            "time",
+            "date",
+            "gYearMonth",
+            "gYear",
+            "gMonthDay",
+            "gDay",
+            "gMonth",
+            "duration",
+            "yearMonthDuration",
+            "dayTimeDuration",
+            "string",
+            "anyURI",
+        ])
+    }
+
+    fn lexical() -> impl Strategy<Value = String> {
+        let dates = vec![
+            "true",
+            "1",
+            "2000-01-01T24:00:00Z",
+            "2000-01-02T00:00:00Z",
+            "2000-01-02T00:00:00+00:00",
+            "2000-01-02T00:00:00.0Z",
+            "2000-01-02",
+            "2000-01-02Z",
+            "2000-01",
+            "2000",
+            "--01-02",
+            "---02",
+            "--01",
+            "P1Y",
+            "P12M",
+            "P1D",
+            "PT24H",
+            "P0D",
+            "P0M",
+            "24:00:00",
+            "00:00:00",
+            "00:00:00.00",
+            "NaN",
+            "INF",
+            "+INF",
+            "-0",
+            "0",
+            "99999999999999999999",
+            "1e400",
+        ];
+        prop_oneof![
+            "[+-]?0{0,2}[0-2]{0,2}(\\.[05]{0,2})?([eE][+-]?[01])?",
+            proptest::sample::select(dates).prop_map(str::to_owned),
+        ]
+    }
+
+    proptest! {
+        /// The counts are those of Oxigraph itself, whatever literals it takes for one.
+        #[test]
+        fn literals_are_as_many_as_in_the_store(
+            triples in proptest::collection::vec(("[ab]", "[pq]", lexical(), datatype()), 0..40),
+        ) {
+            let (store, mut builder) = (Oxigraph::new().expect("a store"), TripleGraphBuilder::new());
+            let node = |name: &str| NamedNode::new_unchecked(format!("ex:{name}"));
+            for (subject, property, lexical, datatype) in &triples {
+                let datatype = NamedNode::new_unchecked(format!("{XSD}{datatype}"));
+                let literal = Literal::new_typed_literal(lexical, datatype);
+                let (subject, property) = (node(subject), node(property));
+                builder.insert(TripleRef::new(&subject, &property, &literal));
+                store.insert(&Quad::new(subject, property, literal, GraphName::DefaultGraph)).expect("inserted");
+            }
+            let counts = Counts::of(&builder.finish());
+            prop_assert_eq!(counts.all.triples, store.len().expect("counted") as u64);
+            for (property, uses) in counts.properties {
+                let Name::Iri(property) = property else { panic!("{property:?} is no property") };
+                let property = NamedNodeRef::new_unchecked(&property);
+                let quads = || store.quads_for_pattern(None, Some(property), None, None).map(|quad| quad.expect("read"));
+                let objects: std::collections::HashSet<_> = quads().map(|quad| quad.object).collect();
+                let subjects: std::collections::HashSet<_> = quads().map(|quad| quad.subject).collect();
+                let found = Uses { triples: quads().count() as u64, subjects: subjects.len() as u64, objects: objects.len() as u64 };
+                prop_assert_eq!(uses, found);
+            }
+        }
+    }
+
+    #[test]
+    fn damaged_counts_are_not_used() {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::create_dir(folder.path().join("graphs")).expect("made");
+        let counts = Counts { classes: vec![(Name::Iri("ex:C".to_owned()), 7)], ..Counts::default() };
+        counts.write(folder.path(), "v").expect("written");
+        assert_eq!(Counts::read(folder.path(), "v"), Some(counts));
+        let path = path(folder.path(), "v");
+        let damaged = fs::read_to_string(&path).expect("read").replace('7', "8");
+        fs::write(&path, damaged).expect("written");
+        assert_eq!(Counts::read(folder.path(), "v"), None);
+        assert_eq!(Counts::read(folder.path(), "w"), None);
+    }
+}

@@ -1,0 +1,126 @@
+//! The canonical fingerprint of a dataset version, kept as a file beside its graph file.
+//!
+//! The version itself names bytes: it changes with the labels of blank nodes, which follow the order of a dump. The
+//! fingerprint names the graph ([`canonical_fingerprint`]), so that another syntax or order of one graph is known again. It
+//! is made with the version, once; a home from before has none, and it is made when it is asked for first.
+
+use super::{Entry, Store, StoreError, graph_file};
+use lodeseek_rdf::{TripleGraph, canonical_fingerprint};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const SUFFIX: &str = "rdfc";
+/// In place of a fingerprint where the graph is beyond the bounds of canonicalization.
+const NONE: &str = "none";
+
+/// What the content of a dataset version is known by.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Fingerprint {
+    /// The SHA-256 of its canonical N-Quads (RDFC-1.0): equal for equal graphs.
+    Canonical(String),
+    /// Its graph is too large or too intricate to be canonicalized, and the version stands in: equal for equal graphs with
+    /// equal labels of blank nodes.
+    Labelled(String),
+}
+
+impl Store {
+    /// The fingerprint of a dataset's present content.
+    pub fn fingerprint(&self, entry: &Entry) -> Result<Fingerprint, StoreError> {
+        let version = &entry.version;
+        let line = match read(&self.home, version) {
+            Some(line) => line,
+            None => {
+                let line = made(version, &self.content(entry)?);
+                if self.access == super::Access::Write {
+                    write(&self.home, version, &line)?;
+                }
+                line
+            }
+        };
+        Ok(if line == NONE { Fingerprint::Labelled(version.clone()) } else { Fingerprint::Canonical(line) })
+    }
+}
+
+/// Makes the fingerprint of a version, where there is none yet.
+pub(super) fn keep(home: &Path, version: &str, graph: &TripleGraph) -> Result<(), StoreError> {
+    match read(home, version) {
+        Some(_) => Ok(()),
+        None => write(home, version, &made(version, graph)),
+    }
+}
+
+fn made(version: &str, graph: &TripleGraph) -> String {
+    canonical_fingerprint(graph).unwrap_or_else(|reason| {
+        tracing::info!(version, %reason, "content without a canonical fingerprint");
+        NONE.to_owned()
+    })
+}
+
+fn path(home: &Path, version: &str) -> PathBuf {
+    home.join("graphs").join(format!("{version}.{SUFFIX}"))
+}
+
+fn write(home: &Path, version: &str, line: &str) -> Result<(), StoreError> {
+    graph_file::write_unsettled(&path(home, version), line.as_bytes())
+}
+
+/// What is kept of a version; nothing where that is damaged.
+fn read(home: &Path, version: &str) -> Option<String> {
+    let line = fs::read_to_string(path(home, version)).ok()?;
+    let is_hash = line.len() == 64 && line.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (is_hash || line == NONE).then_some(line)
+}
+
+/// Whether a file's name is that of a fingerprint.
+pub(super) fn is_fingerprint(path: &Path) -> bool {
+    path.extension().is_some_and(|suffix| suffix == SUFFIX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Loader;
+    use lodeseek_catalog::{Dataset, DatasetId, Iris, Metadata};
+    use lodeseek_rdf::TripleGraphBuilder;
+    use oxrdf::{BlankNode, NamedNodeRef, TripleRef};
+
+    /// Every node of a clique looks like every other.
+    fn clique(size: usize) -> TripleGraph {
+        let nodes: Vec<BlankNode> = (0..size).map(|node| BlankNode::new_unchecked(format!("n{node}"))).collect();
+        let mut builder = TripleGraphBuilder::new();
+        for (one, other) in nodes.iter().flat_map(|one| nodes.iter().map(move |other| (one, other))) {
+            if one != other {
+                builder.insert(TripleRef::new(one, NamedNodeRef::new_unchecked("ex:p"), other));
+            }
+        }
+        builder.finish()
+    }
+
+    #[test]
+    fn a_home_from_before_gets_fingerprints_when_asked() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::in_memory(folder.path(), Iris::new(Iris::DEFAULT_BASE).expect("a base")).expect("a store");
+        let dataset = |id: &str| Dataset::new(Metadata::new(DatasetId::new(id).expect("an id")));
+        let graphs = vec![(dataset("alike"), clique(30)), (dataset("plain"), clique(2))];
+        Loader::new(&store).load_graphs(graphs, &|_| ()).expect("loaded");
+        let entry = |id: &str| store.entry(&DatasetId::new(id).expect("an id")).expect("there");
+        let (alike, plain) = (entry("alike"), entry("plain"));
+        assert_eq!(store.fingerprint(&alike).expect("read"), Fingerprint::Labelled(alike.version.clone()));
+        let kept = store.fingerprint(&plain).expect("read");
+        assert!(matches!(kept, Fingerprint::Canonical(_)));
+        for damaged in [None, Some("none of this")] {
+            let path = path(folder.path(), &plain.version);
+            fs::remove_file(&path).expect("it was kept");
+            if let Some(text) = damaged {
+                fs::write(&path, text).expect("written");
+            }
+            assert_eq!(store.fingerprint(&plain).expect("made"), kept);
+            assert!(path.exists(), "and kept again");
+        }
+        store.clear_replaced(&|_, _| ()).expect("cleared");
+        assert!(path(folder.path(), &plain.version).exists());
+        store.remove(std::slice::from_ref(&plain.dataset.metadata.id)).expect("removed");
+        store.clear_replaced(&|_, _| ()).expect("cleared");
+        assert!(!path(folder.path(), &plain.version).exists());
+    }
+}

@@ -1,0 +1,171 @@
+//! Graph files: a [`TripleGraph`] in its compact form, LZ4-compressed, named by the SHA-256 of that form.
+//!
+//! The name is the checksum: a file that does not hash to its name is not used. So files may be written without waiting for
+//! the disk; before a commit names them they are [settled](settle), many at once.
+
+use super::{StoreError, counts, fingerprint};
+use lodeseek_rdf::TripleGraph;
+use lz4_flex::frame::{FrameDecoder, FrameEncoder};
+use sha2::{Digest, Sha256};
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+const SUFFIX: &str = "graph";
+/// Half of the hash names a version: 64 bits, against accidents, not against an adversary.
+const NAME_BYTES: usize = 8;
+
+pub(super) fn path(home: &Path, version: &str) -> PathBuf {
+    home.join("graphs").join(format!("{version}.{SUFFIX}"))
+}
+
+/// Files from which on the disk is waited for once, whatever else is written to it, and not for each.
+const MANY: usize = 64;
+
+/// Writes a graph, if it is not there yet, and returns its version. It is not [settled](settle).
+pub(super) fn write(home: &Path, graph: &TripleGraph) -> Result<String, StoreError> {
+    let compact = graph.to_compact();
+    let version = version(&compact);
+    let path = path(home, &version);
+    // A file damaged by a failing disk or a power cut is made again.
+    if !path.exists() || read_compact(&path, &version).is_err() {
+        write_compact(&path, &compact)?;
+    }
+    Ok(version)
+}
+
+/// Writes a graph read from the store, if it is still exactly what the version names.
+pub(super) fn restore(home: &Path, expected: &str, graph: &TripleGraph) -> Result<(), StoreError> {
+    let compact = graph.to_compact();
+    if version(&compact) == expected {
+        write_compact(&path(home, expected), &compact)?;
+    }
+    Ok(())
+}
+
+fn write_compact(path: &Path, compact: &[u8]) -> Result<(), StoreError> {
+    let mut encoder = FrameEncoder::new(Vec::with_capacity(compact.len() / 2));
+    encoder.write_all(compact).map_err(StoreError::io(path))?;
+    let bytes = encoder.finish().map_err(|error| StoreError::io(path)(error.into()))?;
+    write_unsettled(path, &bytes)
+}
+
+/// Reads a graph; the reason where the file cannot be used.
+pub(super) fn read(path: &Path, expected: &str) -> Result<TripleGraph, String> {
+    TripleGraph::read_compact(&read_compact(path, expected)?).ok_or_else(|| "it is of another format".to_owned())
+}
+
+fn read_compact(path: &Path, expected: &str) -> Result<Vec<u8>, String> {
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    let mut compact = Vec::new();
+    FrameDecoder::new(file).read_to_end(&mut compact).map_err(|error| error.to_string())?;
+    if version(&compact) != expected {
+        return Err("its content does not match its name".to_owned());
+    }
+    Ok(compact)
+}
+
+fn version(compact: &[u8]) -> String {
+    checksum(compact)
+}
+
+/// What names a version, and guards the counts kept of it.
+pub(super) fn checksum(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().take(NAME_BYTES).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Writes a file whole or not at all: beside it first, then renamed over it.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    write_beside(path, bytes, true)
+}
+
+/// The same without waiting for the disk. After a power cut the file may be there without its bytes: for what is checked
+/// when it is read, and can be made again or is settled before it is named.
+pub(super) fn write_unsettled(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    write_beside(path, bytes, false)
+}
+
+fn write_beside(path: &Path, bytes: &[u8], is_settled: bool) -> Result<(), StoreError> {
+    let beside = path.with_extension("new");
+    let mut file = File::create(&beside).map_err(StoreError::io(&beside))?;
+    file.write_all(bytes).map_err(StoreError::io(&beside))?;
+    if is_settled {
+        file.sync_all().map_err(StoreError::io(&beside))?;
+    }
+    fs::rename(&beside, path).map_err(StoreError::io(path))
+}
+
+/// Waits until the files of some versions are on the disk.
+pub(super) fn settle(home: &Path, versions: &[&str]) -> Result<(), StoreError> {
+    if versions.len() >= MANY && settle_all(home)? {
+        return Ok(());
+    }
+    for version in versions {
+        let path = path(home, version);
+        File::open(&path).and_then(|file| file.sync_all()).map_err(StoreError::io(&path))?;
+    }
+    Ok(())
+}
+
+/// Waits for all that was written to the file system of the home, where the system can be asked to.
+#[cfg(target_os = "linux")]
+fn settle_all(home: &Path) -> Result<bool, StoreError> {
+    let folder = home.join("graphs");
+    let opened = File::open(&folder).map_err(StoreError::io(&folder))?;
+    rustix::fs::syncfs(&opened).map_err(|error| StoreError::io(&folder)(error.into()))?;
+    Ok(true)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn settle_all(_home: &Path) -> Result<bool, StoreError> {
+    Ok(false)
+}
+
+/// Removes the files of versions not in `named`.
+pub(super) fn remove_unnamed(home: &Path, named: &HashSet<String>) -> Result<(), StoreError> {
+    let folder = home.join("graphs");
+    for entry in fs::read_dir(&folder).map_err(StoreError::io(&folder))? {
+        let path = entry.map_err(StoreError::io(&folder))?.path();
+        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let is_graph = path.extension().is_some_and(|suffix| suffix == SUFFIX);
+        let is_ours = is_graph || counts::is_counts(&path) || fingerprint::is_fingerprint(&path);
+        if !named.contains(&stem) || !is_ours {
+            fs::remove_file(&path).map_err(StoreError::io(&path))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lodeseek_rdf::TripleGraphBuilder;
+    use oxrdf::{Literal, NamedNodeRef, TripleRef};
+
+    fn graph(number: usize) -> TripleGraph {
+        let (node, text) = (NamedNodeRef::new_unchecked("ex:s"), Literal::from(number.to_string()));
+        let mut builder = TripleGraphBuilder::new();
+        builder.insert(TripleRef::new(node, node, &text));
+        builder.finish()
+    }
+
+    #[test]
+    fn few_files_and_many_are_settled() {
+        let home = tempfile::tempdir().expect("a folder");
+        fs::create_dir(home.path().join("graphs")).expect("a folder");
+        let versions: Vec<String> =
+            (0..MANY + 5).map(|number| write(home.path(), &graph(number)).expect("written")).collect();
+        let named: Vec<&str> = versions.iter().map(String::as_str).collect();
+        for some in [&named[..0], &named[..3], &named[..]] {
+            settle(home.path(), some).expect("settled");
+        }
+        assert!(settle(home.path(), &["missing"]).is_err());
+        // What a power cut leaves of a file that was not settled.
+        let file = path(home.path(), named[7]);
+        fs::write(&file, "").expect("emptied");
+        assert!(read(&file, named[7]).is_err());
+        assert_eq!(write(home.path(), &graph(7)).expect("written anew"), versions[7]);
+        assert_eq!(read(&file, named[7]).expect("read").len(), 1);
+    }
+}

@@ -1,0 +1,232 @@
+//! What the last loads did: `home/loads.json`, for whoever runs the server.
+//!
+//! The catalogue tells what is there. It does not tell of a dump that could not be read: its dataset is as it was, or has no
+//! content. So each load that changed something, or met something wrong, leaves a few lines here. They are few whatever the
+//! number of datasets, and read whole in a moment.
+
+use super::load::{DatasetOutcome, DatasetReport, LoadReport};
+use super::{Stamp, Store, StoreError, graph_file};
+use lodeseek_catalog::DatasetId;
+use lodeseek_rdf::intake::FileReport;
+use lodeseek_rdf::vocab::lodeseek;
+use oxrdf::NamedNodeRef;
+use oxsdatatypes::{DateTime, Double};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Loads that are told of.
+const LOADS: usize = 20;
+/// Datasets that are told of one by one for each load: those that failed, then those with problems, then the others.
+const DATASETS: usize = 20;
+/// Characters of a problem.
+const MESSAGE: usize = 200;
+
+/// A load of the past.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PastLoad {
+    /// When, in seconds since 1970.
+    pub time: u64,
+    /// Where the descriptions were had from, as far as it was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
+    /// Datasets, those without a change included.
+    pub datasets: usize,
+    /// Datasets of which something was written.
+    pub written: usize,
+    /// Distinct triples of all.
+    pub triples: u64,
+    /// Datasets with a file that was not read as it stands.
+    pub with_problems: usize,
+    /// Of these, those with a file that was not read to its end.
+    pub with_failures: usize,
+    /// Things wrong with the catalogue itself.
+    pub catalog_problems: usize,
+    /// Some of the datasets, the worst first.
+    pub told: Vec<PastDataset>,
+}
+
+/// What a load of the past did with a dataset.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PastDataset {
+    /// Its id.
+    pub dataset: DatasetId,
+    /// Its title then.
+    pub title: String,
+    /// What became of it.
+    pub outcome: DatasetOutcome,
+    /// Distinct triples.
+    pub triples: u64,
+    /// Problems met while its files were read.
+    pub problems: u64,
+    /// Its files that were not read to their end.
+    pub failures: usize,
+    /// The first problem, with its file; of files that were not read to their end where there are such.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_problem: Option<String>,
+}
+
+fn path(home: &Path) -> PathBuf {
+    home.join("loads.json")
+}
+
+impl Store {
+    /// The last loads that changed something or met something wrong, the latest first.
+    pub fn past_loads(&self) -> Result<Vec<PastLoad>, StoreError> {
+        let path = path(&self.home);
+        let text = match fs::read(&path) {
+            Ok(text) => text,
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(cause) => return Err(StoreError::Io { path, cause }),
+        };
+        serde_json::from_slice(&text).map_err(|error| StoreError::Settings { path, reason: error.to_string() })
+    }
+
+    /// How many datasets have statements in their files that could not be read.
+    pub fn with_skipped_statements(&self) -> Result<u64, StoreError> {
+        let (catalog, skipped) = (self.iris.catalog(), NamedNodeRef::new_unchecked(lodeseek::SKIPPED_STATEMENTS));
+        let mut found = self.oxigraph.quads_for_pattern(None, Some(skipped), None, Some(catalog.as_ref().into()));
+        found.try_fold(0, |count, quad| quad.map(|_| count + 1)).map_err(Into::into)
+    }
+}
+
+/// Notes a load. Without a time none is noted, as no record is written; nor is one that found all as it was.
+pub(super) fn note(store: &Store, report: &LoadReport, stamp: &Stamp) -> Result<(), StoreError> {
+    let Some(time) = stamp.now.and_then(seconds) else { return Ok(()) };
+    let load = past(report, time, stamp.origin.as_ref().map(|origin| origin.as_str().to_owned()));
+    if load.told.is_empty() && load.catalog_problems == 0 {
+        return Ok(());
+    }
+    let mut loads = store.past_loads().unwrap_or_else(|error| {
+        // What is there is datasets'; that nobody can read how they came is no reason to load none.
+        tracing::warn!(%error, "the list of past loads cannot be read; it begins anew");
+        Vec::new()
+    });
+    loads.insert(0, load);
+    loads.truncate(LOADS);
+    let path = path(&store.home);
+    let text = serde_json::to_vec_pretty(&loads)
+        .map_err(|error| StoreError::Settings { path: path.clone(), reason: error.to_string() })?;
+    graph_file::write_whole(&path, &text)
+}
+
+fn seconds(time: DateTime) -> Option<u64> {
+    let epoch: DateTime = "1970-01-01T00:00:00Z".parse().ok()?;
+    let since = f64::from(Double::from(time.checked_sub(epoch)?.as_seconds()));
+    (since >= 0.0).then_some(since as u64)
+}
+
+fn past(report: &LoadReport, time: u64, origin: Option<String>) -> PastLoad {
+    let is_written =
+        |dataset: &&DatasetReport| !matches!(dataset.outcome, DatasetOutcome::Unchanged | DatasetOutcome::Kept);
+    let mut told: Vec<PastDataset> = report
+        .datasets
+        .iter()
+        .filter(|dataset| is_written(dataset) || dataset.files.iter().any(|file| !file.is_clean()))
+        .map(past_dataset)
+        .collect();
+    let with_failures = told.iter().filter(|dataset| dataset.failures > 0).count();
+    told.sort_by_key(|dataset| (dataset.failures == 0, dataset.problems == 0));
+    told.truncate(DATASETS);
+    PastLoad {
+        time,
+        origin,
+        datasets: report.datasets.len(),
+        written: report.datasets.iter().filter(is_written).count(),
+        triples: report.triples(),
+        with_problems: report.with_problems().count(),
+        with_failures,
+        catalog_problems: report.catalog_problems.len(),
+        told,
+    }
+}
+
+fn past_dataset(report: &DatasetReport) -> PastDataset {
+    let is_failure = |file: &&FileReport| file.outcome.is_failure();
+    let failed = report.files.iter().find(is_failure);
+    // Where a file ends is the last thing said of it.
+    let last = failed.and_then(|file| Some((file, file.problems.last()?)));
+    let first = || report.files.iter().find_map(|file| Some((file, file.problems.first()?)));
+    let told = last.or_else(first).map(|(file, problem)| format!("{}: {problem}", file.file));
+    PastDataset {
+        dataset: report.id.clone(),
+        title: report.title.chars().take(MESSAGE).collect(),
+        outcome: report.outcome,
+        triples: report.triples,
+        problems: report.files.iter().map(|file| file.problems.len() as u64 + file.unlisted_problems).sum(),
+        failures: report.files.iter().filter(is_failure).count(),
+        first_problem: told.map(|told| told.chars().take(MESSAGE).collect()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lodeseek_catalog::Iris;
+    use lodeseek_rdf::intake::Outcome;
+
+    fn dataset(id: &str, outcome: DatasetOutcome, files: Vec<FileReport>) -> DatasetReport {
+        let id = DatasetId::new(id).expect("an id");
+        DatasetReport { title: format!("The {id}"), id, outcome, triples: 3, read: 3, skipped: 0, files }
+    }
+
+    fn store(home: &Path) -> Store {
+        Store::in_memory(home, Iris::new(Iris::DEFAULT_BASE).expect("the default")).expect("a store")
+    }
+
+    fn stamp(seconds: u32) -> Stamp {
+        Stamp { now: format!("1970-01-02T00:00:{seconds:02}.5Z").parse().ok(), origin: None }
+    }
+
+    #[test]
+    fn what_was_wrong_comes_first_and_little_is_kept() {
+        let home = tempfile::tempdir().expect("a folder");
+        let store = store(home.path());
+        assert_eq!(store.past_loads().expect("read"), []);
+        let mut datasets: Vec<DatasetReport> =
+            (0..30).map(|number| dataset(&format!("d{number}"), DatasetOutcome::Loaded, Vec::new())).collect();
+        let mut skipped = FileReport::refused("a.ttl", "a statement");
+        skipped.outcome = Outcome::Skipped;
+        datasets.push(dataset("skipped", DatasetOutcome::Replaced, vec![skipped]));
+        datasets.push(dataset("kept", DatasetOutcome::Kept, vec![FileReport::unreadable("b.ttl", "no such file")]));
+        datasets.push(dataset("same", DatasetOutcome::Unchanged, Vec::new()));
+        let report = LoadReport { datasets, catalog_problems: vec!["an id".to_owned()], cleared_graphs: 0 };
+        note(&store, &report, &stamp(7)).expect("noted");
+        let [load] = store.past_loads().expect("read").try_into().expect("one load");
+        assert_eq!((load.time, load.datasets, load.written, load.triples), (86_407, 33, 31, 99));
+        assert_eq!((load.with_problems, load.with_failures, load.catalog_problems), (2, 1, 1));
+        let ids: Vec<&str> = load.told.iter().map(|dataset| dataset.dataset.as_str()).collect();
+        assert_eq!((&ids[..3], ids.len()), (&["kept", "skipped", "d0"][..], DATASETS));
+        assert_eq!(load.told[0].first_problem.as_deref(), Some("b.ttl: no such file"));
+        assert_eq!((load.told[0].failures, load.told[1].failures, load.told[1].problems), (1, 0, 1));
+    }
+
+    #[test]
+    fn the_latest_loads_are_told_and_those_without_news_are_not() {
+        let home = tempfile::tempdir().expect("a folder");
+        let store = store(home.path());
+        let of = |outcome| LoadReport { datasets: vec![dataset("a", outcome, Vec::new())], ..LoadReport::default() };
+        for second in 0..30 {
+            note(&store, &of(DatasetOutcome::Loaded), &stamp(second)).expect("noted");
+            note(&store, &of(DatasetOutcome::Unchanged), &stamp(59)).expect("noted");
+            note(&store, &of(DatasetOutcome::Loaded), &Stamp::default()).expect("noted");
+        }
+        let times: Vec<u64> = store.past_loads().expect("read").iter().map(|load| load.time).collect();
+        assert_eq!(times, (10..30).rev().map(|second| 86_400 + second).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_broken_list_is_told_and_begins_anew() {
+        let home = tempfile::tempdir().expect("a folder");
+        let store = store(home.path());
+        fs::write(path(home.path()), "[{").expect("written");
+        let error = store.past_loads().expect_err("broken").to_string();
+        assert!(error.contains("loads.json") && error.contains("EOF"), "{error}");
+        let report = LoadReport { catalog_problems: vec!["no title".to_owned()], ..LoadReport::default() };
+        note(&store, &report, &stamp(1)).expect("noted");
+        assert_eq!(store.past_loads().expect("read").len(), 1);
+    }
+}

@@ -1,0 +1,577 @@
+//! The home of a collection on disk: Oxigraph on RocksDB, and beside it a compact copy of every graph.
+//!
+//! ```text
+//! home/lodeseek.toml   the base of all IRIs
+//! home/loads.json      what the last loads did
+//! home/lock            held by whoever writes; readers share it
+//! home/store/          Oxigraph: one named graph a dataset version, and the graphs catalogue, profiles, snippets
+//! home/graphs/         one file a dataset version, for the stages that scan whole graphs, and beside it its counts and
+//!                      canonical fingerprint
+//! home/index/          the text index (made by a later stage), and beside it duplicates.json and quality/
+//! ```
+//!
+//! *Why versions?* Replacing a graph in place cannot be both atomic and quick: clearing a million triples takes Oxigraph
+//! more than a minute. So new content goes into a graph of its own, named after the hash of its content; one small
+//! transaction on the catalogue graph then moves the pointer (`lodeseek:graph`), and old versions are cleared
+//! afterwards. A process killed at any moment leaves either the old or the new pointer; what no pointer names is
+//! invisible to queries and is cleared by the next load. In queries the dataset's own IRI may stand for its graph.
+//!
+//! *Why a second copy?* Oxigraph answers patterns; it takes about ten microseconds a triple to hand out a whole graph,
+//! since each term is looked up by its hash. Profiles, snippets and documents read graphs whole. A graph file is read
+//! back at memory speed and is checked by its hash. Where one is lost the store stands in, though it knows numbers and
+//! dates by their value alone (`54.0` is `54` there); the next load makes the file again as it was.
+
+mod blank;
+mod counts;
+mod fingerprint;
+mod graph_file;
+mod journal;
+mod load;
+mod record;
+mod remove;
+mod resource;
+mod sparql;
+mod whole;
+
+pub use fingerprint::Fingerprint;
+pub use graph_file::write_whole;
+pub use journal::{PastDataset, PastLoad};
+pub use load::{DatasetOutcome, DatasetReport, LoadOptions, LoadProgress, LoadReport, Loader, Phase, Replaced};
+pub use record::Stamp;
+pub use resource::{Excerpt, Resources, Stands, resource};
+pub use sparql::{
+    Answer, AnswerStream, Bindings, Cancellation, Head, PatternSources, Provenance, QueryRequest, SendError,
+    ServiceCall, ServiceError, ServiceRow, Services, Source, Sources, SparqlError, SparqlLimits, Statistics, evaluate,
+    resident_memory, sources, stream, triple_patterns,
+};
+pub use whole::StoredGraph;
+
+use lodeseek_catalog::{Dataset, DatasetId, InvalidBase, Iris, dcat};
+use lodeseek_rdf::vocab::{dcat as dcat_terms, dcterms, foaf, lodeseek};
+use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
+use oxigraph::store::{StorageError, Store as Oxigraph};
+use oxrdf::{GraphNameRef, NamedNode, NamedNodeRef, NamedOrBlankNode, NamedOrBlankNodeRef, Quad, Term, Triple};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What can go wrong between us and the disk.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// Another process holds the home.
+    #[error("{home} is in use by another lodeseek process that {holder}; wait for it, or stop it")]
+    InUse {
+        /// The home.
+        home: PathBuf,
+        /// What the other does.
+        holder: &'static str,
+    },
+    /// There is no home here.
+    #[error("{home} is no lodeseek home; `lodeseek load` makes one")]
+    NoHome {
+        /// The folder.
+        home: PathBuf,
+    },
+    /// The home's settings cannot be read.
+    #[error("{path}: {reason}")]
+    Settings {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A home keeps the base it was made with.
+    #[error("{home} was made with the base {made}; it cannot be opened with {asked}")]
+    OtherBase {
+        /// The home.
+        home: PathBuf,
+        /// Its base.
+        made: String,
+        /// The base asked for.
+        asked: String,
+    },
+    /// A base that cannot be used.
+    #[error(transparent)]
+    Base(#[from] InvalidBase),
+    /// A file cannot be read or written.
+    #[error("{path}: {cause}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+    /// Oxigraph failed.
+    #[error("store: {0}")]
+    Oxigraph(#[from] StorageError),
+    /// No such dataset.
+    #[error("there is no dataset {0}")]
+    NoDataset(DatasetId),
+}
+
+impl StoreError {
+    fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |cause| Self::Io { path: path.to_owned(), cause }
+    }
+}
+
+/// Whether a home is opened to be written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    /// Many readers at once; nobody writes meanwhile.
+    Read,
+    /// One writer alone.
+    Write,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    base: String,
+}
+
+const SETTINGS: &str = "lodeseek.toml";
+/// Triples of derived data replaced in one transaction: it holds them in memory.
+const AT_ONCE: usize = 20_000;
+
+/// Whether a folder is a home. One whose first load was killed before it wrote anything is none yet.
+#[must_use]
+pub fn is_home(home: &Path) -> bool {
+    home.join(SETTINGS).is_file()
+}
+
+/// Reads a dataset's content from its graph file alone, beside whoever has the store open.
+pub fn read_content(home: &Path, version: &str) -> Result<TripleGraph, StoreError> {
+    let path = graph_file::path(home, version);
+    graph_file::read(&path, version).map_err(|reason| StoreError::io(&path)(io::Error::other(reason)))
+}
+
+/// The version of all datasets without content.
+#[must_use]
+pub fn empty_version() -> String {
+    graph_file::checksum(&TripleGraphBuilder::new().finish().to_compact())
+}
+
+/// An opened home.
+pub struct Store {
+    home: PathBuf,
+    iris: Iris,
+    oxigraph: Oxigraph,
+    access: Access,
+    /// Queries being evaluated, those given up included.
+    running: Arc<sparql::Running>,
+    /// What is known of graphs without looking at them.
+    kept: sparql::Kept,
+    /// How often descriptions have been replaced since the store was opened.
+    described: AtomicU64,
+    /// Held as long as the store is open; the system frees it when the process ends, however it ends.
+    _lock: Option<File>,
+}
+
+/// A dataset of the catalogue and the version of its content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// What the catalogue says.
+    pub dataset: Dataset,
+    /// The hash that names its content, and its graph.
+    pub version: String,
+    /// Where its description was had from, where it was harvested.
+    pub origin: Option<String>,
+}
+
+impl Store {
+    /// Opens a home; for writing it is made where there is none, with `base` or the default base.
+    pub fn open(home: &Path, access: Access, base: Option<&str>) -> Result<Self, StoreError> {
+        if let Some(base) = base {
+            Iris::new(base)?; // before anything is made that would look like a home
+        }
+        if access == Access::Write {
+            fs::create_dir_all(home.join("graphs")).map_err(StoreError::io(home))?;
+        }
+        let lock = lock(home, access)?;
+        let iris = settings(home, access, base)?;
+        let oxigraph = open_oxigraph(&home.join("store"), access)?;
+        Ok(Self {
+            home: home.to_owned(),
+            iris,
+            oxigraph,
+            access,
+            running: Arc::default(),
+            kept: Default::default(),
+            described: AtomicU64::default(),
+            _lock: Some(lock),
+        })
+    }
+
+    /// A store in memory, with its graph files in `folder`: for tests and for use as a library.
+    pub fn in_memory(folder: &Path, iris: Iris) -> Result<Self, StoreError> {
+        fs::create_dir_all(folder.join("graphs")).map_err(StoreError::io(folder))?;
+        Ok(Self {
+            home: folder.to_owned(),
+            iris,
+            oxigraph: Oxigraph::new()?,
+            access: Access::Write,
+            running: Arc::default(),
+            kept: sparql::Kept::default(),
+            described: AtomicU64::default(),
+            _lock: None,
+        })
+    }
+
+    /// The IRIs of this home.
+    #[must_use]
+    pub fn iris(&self) -> &Iris {
+        &self.iris
+    }
+
+    /// The folder of the home.
+    #[must_use]
+    pub fn home(&self) -> &Path {
+        &self.home
+    }
+
+    /// Every dataset of the catalogue, by id.
+    pub fn entries(&self) -> Result<Vec<Entry>, StoreError> {
+        let catalog = self.catalog_graph()?;
+        let versions = self.versions()?;
+        let mut origins = self.origins()?;
+        let entries = versions.into_iter().filter_map(|(id, version)| {
+            let dataset = dcat::from_triples(&catalog, &self.iris.dataset(&id))?;
+            Some(Entry { dataset, version, origin: origins.remove(&id) })
+        });
+        Ok(entries.collect())
+    }
+
+    /// One dataset of the catalogue.
+    pub fn entry(&self, id: &DatasetId) -> Result<Entry, StoreError> {
+        let missing = || StoreError::NoDataset(id.clone());
+        let version = self.version(id)?.ok_or_else(missing)?;
+        let node = self.iris.dataset(id);
+        let dataset = dcat::from_triples(&self.description_graph(id)?, &node).ok_or_else(missing)?;
+        Ok(Entry { dataset, version, origin: self.origin(id)? })
+    }
+
+    /// All of a dataset's content.
+    pub fn content(&self, entry: &Entry) -> Result<TripleGraph, StoreError> {
+        self.content_of(&entry.dataset.metadata.id, &entry.version)
+    }
+
+    fn content_of(&self, id: &DatasetId, version: &str) -> Result<TripleGraph, StoreError> {
+        let path = graph_file::path(&self.home, version);
+        match graph_file::read(&path, version) {
+            Ok(graph) => Ok(graph),
+            Err(reason) => {
+                tracing::warn!(dataset = %id, path = %path.display(), %reason, "graph file cannot be used; reading the graph from the store");
+                let graph = self.read_graph(&self.iris.graph(id, version))?;
+                if self.access == Access::Write {
+                    graph_file::restore(&self.home, version, &graph)?;
+                }
+                Ok(graph)
+            }
+        }
+    }
+
+    /// What the catalogue graph says of a dataset: its node, its parts, and the agents, themes and works it names.
+    pub fn description(&self, id: &DatasetId) -> Result<Vec<Triple>, StoreError> {
+        let mut triples = self.node_and_parts(&self.iris.catalog(), &self.iris.dataset(id))?;
+        let others: Vec<NamedNode> = triples
+            .iter()
+            .filter(|triple| {
+                [dcterms::CREATOR, dcterms::PUBLISHER, dcat_terms::THEME, lodeseek::INTRODUCED_BY]
+                    .contains(&triple.predicate.as_str())
+            })
+            .filter_map(|triple| match &triple.object {
+                Term::NamedNode(other) if !is_part(other, &self.iris.dataset(id)) => Some(other.clone()),
+                _ => None,
+            })
+            .collect();
+        for other in others {
+            triples.extend(self.subject_triples(&self.iris.catalog(), &other)?);
+        }
+        Ok(triples)
+    }
+
+    /// The same as a graph.
+    pub fn description_graph(&self, id: &DatasetId) -> Result<TripleGraph, StoreError> {
+        let mut builder = TripleGraphBuilder::new();
+        self.description(id)?.iter().for_each(|triple| builder.insert(triple.as_ref()));
+        Ok(builder.finish())
+    }
+
+    /// What a graph of derived data (profiles or snippets) says of a dataset.
+    pub fn derived(&self, graph: &NamedNode, id: &DatasetId) -> Result<Vec<Triple>, StoreError> {
+        self.node_and_parts(graph, &self.iris.dataset(id))
+    }
+
+    /// Replaces what a graph of derived data says of some datasets.
+    ///
+    /// Little is replaced at once. Of much the old triples go in one transaction, and the new ones come by bulk load:
+    /// between the two the data is missing, never wrong, and the stage that makes it records its work only afterwards.
+    pub fn replace_derived(&self, graph: &NamedNode, new: Vec<(DatasetId, Vec<Triple>)>) -> Result<(), StoreError> {
+        let _change = self.kept.change();
+        let mut transaction = self.oxigraph.start_transaction()?;
+        for (id, _) in &new {
+            for triple in self.derived(graph, id)? {
+                transaction.remove(&triple.in_graph(graph.clone()));
+            }
+        }
+        let is_little = new.iter().map(|(_, triples)| triples.len()).sum::<usize>() <= AT_ONCE;
+        if is_little {
+            for triple in new.iter().flat_map(|(_, triples)| triples) {
+                transaction.insert(&triple.clone().in_graph(graph.clone()));
+            }
+            transaction.commit()?;
+            return Ok(());
+        }
+        transaction.commit()?;
+        let mut loader = self.oxigraph.bulk_loader().with_num_threads(1).with_max_memory_size_in_megabytes(200);
+        loader.load_quads(
+            new.into_iter().flat_map(|(_, triples)| triples).map(|triple| triple.in_graph(graph.clone())),
+        )?;
+        loader.commit()?;
+        Ok(())
+    }
+
+    /// Compacts what bulk loads have left in many files, of which each must be looked into for every term that is read. It
+    /// takes the longer, the larger the store is: half a minute for sixteen million triples.
+    pub fn optimize(&self) -> Result<(), StoreError> {
+        // A store in memory has no files.
+        #[cfg(feature = "rocksdb")]
+        self.oxigraph.optimize()?;
+        Ok(())
+    }
+
+    /// Learns the counts of every graph, by which queries over one pattern are answered. Without it the first such query
+    /// does, and takes the longer.
+    pub fn prepare_statistics(&self) -> Result<(), StoreError> {
+        self.kept.prepare(self)
+    }
+
+    /// The id of every dataset, in order.
+    pub fn ids(&self) -> Result<Vec<DatasetId>, StoreError> {
+        Ok(self.versions()?.into_keys().collect())
+    }
+
+    /// (id, version) of every dataset that has a pointer.
+    fn versions(&self) -> Result<BTreeMap<DatasetId, String>, StoreError> {
+        let (catalog, pointer) = (self.iris.catalog(), NamedNodeRef::new_unchecked(lodeseek::GRAPH));
+        let mut versions = BTreeMap::new();
+        for quad in self.oxigraph.quads_for_pattern(None, Some(pointer), None, Some(catalog.as_ref().into())) {
+            let quad = quad?;
+            if let Some((id, version)) = self.pointer(&quad) {
+                versions.insert(id, version);
+            }
+        }
+        Ok(versions)
+    }
+
+    fn version(&self, id: &DatasetId) -> Result<Option<String>, StoreError> {
+        let (catalog, node) = (self.iris.catalog(), self.iris.dataset(id));
+        let pointer = NamedNodeRef::new_unchecked(lodeseek::GRAPH);
+        let mut quads = self.oxigraph.quads_for_pattern(
+            Some(node.as_ref().into()),
+            Some(pointer),
+            None,
+            Some(catalog.as_ref().into()),
+        );
+        Ok(quads.next().transpose()?.and_then(|quad| self.pointer(&quad)).map(|(_, version)| version))
+    }
+
+    fn pointer(&self, quad: &Quad) -> Option<(DatasetId, String)> {
+        let (NamedOrBlankNode::NamedNode(subject), Term::NamedNode(graph)) = (&quad.subject, &quad.object) else {
+            return None;
+        };
+        Some((self.iris.dataset_id(subject.as_str())?, graph.as_str().rsplit('/').next()?.to_owned()))
+    }
+
+    /// A number that changes whenever the catalogue graph does.
+    #[must_use]
+    pub fn catalog_generation(&self) -> u64 {
+        self.described.load(Ordering::SeqCst)
+    }
+
+    /// What the catalogue says of all datasets.
+    pub fn catalog_graph(&self) -> Result<TripleGraph, StoreError> {
+        self.read_graph(&self.iris.catalog())
+    }
+
+    fn read_graph(&self, graph: &NamedNode) -> Result<TripleGraph, StoreError> {
+        let mut builder = TripleGraphBuilder::new();
+        for quad in self.oxigraph.quads_for_pattern(None, None, None, Some(graph.as_ref().into())) {
+            builder.insert_again(blank::from_store(quad?).as_ref());
+        }
+        Ok(builder.finish())
+    }
+
+    fn subject_triples(&self, graph: &NamedNode, subject: &NamedNode) -> Result<Vec<Triple>, StoreError> {
+        let graph = GraphNameRef::NamedNode(graph.as_ref());
+        let subject = NamedOrBlankNodeRef::NamedNode(subject.as_ref());
+        let quads = self.oxigraph.quads_for_pattern(Some(subject), None, None, Some(graph));
+        quads
+            .map(|quad| quad.map(|quad| Triple::new(quad.subject, quad.predicate, quad.object)).map_err(Into::into))
+            .collect()
+    }
+
+    /// A node's triples and those of its parts, found by following objects with the node's IRI and a fragment.
+    fn node_and_parts(&self, graph: &NamedNode, node: &NamedNode) -> Result<Vec<Triple>, StoreError> {
+        let mut triples = Vec::new();
+        let mut waiting = vec![node.clone()];
+        let mut seen = std::collections::HashSet::new();
+        while let Some(next) = waiting.pop() {
+            let found = self.subject_triples(graph, &next)?;
+            for triple in &found {
+                if let Term::NamedNode(object) = &triple.object
+                    && is_part(object, node)
+                    && seen.insert(object.clone())
+                {
+                    waiting.push(object.clone());
+                }
+            }
+            triples.extend(found);
+        }
+        Ok(triples)
+    }
+
+    /// Whether the catalogue graph says exactly this of a dataset, and of the agents it names at least this.
+    fn is_described(&self, id: &DatasetId, description: &[Triple]) -> Result<bool, StoreError> {
+        let catalog = self.iris.catalog();
+        if !load::same_triples(&self.node_and_parts(&catalog, &self.iris.dataset(id))?, description) {
+            return Ok(false);
+        }
+        for triple in description {
+            if !self.oxigraph.contains(&triple.clone().in_graph(catalog.clone()))? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Writes new descriptions, records and pointers, and takes the old ones away, as one transaction.
+    fn describe(&self, new: &[(DatasetId, Vec<Triple>)], stamp: &Stamp) -> Result<(), StoreError> {
+        let _change = self.kept.change();
+        let catalog = self.iris.catalog();
+        let mut transaction = self.oxigraph.start_transaction()?;
+        let kind = NamedNode::new_unchecked(lodeseek_rdf::vocab::rdf::TYPE);
+        let class = NamedNode::new_unchecked(dcat_terms::CATALOG);
+        transaction.insert(&Quad::new(catalog.clone(), kind, class, catalog.clone()));
+        for (id, triples) in new {
+            for triple in self.node_and_parts(&catalog, &self.iris.dataset(id))? {
+                transaction.remove(&triple.in_graph(catalog.clone()));
+            }
+            // Agents are shared between datasets: one that is named anew loses its old name.
+            for named in triples.iter().filter(|triple| triple.predicate.as_str() == foaf::NAME) {
+                for old in self.oxigraph.quads_for_pattern(
+                    Some(named.subject.as_ref()),
+                    Some(named.predicate.as_ref()),
+                    None,
+                    Some(catalog.as_ref().into()),
+                ) {
+                    transaction.remove(&old?);
+                }
+            }
+        }
+        for triple in new.iter().flat_map(|(_, triples)| triples) {
+            transaction.insert(&triple.clone().in_graph(catalog.clone()));
+        }
+        for (id, _) in new {
+            self.write_record(&mut transaction, id, stamp)?;
+        }
+        transaction.commit()?;
+        self.described.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
+
+    /// Takes away content no pointer names: replaced versions, and what a killed load left behind. How many graphs went.
+    pub fn clear_replaced(&self, on_progress: &dyn Fn(usize, usize)) -> Result<usize, StoreError> {
+        let versions = self.versions()?;
+        let named: std::collections::HashSet<NamedNode> =
+            versions.iter().map(|(id, version)| self.iris.graph(id, version)).collect();
+        let prefix = format!("{}graph/", self.iris.base());
+        let mut stale = Vec::new();
+        for graph in self.oxigraph.named_graphs() {
+            if let NamedOrBlankNode::NamedNode(graph) = graph?
+                && graph.as_str().starts_with(&prefix)
+                && !named.contains(&graph)
+            {
+                stale.push(graph);
+            }
+        }
+        for (done, graph) in stale.iter().enumerate() {
+            on_progress(done, stale.len());
+            self.oxigraph.remove_named_graph(graph)?;
+        }
+        graph_file::remove_unnamed(&self.home, &versions.into_values().collect())?;
+        Ok(stale.len())
+    }
+}
+
+fn is_part(node: &NamedNode, of: &NamedNode) -> bool {
+    node.as_str().strip_prefix(of.as_str()).is_some_and(|rest| rest.starts_with('#'))
+}
+
+fn lock(home: &Path, access: Access) -> Result<File, StoreError> {
+    let path = home.join("lock");
+    let opened = match access {
+        Access::Write => File::options().create(true).truncate(false).read(true).write(true).open(&path),
+        Access::Read => File::open(&path),
+    };
+    let file = opened.map_err(|cause| match cause.kind() {
+        io::ErrorKind::NotFound => StoreError::NoHome { home: home.to_owned() },
+        _ => StoreError::Io { path: path.clone(), cause },
+    })?;
+    let (taken, holder) = match access {
+        Access::Write => (file.try_lock(), "reads or writes it (a running `serve`?)"),
+        Access::Read => (file.try_lock_shared(), "writes it"),
+    };
+    match taken {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(StoreError::InUse { home: home.to_owned(), holder }),
+        Err(TryLockError::Error(cause)) => Err(StoreError::Io { path, cause }),
+    }
+}
+
+fn settings(home: &Path, access: Access, base: Option<&str>) -> Result<Iris, StoreError> {
+    let path = home.join(SETTINGS);
+    match fs::read_to_string(&path) {
+        Ok(text) => {
+            let settings: Settings =
+                toml::from_str(&text).map_err(|error| StoreError::Settings { path, reason: error.to_string() })?;
+            if let Some(asked) = base.filter(|asked| *asked != settings.base) {
+                return Err(StoreError::OtherBase {
+                    home: home.to_owned(),
+                    made: settings.base,
+                    asked: asked.to_owned(),
+                });
+            }
+            Ok(Iris::new(&settings.base)?)
+        }
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound && access == Access::Write => {
+            let iris = Iris::new(base.unwrap_or(Iris::DEFAULT_BASE))?;
+            let text = toml::to_string(&Settings { base: iris.base().to_owned() })
+                .map_err(|error| StoreError::Settings { path: path.clone(), reason: error.to_string() })?;
+            graph_file::write_whole(&path, text.as_bytes())?;
+            Ok(iris)
+        }
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Err(StoreError::NoHome { home: home.to_owned() }),
+        Err(cause) => Err(StoreError::Io { path, cause }),
+    }
+}
+
+#[cfg(feature = "rocksdb")]
+fn open_oxigraph(folder: &Path, access: Access) -> Result<Oxigraph, StoreError> {
+    Ok(match access {
+        Access::Write => Oxigraph::open(folder)?,
+        Access::Read => Oxigraph::open_read_only(folder)?,
+    })
+}
+
+#[cfg(not(feature = "rocksdb"))]
+fn open_oxigraph(folder: &Path, _: Access) -> Result<Oxigraph, StoreError> {
+    let reason = "this lodeseek was built without the feature `rocksdb` and keeps no store on disk".to_owned();
+    Err(StoreError::Settings { path: folder.to_owned(), reason })
+}

@@ -1,0 +1,498 @@
+//! Dumps into the store: one thread reads and parses, the calling thread writes, batch by batch.
+//!
+//! A batch is some hundred thousand triples of whole datasets. Its content is bulk-loaded into new graphs, then one
+//! transaction writes descriptions and pointers: after that the batch's datasets are there, whatever happens next.
+
+use super::counts::Counts;
+use super::{Stamp, Store, StoreError, blank, fingerprint, graph_file, journal};
+use lodeseek_catalog::{Catalog, Dataset, DatasetId, Distribution, LocalCopy, Location, dcat};
+use lodeseek_rdf::intake::{FileReport, Intake, Limits, Outcome};
+use lodeseek_rdf::vocab::lodeseek;
+use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
+use oxrdf::{Literal, NamedNode, Triple};
+use serde::{Deserialize, Serialize};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Component, Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+/// How a load is done.
+#[derive(Clone, Debug)]
+pub struct LoadOptions {
+    /// Triples after which a batch is committed. Default 500,000.
+    pub batch_triples: usize,
+    /// Threads of Oxigraph's bulk loader. Default 2.
+    pub threads: usize,
+    /// Rough memory of the bulk loader in megabytes. Default 400.
+    pub memory_megabytes: usize,
+    /// What a dump may cost.
+    pub limits: Limits,
+    /// What the records of the datasets say. Default: no record is written.
+    pub stamp: Stamp,
+    /// What becomes of replaced versions. Default: they are cleared.
+    pub replaced: Replaced,
+}
+
+/// What becomes of the content of datasets that other content replaced.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Replaced {
+    /// It is cleared at the end of the load.
+    #[default]
+    Cleared,
+    /// It stays until [`Store::clear_replaced`], for those who still read it.
+    Kept,
+}
+
+impl Default for LoadOptions {
+    fn default() -> Self {
+        Self {
+            batch_triples: 500_000,
+            threads: 2,
+            memory_megabytes: 400,
+            limits: Limits::default(),
+            stamp: Stamp::default(),
+            replaced: Replaced::default(),
+        }
+    }
+}
+
+/// Parsed datasets waiting to be written; more would only fill memory.
+const WAITING_DATASETS: usize = 4;
+
+/// What a load is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// Reading dumps.
+    Reading,
+    /// Writing a batch.
+    Writing,
+    /// Clearing replaced versions.
+    Clearing,
+}
+
+/// How far a load has come.
+#[derive(Clone, Copy, Debug)]
+pub struct LoadProgress {
+    /// What it is doing.
+    pub phase: Phase,
+    /// Datasets read, of [`Self::datasets_total`].
+    pub datasets: usize,
+    /// All datasets of this load.
+    pub datasets_total: usize,
+    /// Bytes of dump files read, of [`Self::bytes_total`].
+    pub bytes: u64,
+    /// Bytes of all dump files.
+    pub bytes_total: u64,
+    /// Distinct triples so far.
+    pub triples: u64,
+}
+
+/// What became of one dataset.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DatasetOutcome {
+    /// New in the store.
+    Loaded,
+    /// Was there with other content or metadata.
+    Replaced,
+    /// Was there as it is; nothing was written.
+    Unchanged,
+    /// Was there, and stays as it was: a file of it cannot be read now, which is no reason to lose what could be.
+    Kept,
+    /// In the catalogue, but without a triple: no dump, or none that could be read.
+    MetadataOnly,
+}
+
+/// The report of one dataset.
+#[derive(Clone, Debug, Serialize)]
+pub struct DatasetReport {
+    /// Its id.
+    pub id: DatasetId,
+    /// Its title.
+    pub title: String,
+    /// What became of it.
+    pub outcome: DatasetOutcome,
+    /// Distinct triples over all its files.
+    pub triples: u64,
+    /// Triples read, repeated ones counted again.
+    pub read: u64,
+    /// Statements skipped.
+    pub skipped: u64,
+    /// Its files.
+    pub files: Vec<FileReport>,
+}
+
+/// The report of a load.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct LoadReport {
+    /// Every dataset, in the order of the catalogue.
+    pub datasets: Vec<DatasetReport>,
+    /// What was wrong with the catalogue itself.
+    pub catalog_problems: Vec<String>,
+    /// Graphs of replaced versions that were cleared.
+    pub cleared_graphs: usize,
+}
+
+impl LoadReport {
+    /// Distinct triples of all datasets.
+    #[must_use]
+    pub fn triples(&self) -> u64 {
+        self.datasets.iter().map(|dataset| dataset.triples).sum()
+    }
+
+    /// Datasets with a file that was not read as it stands.
+    pub fn with_problems(&self) -> impl Iterator<Item = &DatasetReport> {
+        self.datasets.iter().filter(|dataset| dataset.files.iter().any(|file| !file.is_clean()))
+    }
+}
+
+/// A dataset read and ready to be written.
+struct Parsed {
+    dataset: Dataset,
+    graph: TripleGraph,
+    version: String,
+    report: DatasetReport,
+}
+
+/// Loads catalogues into a store.
+///
+/// ```
+/// use lodeseek_catalog::{Catalog, Iris};
+/// use lodeseek_store::{Loader, Store};
+/// # let folder = tempfile::tempdir()?;
+/// std::fs::write(folder.path().join("tiny.ttl"), "<http://e.org/a> <http://e.org/p> 1 .")?;
+/// let catalog = Catalog::read(&folder.path().join("tiny.ttl"))?;
+/// let store = Store::in_memory(folder.path(), Iris::new(Iris::DEFAULT_BASE)?)?;
+/// let report = Loader::new(&store).load(catalog, &|_| ())?;
+/// assert_eq!(report.triples(), 1);
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+pub struct Loader<'s> {
+    store: &'s Store,
+    options: LoadOptions,
+}
+
+impl<'s> Loader<'s> {
+    /// A loader with the default options.
+    #[must_use]
+    pub fn new(store: &'s Store) -> Self {
+        Self { store, options: LoadOptions::default() }
+    }
+
+    /// A loader with other options.
+    #[must_use]
+    pub fn with_options(self, options: LoadOptions) -> Self {
+        Self { options, ..self }
+    }
+
+    /// Loads every dataset of a catalogue. What is wrong with one dataset is in its report; an error is one of the store.
+    pub fn load(&self, catalog: Catalog, on_progress: &dyn Fn(LoadProgress)) -> Result<LoadReport, StoreError> {
+        let Catalog { folder, datasets, problems, .. } = catalog;
+        let mut run = Run::new(self, &datasets, &folder, problems, on_progress);
+        let (sender, receiver) = sync_channel(WAITING_DATASETS);
+        let (store, limits) = (self.store, &self.options.limits);
+        thread::scope(|scope| {
+            scope.spawn(move || parse_all(datasets, &folder, store, limits, &sender));
+            run.receive(receiver)
+        })?;
+        run.finish()
+    }
+
+    /// Loads datasets whose content was had elsewhere, with that content.
+    pub fn load_graphs(
+        &self,
+        datasets: Vec<(Dataset, TripleGraph)>,
+        on_progress: &dyn Fn(LoadProgress),
+    ) -> Result<LoadReport, StoreError> {
+        let mut run = Run::new(self, &[], Path::new(""), Vec::new(), on_progress);
+        run.progress.datasets_total = datasets.len();
+        for (dataset, graph) in datasets {
+            let read = graph.len() as u64;
+            run.take(parsed(dataset, graph, Vec::new(), read, self.store)?, 0)?;
+        }
+        run.write()?;
+        run.finish()
+    }
+}
+
+/// The writing side of one load.
+struct Run<'r> {
+    loader: &'r Loader<'r>,
+    on_progress: &'r dyn Fn(LoadProgress),
+    progress: LoadProgress,
+    waiting: Vec<Parsed>,
+    waiting_triples: usize,
+    report: LoadReport,
+}
+
+impl<'r> Run<'r> {
+    fn new(
+        loader: &'r Loader<'r>,
+        datasets: &[Dataset],
+        folder: &Path,
+        catalog_problems: Vec<String>,
+        on_progress: &'r dyn Fn(LoadProgress),
+    ) -> Self {
+        let bytes_total = datasets.iter().map(|dataset| bytes_of(dataset, folder)).sum();
+        let progress = LoadProgress {
+            phase: Phase::Reading,
+            datasets: 0,
+            datasets_total: datasets.len(),
+            bytes: 0,
+            bytes_total,
+            triples: 0,
+        };
+        let report = LoadReport { catalog_problems, ..LoadReport::default() };
+        Self { loader, on_progress, progress, waiting: Vec::new(), waiting_triples: 0, report }
+    }
+
+    fn receive(&mut self, parsed: Receiver<Result<(Parsed, u64), StoreError>>) -> Result<(), StoreError> {
+        for parsed in parsed {
+            let (parsed, bytes) = parsed?;
+            self.take(parsed, bytes)?;
+        }
+        self.write()
+    }
+
+    /// Takes a dataset, and writes those waiting if they are enough.
+    fn take(&mut self, parsed: Parsed, bytes: u64) -> Result<(), StoreError> {
+        self.progress.datasets += 1;
+        self.progress.bytes += bytes;
+        self.progress.triples += parsed.report.triples;
+        self.waiting_triples += parsed.graph.len();
+        self.waiting.push(parsed);
+        (self.on_progress)(self.progress);
+        if self.waiting_triples >= self.loader.options.batch_triples { self.write() } else { Ok(()) }
+    }
+
+    fn finish(mut self) -> Result<LoadReport, StoreError> {
+        let (total, on_progress) = (self.progress, self.on_progress);
+        if self.loader.options.replaced == Replaced::Cleared {
+            let show = |_, _| on_progress(LoadProgress { phase: Phase::Clearing, ..total });
+            self.report.cleared_graphs = self.loader.store.clear_replaced(&show)?;
+        }
+        // The datasets are stored: a list for people is no reason to call that failed.
+        if let Err(error) = journal::note(self.loader.store, &self.report, &self.loader.options.stamp) {
+            tracing::warn!(%error, "the load is not noted for the operator");
+        }
+        Ok(self.report)
+    }
+
+    /// Writes and commits what is waiting.
+    fn write(&mut self) -> Result<(), StoreError> {
+        (self.on_progress)(LoadProgress { phase: Phase::Writing, ..self.progress });
+        let store = self.loader.store;
+        let mut batch = std::mem::take(&mut self.waiting);
+        self.waiting_triples = 0;
+        let mut descriptions = Vec::new();
+        let mut new_content = Vec::new();
+        for (place, parsed) in batch.iter_mut().enumerate() {
+            let id = &parsed.dataset.metadata.id;
+            let description = description(parsed, store);
+            let present = store.version(id)?;
+            let same_content = present.as_ref() == Some(&parsed.version);
+            if present.is_some() && !same_content && parsed.report.files.iter().any(is_unreadable) {
+                parsed.report.outcome = DatasetOutcome::Kept;
+                continue;
+            }
+            if same_content && store.is_described(id, &description)? {
+                parsed.report.outcome = DatasetOutcome::Unchanged;
+                continue;
+            }
+            parsed.report.outcome = match present {
+                Some(_) => DatasetOutcome::Replaced,
+                None if parsed.graph.is_empty() => DatasetOutcome::MetadataOnly,
+                None => DatasetOutcome::Loaded,
+            };
+            if !same_content {
+                new_content.push(place);
+            }
+            descriptions.push((id.clone(), description));
+        }
+        // The store keeps numbers by their value; as they were written they are in these files alone.
+        graph_file::settle(
+            &store.home,
+            &new_content.iter().map(|&place| batch[place].version.as_str()).collect::<Vec<_>>(),
+        )?;
+        self.write_content(&batch, &new_content)?;
+        if !descriptions.is_empty() {
+            store.describe(&descriptions, &self.loader.options.stamp)?;
+        }
+        self.report.datasets.extend(batch.into_iter().map(|parsed| parsed.report));
+        Ok(())
+    }
+
+    fn write_content(&self, batch: &[Parsed], places: &[usize]) -> Result<(), StoreError> {
+        let (store, options) = (self.loader.store, &self.loader.options);
+        let quads = places.iter().map(|&place| &batch[place]).flat_map(|parsed| {
+            let graph = store.iris.graph(&parsed.dataset.metadata.id, &parsed.version);
+            let space = blank::Space::of(&graph);
+            let triples = parsed.graph.triples().iter();
+            triples.map(move |&triple| space.to_store(parsed.graph.to_triple(triple)).in_graph(graph.clone()))
+        });
+        let mut bulk = store
+            .oxigraph
+            .bulk_loader()
+            .with_num_threads(options.threads)
+            .with_max_memory_size_in_megabytes(options.memory_megabytes);
+        bulk.load_quads(quads)?;
+        bulk.commit()?;
+        Ok(())
+    }
+}
+
+fn is_unreadable(file: &FileReport) -> bool {
+    file.outcome == Outcome::Unreadable
+}
+
+pub(super) fn same_triples(present: &[Triple], new: &[Triple]) -> bool {
+    let lines = |triples: &[Triple]| {
+        let mut lines: Vec<String> = triples.iter().map(ToString::to_string).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        lines
+    };
+    lines(present) == lines(&own(new))
+}
+
+/// The triples of a description without those about the catalogue and about agents with IRIs of their own.
+fn own(description: &[Triple]) -> Vec<Triple> {
+    let node = description
+        .iter()
+        .find(|triple| triple.predicate.as_str() == lodeseek::GRAPH)
+        .map(|triple| triple.subject.to_string());
+    let prefix = node.map(|node| node.trim_end_matches('>').to_owned()).unwrap_or_default();
+    let is_own = |triple: &&Triple| {
+        let subject = triple.subject.to_string();
+        subject.strip_prefix(&prefix).is_some_and(|rest| rest == ">" || rest.starts_with('#'))
+    };
+    description.iter().filter(is_own).cloned().collect()
+}
+
+/// Everything the catalogue graph is to say of a dataset.
+fn description(parsed: &Parsed, store: &Store) -> Vec<Triple> {
+    let id = &parsed.dataset.metadata.id;
+    let node = store.iris.dataset(id);
+    let mut triples = dcat::to_triples(&parsed.dataset, &store.iris);
+    triples.extend(dcat::content_graph(&node, &store.iris.graph(id, &parsed.version), store.iris.part(id, "graph")));
+    if parsed.report.skipped > 0 {
+        let skipped = NamedNode::new_unchecked(lodeseek::SKIPPED_STATEMENTS);
+        triples.push(Triple::new(node, skipped, Literal::from(parsed.report.skipped as i64)));
+    }
+    triples
+}
+
+/// Where a distribution's content lies here: its copy, or a file of the catalogue's folder.
+fn local_content(distribution: &Distribution, folder: &Path) -> Result<PathBuf, Absent> {
+    match &distribution.copy {
+        Some(LocalCopy::Here(path)) => Ok(path.clone()),
+        Some(LocalCopy::Missing(reason)) => Err(Absent::Unreadable(reason.clone())),
+        None => local_path(&distribution.location, folder).map_err(Absent::Refused),
+    }
+}
+
+/// Why content is not here.
+enum Absent {
+    /// It is not to be read.
+    Refused(String),
+    /// It should be here, and may be another time.
+    Unreadable(String),
+}
+
+/// The path of a local distribution, if it stays in the catalogue's folder.
+fn local_path(location: &Location, folder: &Path) -> Result<PathBuf, String> {
+    match location {
+        Location::Remote(address) => {
+            Err(format!("{address} is on the web; `load` reads local files only and fetches nothing"))
+        }
+        Location::File(path) => {
+            let inside =
+                Path::new(path).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+            if inside && !path.is_empty() {
+                Ok(folder.join(path))
+            } else {
+                Err(format!("the path {path:?} leads outside the catalogue's folder"))
+            }
+        }
+    }
+}
+
+fn bytes_of(dataset: &Dataset, folder: &Path) -> u64 {
+    let paths = dataset.distributions.iter().filter_map(|d| local_content(d, folder).ok());
+    paths.filter_map(|path| path.metadata().ok()).map(|metadata| metadata.len()).sum()
+}
+
+fn parse_all(
+    datasets: Vec<Dataset>,
+    folder: &Path,
+    store: &Store,
+    limits: &Limits,
+    sender: &SyncSender<Result<(Parsed, u64), StoreError>>,
+) {
+    for dataset in datasets {
+        let bytes = bytes_of(&dataset, folder);
+        let parsed = parse(dataset, folder, store, limits).map(|parsed| (parsed, bytes));
+        if sender.send(parsed).is_err() {
+            return; // the writing side has failed and said why
+        }
+    }
+}
+
+fn parse(dataset: Dataset, folder: &Path, store: &Store, limits: &Limits) -> Result<Parsed, StoreError> {
+    let id = dataset.metadata.id.clone();
+    let mut builder = TripleGraphBuilder::new();
+    let plain = Intake::with_limits(limits.clone());
+    let mut files = Vec::new();
+    for distribution in &dataset.distributions {
+        let name = distribution.location.as_str();
+        let intake = match &distribution.media_type {
+            Some(media_type) => plain.clone().announced_as(media_type),
+            None => plain.clone(),
+        };
+        match local_content(distribution, folder) {
+            Ok(path) => {
+                let base = base_of(distribution, &id, store);
+                // A parser that panics is wrong about one file; the others, and the load, go on.
+                let read = catch_unwind(AssertUnwindSafe(|| intake.read_file(&path, name, &base, &mut builder)));
+                files.extend(read.unwrap_or_else(|_| {
+                    vec![FileReport::unreadable(name, "its parser broke off: a bug worth reporting")]
+                }));
+            }
+            Err(Absent::Refused(reason)) => files.push(FileReport::refused(name, reason)),
+            Err(Absent::Unreadable(reason)) => files.push(FileReport::unreadable(name, reason)),
+        }
+    }
+    let read = files.iter().map(|file| file.triples).sum();
+    parsed(dataset, builder.finish(), files, read, store)
+}
+
+/// The base of a dump's relative IRIs: the address it was had from (RFC 3986, 5.1.3), else one of this home.
+fn base_of(distribution: &Distribution, id: &DatasetId, store: &Store) -> String {
+    match (&distribution.location, &distribution.copy) {
+        (Location::Remote(address), Some(_)) if NamedNode::new(address.as_str()).is_ok() => address.clone(),
+        (location, _) => store.iris.dump_base(id, location.as_str()),
+    }
+}
+
+/// Keeps the graph's file, counts and fingerprint.
+fn parsed(
+    dataset: Dataset,
+    graph: TripleGraph,
+    files: Vec<FileReport>,
+    read: u64,
+    store: &Store,
+) -> Result<Parsed, StoreError> {
+    let version = graph_file::write(&store.home, &graph)?;
+    Counts::keep(&store.home, &version, &graph)?;
+    fingerprint::keep(&store.home, &version, &graph)?;
+    let report = DatasetReport {
+        id: dataset.metadata.id.clone(),
+        title: dataset.metadata.title().to_owned(),
+        outcome: DatasetOutcome::Loaded,
+        triples: graph.len() as u64,
+        read,
+        skipped: files.iter().map(|file| file.skipped).sum(),
+        files,
+    };
+    Ok(Parsed { dataset, graph, version, report })
+}

@@ -1,0 +1,128 @@
+//! The record of a dataset in the catalogue (`dcat:CatalogRecord`): when it was listed here, when what is said of it last
+//! changed here, and where it was had from. <https://www.w3.org/TR/vocab-dcat-3/#Class:Catalog_Record>
+//!
+//! It tells of the listing, not of the dataset: two loads of the same description differ in their time alone, so it is not
+//! part of the description that versions are compared by.
+
+use super::{Store, StoreError};
+use lodeseek_catalog::DatasetId;
+use lodeseek_rdf::vocab::{dcat, dcterms, foaf, prov, rdf};
+use oxigraph::store::Transaction;
+use oxrdf::{GraphName, Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, NamedOrBlankNodeRef, Quad, Term, Triple};
+use oxsdatatypes::DateTime;
+use std::collections::BTreeMap;
+
+/// What the records of a load say.
+#[derive(Clone, Debug, Default)]
+pub struct Stamp {
+    /// The time now. Without it no record is written, and those that are there stay.
+    pub now: Option<DateTime>,
+    /// Where the descriptions were had from.
+    pub origin: Option<NamedNode>,
+}
+
+/// The record's name among the parts of a description.
+const PART: &str = "record";
+
+impl Store {
+    fn record(&self, id: &DatasetId) -> NamedNode {
+        self.iris.part(id, PART)
+    }
+
+    /// When what is said of each dataset last changed here (`xsd:dateTime`), as far as records tell.
+    pub fn records(&self) -> Result<BTreeMap<DatasetId, String>, StoreError> {
+        let catalog = self.iris.catalog();
+        let modified = NamedNodeRef::new_unchecked(dcterms::MODIFIED);
+        let mut records = BTreeMap::new();
+        for quad in self.oxigraph.quads_for_pattern(None, Some(modified), None, Some(catalog.as_ref().into())) {
+            let quad = quad?;
+            let (NamedOrBlankNode::NamedNode(subject), Term::Literal(time)) = (&quad.subject, &quad.object) else {
+                continue;
+            };
+            let dataset = subject.as_str().strip_suffix(PART).and_then(|rest| rest.strip_suffix('#'));
+            if let Some(id) = dataset.and_then(|iri| self.iris.dataset_id(iri)) {
+                records.insert(id, time.value().to_owned());
+            }
+        }
+        Ok(records)
+    }
+
+    /// Where the description of each dataset was had from, as far as records tell.
+    pub(super) fn origins(&self) -> Result<BTreeMap<DatasetId, String>, StoreError> {
+        let mut origins = BTreeMap::new();
+        for (subject, origin) in self.derived_from(None)? {
+            let dataset = subject.strip_suffix(PART).and_then(|rest| rest.strip_suffix('#'));
+            if let Some(id) = dataset.and_then(|iri| self.iris.dataset_id(iri)) {
+                origins.insert(id, origin);
+            }
+        }
+        Ok(origins)
+    }
+
+    /// The same of one dataset.
+    pub(super) fn origin(&self, id: &DatasetId) -> Result<Option<String>, StoreError> {
+        Ok(self.derived_from(Some(&self.record(id)))?.into_iter().next().map(|(_, origin)| origin))
+    }
+
+    /// (what, from what) the catalogue says was derived.
+    fn derived_from(&self, subject: Option<&NamedNode>) -> Result<Vec<(String, String)>, StoreError> {
+        let (catalog, property) = (self.iris.catalog(), NamedNodeRef::new_unchecked(prov::WAS_DERIVED_FROM));
+        let subject = subject.map(|subject| subject.as_ref().into());
+        let mut found = Vec::new();
+        for quad in self.oxigraph.quads_for_pattern(subject, Some(property), None, Some(catalog.as_ref().into())) {
+            let quad = quad?;
+            if let (NamedOrBlankNode::NamedNode(subject), Term::NamedNode(origin)) = (quad.subject, quad.object) {
+                found.push((subject.into_string(), origin.into_string()));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The record of a dataset, and that the catalogue has it; nothing where there is none.
+    pub fn record_of(&self, id: &DatasetId) -> Result<Vec<Triple>, StoreError> {
+        let triple = |quad: Quad| Triple::new(quad.subject, quad.predicate, quad.object);
+        Ok(self.record_quads(id)?.into_iter().map(triple).collect())
+    }
+
+    /// The statements about a dataset's record, and that the catalogue has it.
+    pub(super) fn record_quads(&self, id: &DatasetId) -> Result<Vec<Quad>, StoreError> {
+        let (catalog, record) = (self.iris.catalog(), self.record(id));
+        let graph: GraphName = catalog.clone().into();
+        let of = |subject: Option<NamedOrBlankNodeRef<'_>>, object: Option<Term>| {
+            let object = object.as_ref().map(Term::as_ref);
+            let quads = self.oxigraph.quads_for_pattern(subject, None, object, Some(graph.as_ref()));
+            quads.collect::<Result<Vec<_>, _>>()
+        };
+        let mut quads = of(Some(record.as_ref().into()), None)?;
+        quads.extend(of(Some(catalog.as_ref().into()), Some(record.into()))?);
+        Ok(quads)
+    }
+
+    /// Writes the record of a dataset anew.
+    pub(super) fn write_record(
+        &self,
+        transaction: &mut Transaction<'_>,
+        id: &DatasetId,
+        stamp: &Stamp,
+    ) -> Result<(), StoreError> {
+        let Some(now) = stamp.now else { return Ok(()) };
+        let old = self.record_quads(id)?;
+        let listed = old.iter().find(|quad| quad.predicate.as_str() == dcterms::ISSUED).map(|quad| quad.object.clone());
+        old.iter().for_each(|quad| transaction.remove(quad));
+        let (catalog, record) = (self.iris.catalog(), self.record(id));
+        let mut add = |subject: &NamedNode, predicate: &str, object: Term| {
+            let predicate = NamedNode::new_unchecked(predicate);
+            transaction.insert(&Quad::new(subject.clone(), predicate, object, catalog.clone()));
+        };
+        let now: Term = Literal::from(now).into();
+        add(&catalog, dcat::RECORD, record.clone().into());
+        add(&record, rdf::TYPE, NamedNode::new_unchecked(dcat::CATALOG_RECORD).into());
+        add(&record, foaf::PRIMARY_TOPIC, self.iris.dataset(id).into());
+        add(&record, dcterms::ISSUED, listed.unwrap_or_else(|| now.clone()));
+        add(&record, dcterms::MODIFIED, now);
+        if let Some(origin) = &stamp.origin {
+            add(&record, prov::WAS_DERIVED_FROM, origin.clone().into());
+        }
+        Ok(())
+    }
+}

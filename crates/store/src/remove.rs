@@ -1,0 +1,56 @@
+//! Taking datasets out of the catalogue.
+
+use super::{Store, StoreError};
+use lodeseek_catalog::DatasetId;
+use oxrdf::{NamedOrBlankNode, Quad, Term};
+use std::sync::atomic::Ordering;
+
+impl Store {
+    /// Removes datasets: descriptions, records and pointers as one transaction, then what was made of them. Their content is
+    /// invisible then, and goes with [`clear_replaced`](Self::clear_replaced), or with the next load: who reads it now may
+    /// read it to the end. Tells how many were there.
+    ///
+    /// Agents, themes and works with IRIs of their own stay: other datasets may name them.
+    pub fn remove(&self, ids: &[DatasetId]) -> Result<usize, StoreError> {
+        let mut present = Vec::new();
+        for id in ids {
+            if self.version(id)?.is_some() {
+                present.push(id);
+            }
+        }
+        if present.is_empty() {
+            return Ok(0);
+        }
+        self.take_out_of_catalog(&present)?;
+        for graph in [self.iris.profiles(), self.iris.snippets()] {
+            self.replace_derived(&graph, present.iter().map(|id| ((*id).clone(), Vec::new())).collect())?;
+        }
+        Ok(present.len())
+    }
+
+    fn take_out_of_catalog(&self, ids: &[&DatasetId]) -> Result<(), StoreError> {
+        let _change = self.kept.change();
+        let catalog = self.iris.catalog();
+        let mut transaction = self.oxigraph.start_transaction()?;
+        for id in ids {
+            let node = self.iris.dataset(id);
+            for triple in self.node_and_parts(&catalog, &node)? {
+                transaction.remove(&triple.in_graph(catalog.clone()));
+            }
+            self.record_quads(id)?.iter().for_each(|quad| transaction.remove(quad));
+            let membership: Vec<Quad> = self
+                .oxigraph
+                .quads_for_pattern(
+                    Some(NamedOrBlankNode::from(catalog.clone()).as_ref()),
+                    None,
+                    Some(Term::from(node).as_ref()),
+                    Some(catalog.as_ref().into()),
+                )
+                .collect::<Result<_, _>>()?;
+            membership.iter().for_each(|quad| transaction.remove(quad));
+        }
+        transaction.commit()?;
+        self.described.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
+}

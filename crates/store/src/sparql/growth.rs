@@ -1,0 +1,150 @@
+//! How long the texts may become that a query makes: nothing stops an evaluation that doubles a text again and again.
+
+use super::algebra::{expressions, inside, operands};
+use oxrdf::Variable;
+use rustc_hash::FxHashMap;
+use spargebra::algebra::{AggregateExpression, AggregateFunction, Expression, Function, GraphPattern};
+
+/// Bytes that count as one text.
+const TEXT: f64 = 1000.0;
+
+/// How many times longer than a text of the store, or than [`TEXT`] bytes of the query, any text of the pattern's
+/// expressions may be. Rows that `GROUP_CONCAT` joins are counted as one: they take time, and are watched while they do.
+pub(super) fn growth_of(pattern: &GraphPattern) -> f64 {
+    let mut lengths = Lengths::default();
+    lengths.add(pattern);
+    lengths.longest
+}
+
+#[derive(Default)]
+struct Lengths<'q> {
+    of: FxHashMap<&'q Variable, f64>,
+    longest: f64,
+}
+
+impl<'q> Lengths<'q> {
+    /// Adds a pattern after those inside: names are bound before they are read.
+    fn add(&mut self, pattern: &'q GraphPattern) {
+        inside(pattern).into_iter().for_each(|inner| self.add(inner));
+        for expression in expressions(pattern) {
+            let length = self.of(expression);
+            self.longest = self.longest.max(length);
+        }
+        match pattern {
+            GraphPattern::Extend { variable, expression, .. } => self.bind(variable, self.of(expression)),
+            GraphPattern::Values { variables, bindings } => {
+                for (column, variable) in variables.iter().enumerate() {
+                    let bytes =
+                        bindings.iter().filter_map(|row| row[column].as_ref()).map(|term| term.to_string().len());
+                    self.bind(variable, bytes.max().unwrap_or_default() as f64 / TEXT);
+                }
+            }
+            GraphPattern::Group { aggregates, .. } => {
+                for (variable, aggregate) in aggregates {
+                    self.bind(variable, self.aggregated(aggregate));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn bind(&mut self, variable: &'q Variable, length: f64) {
+        let known = self.of.entry(variable).or_default();
+        *known = known.max(length);
+    }
+
+    fn aggregated(&self, aggregate: &AggregateExpression) -> f64 {
+        match aggregate {
+            AggregateExpression::FunctionCall { name: AggregateFunction::GroupConcat { separator }, expr, .. } => {
+                self.of(expr) + separator.as_ref().map_or(0.0, |separator| separator.len() as f64 / TEXT)
+            }
+            AggregateExpression::FunctionCall { expr, .. } => self.of(expr),
+            AggregateExpression::CountSolutions { .. } => 1.0,
+        }
+    }
+
+    fn of(&self, expression: &Expression) -> f64 {
+        match expression {
+            Expression::Variable(variable) => self.of.get(variable).copied().unwrap_or(1.0),
+            Expression::Literal(literal) => literal.value().len() as f64 / TEXT,
+            Expression::NamedNode(node) => node.as_str().len() as f64 / TEXT,
+            Expression::If(_, yes, no) => self.of(yes).max(self.of(no)),
+            Expression::Coalesce(list) => list.iter().map(|item| self.of(item)).fold(0.0, f64::max),
+            Expression::FunctionCall(function, arguments) => self.called(function, arguments),
+            // What gives a truth value or a number may still be made of what is long.
+            other => operands(other).into_iter().map(|operand| self.of(operand)).fold(0.0, f64::max),
+        }
+    }
+
+    /// How many times longer a text becomes if so many bytes take the place of each match. A plain text matches no more
+    /// often than it fits; an expression may match between all characters.
+    fn replaced(&self, pattern: &Expression, bytes: f64) -> f64 {
+        let plain = match pattern {
+            Expression::Literal(literal) if !literal.value().is_empty() => {
+                literal.value().find(|c: char| "\\^$.|?*+()[]{}".contains(c)).is_none().then(|| literal.value().len())
+            }
+            _ => None,
+        };
+        plain.map_or(1.0 + bytes, |length| (bytes / length as f64).max(1.0))
+    }
+
+    fn called(&self, function: &Function, arguments: &[Expression]) -> f64 {
+        let lengths = arguments.iter().map(|argument| self.of(argument));
+        match (function, arguments) {
+            (Function::Replace, [text, pattern, replacement, ..]) => {
+                self.of(text).max(1.0 / TEXT) * self.replaced(pattern, TEXT * self.of(replacement))
+            }
+            (Function::EncodeForUri, _) => 3.0 * lengths.sum::<f64>(),
+            // `CONCAT`, and the others are no longer than that.
+            _ => lengths.sum(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sparql::algebra::pattern_of;
+    use spargebra::SparqlParser;
+
+    fn growth(select: &str) -> f64 {
+        growth_of(pattern_of(&SparqlParser::new().parse_query(select).expect("a query")))
+    }
+
+    fn doubled(times: usize) -> String {
+        let binds = (0..times).map(|n| format!("BIND(CONCAT(?x{n}, ?x{n}) AS ?x{}) ", n + 1));
+        format!("SELECT * {{ ?s ?p ?x0 {} }}", binds.collect::<String>())
+    }
+
+    #[test]
+    fn texts_of_usual_queries_stay_short() {
+        for query in [
+            "SELECT (CONCAT(?a, ', ', ?b) AS ?c) { ?s ?a ?b FILTER(REGEX(LCASE(STR(?b)), 'x')) }",
+            "SELECT (GROUP_CONCAT(STR(?b); separator=', ') AS ?c) { ?s ?a ?b } GROUP BY ?s",
+            "SELECT (REPLACE(STR(?s), '^.*/', '') AS ?name) { ?s ?p ?o }",
+            "SELECT (IRI(CONCAT('http://e.org/', ENCODE_FOR_URI(?o))) AS ?iri) { ?s ?p ?o }",
+            "SELECT (REPLACE(STR(?o), ?from, ?to) AS ?x) { ?s ?p ?o . VALUES (?from ?to) { ('a' 'b') } }",
+        ] {
+            assert!(growth(query) < 10.0, "{query}: {}", growth(query));
+        }
+    }
+
+    #[test]
+    fn escaping_is_no_attack() {
+        let escaped = ["&' , '&amp;", "<', '&lt;", ">', '&gt;", "\"', '&quot;"];
+        let nested = escaped.iter().fold("STR(?o)".to_owned(), |inner, pair| format!("REPLACE({inner}, '{pair}')"));
+        let found = growth(&format!("SELECT ({nested} AS ?x) {{ ?s ?p ?o }}"));
+        assert!((479.0..=481.0).contains(&found), "{found}");
+    }
+
+    #[test]
+    fn doublings_are_powers() {
+        assert!((growth(&doubled(10)) - 1024.0).abs() < 1.0);
+        assert!(growth(&doubled(60)) > 1e18);
+        let replaced = "SELECT * { ?s ?p ?x BIND(REPLACE(?x, '', ?x) AS ?y) BIND(REPLACE(?y, '', ?y) AS ?z) }";
+        assert!(growth(replaced) > 1e6, "{}", growth(replaced));
+        let concatenated =
+            "SELECT * { { SELECT (GROUP_CONCAT(CONCAT(?o, ?o)) AS ?c) { ?s ?p ?o } } BIND(CONCAT(?c, ?c) AS ?d) }";
+        assert!((growth(concatenated) - 4.0).abs() < 0.1);
+    }
+}

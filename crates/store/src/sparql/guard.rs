@@ -1,0 +1,227 @@
+//! Evaluations that end when they are told to.
+//!
+//! Oxigraph looks at its cancellation token when it reads the store. Where rows multiply in memory, those of patterns that
+//! share no variable or those of sub-selects, one read may be followed by millions of millions of rows, and the evaluation
+//! goes on long after nobody waits for it. So each such join gets a filter around it that lets no row pass once the token is
+//! set: what stands above gets nothing more, and what is below soon reads the store, and ends.
+//!
+//! A join whose every step reads the store (a triple pattern, a path) needs no filter and stays as it is, so that the
+//! optimizer may order it.
+
+use super::algebra::{Variables, each_child, each_exists, in_scope, name_blank_nodes};
+use lodeseek_rdf::vocab::lodeseek;
+use oxigraph::sparql::{CancellationToken, SparqlEvaluator};
+use oxrdf::{Literal, NamedNode, Term, Variable};
+use spargebra::Query;
+use spargebra::algebra::{Expression, Function, GraphPattern};
+use spargebra::term::NamedNodePattern;
+use std::mem;
+
+/// Puts the filters into a query.
+pub(super) fn guard(query: &mut Query) {
+    let (Query::Select { pattern, .. }
+    | Query::Construct { pattern, .. }
+    | Query::Describe { pattern, .. }
+    | Query::Ask { pattern, .. }) = query;
+    name_blank_nodes(pattern);
+    Guard::default().visit(pattern, None);
+}
+
+/// The function that the filters call.
+pub(super) fn with_function(evaluator: SparqlEvaluator, token: CancellationToken) -> SparqlEvaluator {
+    let is_awaited = move |_: &[Term]| Some(Literal::from(!token.is_cancelled()).into());
+    evaluator.with_custom_function(NamedNode::new_unchecked(lodeseek::IS_AWAITED), is_awaited)
+}
+
+#[derive(Default)]
+struct Guard {
+    filters: usize,
+}
+
+impl Guard {
+    /// `graph` is the variable of the `GRAPH` around: all patterns in there share it.
+    fn visit(&mut self, pattern: &mut GraphPattern, graph: Option<&Variable>) {
+        match pattern {
+            GraphPattern::Join { .. } | GraphPattern::Bgp { .. } => {
+                let mut parts = Vec::new();
+                flatten(mem::take(pattern), &mut parts);
+                parts.iter_mut().filter(|part| !is_step(part)).for_each(|part| self.visit(part, graph));
+                *pattern = self.joined(parts, graph);
+            }
+            GraphPattern::Graph { name, inner } => {
+                let name = if let NamedNodePattern::Variable(name) = name { Some(&*name) } else { None };
+                self.visit(inner, name);
+            }
+            GraphPattern::Service { .. } => {} // it is evaluated elsewhere
+            _ => {
+                each_exists(pattern, &mut |inner| self.visit(inner, graph));
+                each_child(pattern, &mut |inner| self.visit(inner, graph));
+            }
+        }
+        if let GraphPattern::LeftJoin { left, right, .. } = pattern
+            && !(is_one_step(right) && shares(&in_scope(left), right, graph))
+        {
+            *pattern = self.watched(mem::take(pattern));
+        }
+    }
+
+    /// The join of the parts, with filters where it needs them.
+    fn joined(&mut self, parts: Vec<GraphPattern>, graph: Option<&Variable>) -> GraphPattern {
+        let Some(steps) = order(&parts, graph) else { return parts.into_iter().fold(GraphPattern::default(), join) };
+        let mut parts: Vec<Option<GraphPattern>> = parts.into_iter().map(Some).collect();
+        let mut whole = GraphPattern::default();
+        for Step { place, multiplies } in steps {
+            let Some(part) = parts[place].take() else { continue };
+            whole = join(whole, part);
+            if multiplies {
+                whole = self.watched(whole);
+            }
+        }
+        whole
+    }
+
+    /// A pattern of whose rows none passes once nobody waits for the answer.
+    ///
+    /// The filter reads a variable that is bound right below it, or the optimizer would push it below the join.
+    fn watched(&mut self, pattern: GraphPattern) -> GraphPattern {
+        self.filters += 1;
+        // A name that no query can hold.
+        let variable = Variable::new_unchecked(format!("awaited {}", self.filters));
+        let is_awaited = Function::Custom(NamedNode::new_unchecked(lodeseek::IS_AWAITED));
+        let expression = Literal::from(true).into();
+        let bound = GraphPattern::Extend { inner: Box::new(pattern), variable: variable.clone(), expression };
+        let expr = Expression::FunctionCall(is_awaited, vec![variable.into()]);
+        GraphPattern::Filter { expr, inner: Box::new(bound) }
+    }
+}
+
+/// The parts of a join, triple patterns one by one.
+fn flatten(pattern: GraphPattern, parts: &mut Vec<GraphPattern>) {
+    match pattern {
+        GraphPattern::Join { left, right } => {
+            flatten(*left, parts);
+            flatten(*right, parts);
+        }
+        GraphPattern::Bgp { patterns } => {
+            parts.extend(patterns.into_iter().map(|triple| GraphPattern::Bgp { patterns: vec![triple] }));
+        }
+        other => parts.push(other),
+    }
+}
+
+/// Whether each of its rows is read from the store, or stands in the query.
+fn is_step(pattern: &GraphPattern) -> bool {
+    matches!(pattern, GraphPattern::Bgp { .. } | GraphPattern::Path { .. } | GraphPattern::Values { .. })
+}
+
+fn is_one_step(pattern: &GraphPattern) -> bool {
+    match pattern {
+        GraphPattern::Bgp { patterns } => patterns.len() == 1,
+        other => is_step(other),
+    }
+}
+
+fn shares(bound: &Variables, part: &GraphPattern, graph: Option<&Variable>) -> bool {
+    let in_graph = graph.is_some() && !matches!(part, GraphPattern::Values { .. });
+    in_graph || !bound.is_disjoint(&in_scope(part))
+}
+
+/// One part of a join, in its turn.
+struct Step {
+    place: usize,
+    /// Whether its rows and those before may multiply in memory.
+    multiplies: bool,
+}
+
+/// An order of the parts in which each shares a variable with those before as long as there is one that does; `None` if
+/// nothing multiplies, and the order is better left to the optimizer.
+fn order(parts: &[GraphPattern], graph: Option<&Variable>) -> Option<Vec<Step>> {
+    let mut left: Vec<usize> = (0..parts.len()).collect();
+    let mut bound = Variables::new();
+    let mut in_memory = 0;
+    let mut steps = Vec::new();
+    while !left.is_empty() {
+        let find = |test: &dyn Fn(&GraphPattern) -> bool| left.iter().position(|&place| test(&parts[place]));
+        let linked = find(&|part| is_step(part) && shares(&bound, part, graph))
+            .or_else(|| find(&|part| shares(&bound, part, graph)));
+        let at = linked.or_else(|| find(&is_step)).unwrap_or(0);
+        let place = left.remove(at);
+        let from_memory = !is_step(&parts[place]);
+        let multiplies = !steps.is_empty() && (linked.is_none() || (from_memory && in_memory > 0));
+        in_memory += usize::from(from_memory);
+        bound.append(&mut in_scope(&parts[place]));
+        steps.push(Step { place, multiplies });
+    }
+    steps.iter().any(|step| step.multiplies).then_some(steps)
+}
+
+fn join(left: GraphPattern, right: GraphPattern) -> GraphPattern {
+    match (left, right) {
+        (GraphPattern::Bgp { patterns }, right) if patterns.is_empty() => right,
+        (GraphPattern::Bgp { mut patterns }, GraphPattern::Bgp { patterns: more }) => {
+            patterns.extend(more);
+            GraphPattern::Bgp { patterns }
+        }
+        (left, right) => GraphPattern::Join { left: Box::new(left), right: Box::new(right) },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use spargebra::SparqlParser;
+
+    /// The pattern of a query with its filters, those of the guard written `GUARD`.
+    fn guarded(pattern: &str) -> String {
+        let mut query = SparqlParser::new().parse_query(&format!("SELECT * {{ {pattern} }}")).expect("a query");
+        guard(&mut query);
+        let (Query::Select { pattern, .. } | Query::Ask { pattern, .. }) = query else { return String::new() };
+        pattern.to_string()
+    }
+
+    fn guards(pattern: &str) -> usize {
+        guarded(pattern).matches(lodeseek::IS_AWAITED).count()
+    }
+
+    #[test]
+    fn what_reads_the_store_for_every_row_is_left_alone() {
+        for pattern in [
+            "?a ?p ?b . ?b ?q ?c . ?c ?r ?d",
+            "_:x ?p ?b . _:x ?q ?c",
+            "GRAPH ?g { ?a ?p ?b . ?c ?q ?d }",
+            "VALUES (?a ?c) { (1 2) } ?a ?p ?b . ?c ?q ?d",
+            "?a ?p ?b OPTIONAL { ?b ?q ?c }",
+            "?a ?p ?b { SELECT ?b { ?b ?q ?c } }",
+            "?a <urn:q>/<urn:p>* ?b . ?b <urn:p>+ ?c",
+        ] {
+            assert_eq!(guards(pattern), 0, "{}", guarded(pattern));
+        }
+    }
+
+    #[test]
+    fn what_multiplies_in_memory_is_guarded() {
+        for (pattern, count) in [
+            ("?a ?p ?b . ?c ?q ?d", 1),
+            ("?a ?p ?b . ?c ?q ?d . ?e ?r ?f", 2),
+            ("_:a <urn:p> _:b . _:c <urn:p> _:d", 1),
+            ("GRAPH <urn:g> { ?a ?p ?b . ?c ?q ?d }", 1),
+            ("VALUES ?x { 1 } ?a ?p ?b", 1),
+            ("?a ?p ?b OPTIONAL { ?c ?q ?d }", 1),
+            ("?a ?p ?b OPTIONAL { ?b ?q ?c . ?c ?r ?d }", 1),
+            ("{ SELECT ?c { ?a a ?c } } { SELECT ?c { ?b a ?c } } { SELECT ?c { ?d a ?c } }", 2),
+            ("?x <urn:p> ?y FILTER EXISTS { ?a ?p ?b . ?c ?q ?d }", 1),
+            ("{ ?a ?p ?b } UNION { ?c ?q ?d . ?e ?r ?f }", 1),
+        ] {
+            assert_eq!(guards(pattern), count, "{}", guarded(pattern));
+        }
+    }
+
+    #[test]
+    fn parts_that_share_variables_are_joined_before_others() {
+        let whole = guarded("?a <urn:p> ?b . ?c <urn:q> ?d . ?b <urn:r> ?e . ?d <urn:s> ?f");
+        let places: Vec<Option<usize>> =
+            ["urn:p", "urn:r", "urn:q", "urn:s"].iter().map(|name| whole.find(name)).collect();
+        assert!(places.is_sorted(), "{whole}");
+        assert_eq!(whole.matches(lodeseek::IS_AWAITED).count(), 1, "{whole}");
+    }
+}

@@ -1,0 +1,296 @@
+//! SPARQL 1.1 queries over the store, bounded in time and size. <https://www.w3.org/TR/sparql11-query/>
+//!
+//! *Which graphs a query sees.* The default graph is the metadata: catalogue, profiles and snippets. The named graphs are
+//! those three and the present content of every dataset; versions being replaced are invisible. The IRI of a dataset may
+//! stand for its content's graph wherever a query or request names one.
+//!
+//! *Statistics answer first.* Counts and listings that are counted already are read off ([`SparqlLimits::statistics`]);
+//! what remains of the query is evaluated.
+//!
+//! *Why a thread for each query?* Oxigraph looks at its cancellation token only when it reads the store. At the deadline
+//! the answer is given up at once, the token is set, and the thread is left to end: filters see to it that it soon does
+//! (`guard`), and until then it holds one of the [`SparqlLimits::concurrent`] places. What neither reads nor passes a filter
+//! is bounded before it runs: rows that stand in the query, and the length of the text it makes.
+
+mod algebra;
+mod federation;
+mod graphs;
+mod growth;
+mod guard;
+mod kept;
+mod limits;
+mod places;
+mod sources;
+mod statistics;
+mod stream;
+
+pub use federation::{Bindings, ServiceCall, ServiceError, ServiceRow, Services, triple_patterns};
+pub(super) use kept::Kept;
+pub use limits::{SparqlLimits, Statistics};
+pub(super) use places::Running;
+pub use sources::{PatternSources, Source, Sources, sources};
+pub use stream::{AnswerStream, Cancellation, Head, SendError, resident_memory};
+
+use super::Store;
+use federation::{Feed, Reader};
+use limits::{Cost, check_size};
+use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
+use oxigraph::sparql::{CancellationToken, PreparedSparqlQuery, QueryEvaluationError, SparqlEvaluator};
+use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Term, Triple, Variable};
+use places::Place;
+use spargebra::{Query, SparqlParser};
+use std::io;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
+use std::thread;
+use std::time::{Duration, Instant};
+use stream::Sink;
+
+/// Whether the rows of a `SELECT` say where they come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Provenance {
+    /// They do not.
+    #[default]
+    None,
+    /// A variable `?provenance_N` more for the Nth `SERVICE`, in the order in which they are asked: the endpoint that gave
+    /// the row. Not of those inside `EXISTS`, `MINUS`, aggregates or sub-selects.
+    PerService,
+}
+
+/// A query and the graphs the request names; those win over `FROM` (SPARQL 1.1 Protocol, 2.1.4).
+#[derive(Clone, Debug, Default)]
+pub struct QueryRequest {
+    /// The query.
+    pub query: String,
+    /// `default-graph-uri`.
+    pub default_graphs: Vec<NamedNode>,
+    /// `named-graph-uri`.
+    pub named_graphs: Vec<NamedNode>,
+    /// Who answers `SERVICE`; nobody unless given.
+    pub services: Option<Arc<dyn Services>>,
+    /// Whether rows say who answered each `SERVICE`.
+    pub provenance: Provenance,
+    /// Who asks, where it is to be held to [`SparqlLimits::concurrent_of_client`].
+    pub client: Option<IpAddr>,
+}
+
+/// An answer, whole in memory: [`SparqlLimits::rows`] bounds it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// Of an `ASK`.
+    Boolean(bool),
+    /// Of a `SELECT`.
+    Solutions {
+        /// The variables, in the order of the query.
+        variables: Vec<Variable>,
+        /// One value a variable.
+        rows: Vec<Vec<Option<Term>>>,
+        /// Whether there were more rows than the limit.
+        truncated: bool,
+    },
+    /// Of a `CONSTRUCT` or `DESCRIBE`.
+    Graph {
+        /// The triples.
+        triples: Vec<Triple>,
+        /// Whether there were more triples than the limit.
+        truncated: bool,
+    },
+}
+
+impl Answer {
+    /// Whether the answer was cut at the limit.
+    #[must_use]
+    pub fn is_truncated(&self) -> bool {
+        matches!(self, Self::Solutions { truncated: true, .. } | Self::Graph { truncated: true, .. })
+    }
+
+    /// Writes solutions or a boolean in one of the result formats; `None` for a graph, which is RDF.
+    #[must_use]
+    pub fn write_results(&self, media_type: &str) -> Option<io::Result<Vec<u8>>> {
+        let format = QueryResultsFormat::from_media_type(media_type)?;
+        let serializer = QueryResultsSerializer::from_format(format);
+        match self {
+            Self::Boolean(value) => Some(serializer.serialize_boolean_to_writer(Vec::new(), *value)),
+            Self::Solutions { variables, rows, .. } => {
+                let write = || {
+                    let mut writer = serializer.serialize_solutions_to_writer(Vec::new(), variables.clone())?;
+                    for row in rows {
+                        let bound = variables
+                            .iter()
+                            .zip(row)
+                            .filter_map(|(v, term)| Some((v.as_ref(), term.as_ref()?.as_ref())));
+                        writer.serialize(bound)?;
+                    }
+                    writer.finish()
+                };
+                Some(write())
+            }
+            Self::Graph { .. } => None,
+        }
+    }
+}
+
+/// Why a query has no answer. Exhaustive: the server maps every case to a status.
+#[derive(Debug, thiserror::Error)]
+pub enum SparqlError {
+    /// The query is not SPARQL.
+    #[error("{0}")]
+    Syntax(String),
+    /// The query is larger or nested deeper than allowed.
+    #[error("the query is refused: {0}")]
+    TooLarge(String),
+    /// The deadline passed.
+    #[error("no answer within {} s; a LIMIT or a more specific pattern may help", .0.as_secs_f32())]
+    Deadline(Duration),
+    /// The answer takes too much memory.
+    #[error(
+        "the answer takes more than {0} MB of memory; a LIMIT without ORDER BY, or a more specific pattern, may help"
+    )]
+    Memory(u64),
+    /// Too many queries at once.
+    #[error("{0} queries are being answered; try again in a moment")]
+    Busy(usize),
+    /// Others wait, and as many queries that take long as may be are being answered.
+    #[error("given up for others that wait: {0} queries that take long are being answered; try again later")]
+    Crowded(usize),
+    /// Too many queries of one client at once.
+    #[error("{0} queries of yours are being answered; wait for one of them to end")]
+    TooMany(usize),
+    /// Nobody waits for the answer any more.
+    #[error("given up: nobody waits for the answer")]
+    Cancelled,
+    /// The query asks for what this store does not offer: another service, an unknown function.
+    #[error("{0}")]
+    Unsupported(String),
+    /// A service may not be asked.
+    #[error("{0}")]
+    Refused(String),
+    /// A service gave no answer.
+    #[error("{0}")]
+    Service(String),
+    /// The evaluation failed.
+    #[error("{0}")]
+    Evaluation(String),
+}
+
+impl From<ServiceError> for SparqlError {
+    fn from(error: ServiceError) -> Self {
+        match error {
+            ServiceError::Refused(reason) => Self::Refused(reason),
+            ServiceError::Wrong(reason) => Self::Unsupported(reason),
+            ServiceError::TooLarge(reason) | ServiceError::Failed(reason) => Self::Service(reason),
+        }
+    }
+}
+
+impl From<QueryEvaluationError> for SparqlError {
+    fn from(error: QueryEvaluationError) -> Self {
+        match error {
+            QueryEvaluationError::Service(error) => match error.downcast::<ServiceError>() {
+                Ok(error) => (*error).into(),
+                Err(error) => Self::Service(error.to_string()),
+            },
+            QueryEvaluationError::UnboundService
+            | QueryEvaluationError::InvalidServiceName(_)
+            | QueryEvaluationError::UnsupportedService(_)
+            | QueryEvaluationError::UnsupportedCustomFunction(_)
+            | QueryEvaluationError::UnsupportedCustomFunctionArity { .. } => Self::Unsupported(error.to_string()),
+            other => Self::Evaluation(other.to_string()),
+        }
+    }
+}
+
+/// Answers a query whole, blocking at most until the deadline.
+pub fn evaluate(store: &Arc<Store>, request: &QueryRequest, limits: &SparqlLimits) -> Result<Answer, SparqlError> {
+    stream(store, request, limits, &Cancellation::default())?.whole()
+}
+
+/// Begins to answer a query, blocking until it is known what kind of answer comes, at most until the deadline.
+pub fn stream(
+    store: &Arc<Store>,
+    request: &QueryRequest,
+    limits: &SparqlLimits,
+    cancellation: &Cancellation,
+) -> Result<AnswerStream, SparqlError> {
+    check_size(&request.query, limits)?;
+    let place = Arc::new(Place::take(&store.running, request.client, limits)?);
+    let (sender, receiver) = sync_channel(stream::WAITING);
+    let mut sink = Sink::new(sender, limits);
+    let (store, request, cancel, held) = (Arc::clone(store), request.clone(), cancellation.token(), Arc::clone(&place));
+    let bounds = limits.clone();
+    thread::Builder::new()
+        .name("sparql".to_owned())
+        .stack_size(256 << 20) // the parser recurses; what the limits let through fits, and more
+        .spawn(move || {
+            let outcome = answer(&store, &request, &bounds, cancel, &mut sink);
+            drop(store); // whoever gets the answer may close the home
+            drop(held);
+            sink.end(outcome);
+        })
+        .map_err(|error| SparqlError::Evaluation(error.to_string()))?;
+    let answer = AnswerStream::receive_from(receiver, limits, cancellation, place);
+    if answer.is_err() {
+        cancellation.cancel();
+    }
+    answer
+}
+
+/// What a query is evaluated against.
+#[derive(Clone)]
+struct Scene {
+    store: Arc<Store>,
+    default: Arc<[NamedNode]>,
+    named: Arc<[NamedNode]>,
+    token: CancellationToken,
+    deadline: Instant,
+    /// What answers in place of each `SERVICE`.
+    feeds: Vec<(NamedNode, Arc<Feed>)>,
+}
+
+impl Scene {
+    fn prepare(&self, mut query: Query) -> PreparedSparqlQuery {
+        guard::guard(&mut query);
+        let plain = SparqlEvaluator::new().with_cancellation_token(self.token.clone());
+        let mut evaluator = guard::with_function(statistics::with_functions(plain), self.token.clone());
+        for (name, feed) in &self.feeds {
+            evaluator = evaluator.with_service_handler(name.clone(), Reader(Arc::clone(feed)));
+        }
+        let mut prepared = evaluator.for_query(query);
+        let default = self.default.iter().cloned().map(GraphName::NamedNode).collect();
+        let named = self.named.iter().cloned().map(NamedOrBlankNode::NamedNode).collect();
+        prepared.dataset_mut().set_default_graph(default);
+        prepared.dataset_mut().set_available_named_graphs(named);
+        prepared
+    }
+}
+
+fn answer(
+    store: &Arc<Store>,
+    request: &QueryRequest,
+    limits: &SparqlLimits,
+    token: CancellationToken,
+    sink: &mut Sink,
+) -> Result<(), SparqlError> {
+    let deadline = Instant::now() + limits.deadline;
+    let failed = |error: &dyn std::fmt::Display| SparqlError::Evaluation(error.to_string());
+    let parser = SparqlParser::new().with_base_iri(store.iris.base()).map_err(|error| failed(&error))?;
+    let mut query = parser.parse_query(&request.query).map_err(|error| SparqlError::Syntax(error.to_string()))?;
+    Cost::of(&query).check(limits)?;
+    let graphs = store.kept.graphs(store).map_err(|error| failed(&error))?;
+    graphs.resolve(&mut query);
+    let (Query::Select { dataset: from, .. }
+    | Query::Construct { dataset: from, .. }
+    | Query::Describe { dataset: from, .. }
+    | Query::Ask { dataset: from, .. }) = &query;
+    let (default, named) = graphs.visible(request, from.clone());
+    let (store, default, named) = (Arc::clone(store), default.into(), named.into());
+    let scene = Scene { store, default, named, token, deadline, feeds: Vec::new() };
+    let federated = federation::resolve(&mut query, scene, request, limits)?;
+    let scene = &federated.scene;
+    // After `SERVICE` is resolved: what others are asked is not counted here.
+    statistics::answer_first(&scene.store, &graphs, &mut query, (&scene.default, &scene.named), limits)
+        .map_err(|error| failed(&error))?;
+    let results = scene.prepare(query).on_store(&scene.store.oxigraph).execute()?;
+    Ok(sink.take(results)?)
+}

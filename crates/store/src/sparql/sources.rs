@@ -1,0 +1,251 @@
+//! Which datasets can answer a query: source selection by counts.
+//!
+//! A dataset is a source of a triple pattern unless its counts prove that nothing in it matches: it lacks the property, or
+//! the class. So no dataset with an answer is ever left out; one without may be named. Every pattern is held against each
+//! dataset's content, whether or not it stands in `GRAPH`; one in `GRAPH <dataset>` against that dataset alone. The metadata
+//! is no source: every query has it.
+
+use super::algebra::{children, pattern_of};
+use super::kept::{Known, Terms};
+use super::limits::{Cost, SparqlLimits, check_size};
+use super::{SparqlError, Store};
+use crate::StoreError;
+use crate::counts::Uses;
+use lodeseek_catalog::DatasetId;
+use lodeseek_rdf::vocab::{dcat, rdf, void};
+use oxrdf::{NamedNode, NamedNodeRef, NamedOrBlankNode, Term};
+use spargebra::algebra::{GraphPattern, PropertyPathExpression};
+use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
+use spargebra::{Query, SparqlParser};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A dataset that may answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The dataset.
+    pub dataset: DatasetId,
+    /// Triples of it that match: exact for a pattern whose subject is open and whose object is open or a class, else what
+    /// is to be expected on average.
+    pub triples: u64,
+}
+
+/// The sources of one triple pattern or path, the largest first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatternSources {
+    /// The pattern, in SPARQL.
+    pub pattern: String,
+    /// Its sources.
+    pub sources: Vec<Source>,
+}
+
+/// The sources of a query.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sources {
+    /// Each pattern's, in the order of the query.
+    pub patterns: Vec<PatternSources>,
+    /// The datasets that alone may answer the query: all that it requires, one side of every union.
+    pub alone: Vec<DatasetId>,
+    /// Endpoints that the catalogue names for datasets among the sources.
+    pub endpoints: BTreeMap<DatasetId, BTreeSet<String>>,
+}
+
+/// Selects the sources of a query. The counts of every dataset are read when it is first called.
+pub fn sources(store: &Store, query: &str, limits: &SparqlLimits) -> Result<Sources, SparqlError> {
+    check_size(query, limits)?;
+    let failed = |error: &dyn std::fmt::Display| SparqlError::Evaluation(error.to_string());
+    let parser = SparqlParser::new().with_base_iri(store.iris.base()).map_err(|error| failed(&error))?;
+    let mut query = parser.parse_query(query).map_err(|error| SparqlError::Syntax(error.to_string()))?;
+    Cost::of(&query).check(limits)?;
+    let graphs = store.kept.graphs(store).map_err(|error| failed(&error))?;
+    graphs.resolve(&mut query);
+    let mut datasets: Vec<(&DatasetId, &NamedNode)> = graphs.contents().collect();
+    datasets.sort_unstable();
+    let mut selection = Selection { patterns: patterns(&query), found: Sources::default() };
+    selection.found.patterns = selection.patterns.iter().map(Asked::sources).collect();
+    for (id, graph) in datasets {
+        let known = store.kept.content(store, &graphs, graph).map_err(|error| failed(&error))?;
+        if let Some(known) = known {
+            selection.hold(&query, id, &Candidate { graph, known: &known, terms: &store.kept.terms() });
+        }
+    }
+    let mut found = selection.found;
+    for pattern in &mut found.patterns {
+        pattern.sources.sort_by(|a, b| b.triples.cmp(&a.triples).then_with(|| a.dataset.cmp(&b.dataset)));
+    }
+    let named: BTreeSet<&DatasetId> =
+        found.patterns.iter().flat_map(|pattern| &pattern.sources).map(|source| &source.dataset).collect();
+    found.endpoints = endpoints(store).map_err(|error| failed(&error))?;
+    found.endpoints.retain(|id, _| named.contains(id));
+    Ok(found)
+}
+
+/// A pattern of the query, and the graph it is bound to.
+struct Asked<'q> {
+    graph: Option<&'q NamedNode>,
+    what: What<'q>,
+}
+
+enum What<'q> {
+    Triple(&'q TriplePattern),
+    Path { subject: &'q TermPattern, path: &'q PropertyPathExpression, object: &'q TermPattern },
+}
+
+impl Asked<'_> {
+    fn sources(&self) -> PatternSources {
+        let pattern = match self.what {
+            What::Triple(triple) => triple.to_string(),
+            What::Path { subject, path, object } => format!("{subject} {path} {object}"),
+        };
+        PatternSources { pattern, sources: Vec::new() }
+    }
+}
+
+fn patterns(query: &Query) -> Vec<Asked<'_>> {
+    let mut found = Vec::new();
+    collect(pattern_of(query), None, &mut found);
+    found
+}
+
+fn collect<'q>(pattern: &'q GraphPattern, graph: Option<&'q NamedNode>, found: &mut Vec<Asked<'q>>) {
+    match pattern {
+        GraphPattern::Bgp { patterns } => {
+            found.extend(patterns.iter().map(|triple| Asked { graph, what: What::Triple(triple) }));
+        }
+        GraphPattern::Path { subject, path, object } => {
+            found.push(Asked { graph, what: What::Path { subject, path, object } });
+        }
+        GraphPattern::Graph { name: NamedNodePattern::NamedNode(name), inner } => collect(inner, Some(name), found),
+        GraphPattern::Service { .. } => {} // others answer it
+        other => children(other).into_iter().for_each(|inner| collect(inner, graph, found)),
+    }
+}
+
+struct Selection<'q> {
+    patterns: Vec<Asked<'q>>,
+    found: Sources,
+}
+
+impl Selection<'_> {
+    fn hold(&mut self, query: &Query, id: &DatasetId, candidate: &Candidate<'_>) {
+        for (asked, found) in self.patterns.iter().zip(&mut self.found.patterns) {
+            if asked.graph.is_some_and(|graph| graph != candidate.graph) {
+                continue;
+            }
+            let triples = match asked.what {
+                What::Triple(triple) => candidate.triples(triple),
+                What::Path { path, .. } => candidate.along(path),
+            };
+            if triples > 0 {
+                found.sources.push(Source { dataset: id.clone(), triples });
+            }
+        }
+        if candidate.may_answer(pattern_of(query)) {
+            self.found.alone.push(id.clone());
+        }
+    }
+}
+
+/// One dataset's content.
+struct Candidate<'c> {
+    graph: &'c NamedNode,
+    known: &'c Known,
+    terms: &'c Terms,
+}
+
+impl Candidate<'_> {
+    fn id(&self, node: &NamedNode) -> Option<u32> {
+        self.terms.id(&node.clone().into())
+    }
+
+    /// Whether the pattern may have a solution in this content alone.
+    fn may_answer(&self, pattern: &GraphPattern) -> bool {
+        match pattern {
+            GraphPattern::Bgp { patterns } => patterns.iter().all(|triple| self.triples(triple) > 0),
+            GraphPattern::Path { path, .. } => self.along(path) > 0,
+            GraphPattern::Join { left, right } => self.may_answer(left) && self.may_answer(right),
+            GraphPattern::Union { left, right } => self.may_answer(left) || self.may_answer(right),
+            GraphPattern::Graph { name: NamedNodePattern::NamedNode(name), inner } => {
+                name == self.graph && self.may_answer(inner)
+            }
+            // What is optional or taken away is not required.
+            GraphPattern::LeftJoin { left, .. } | GraphPattern::Minus { left, .. } => self.may_answer(left),
+            GraphPattern::Service { .. } => true,
+            other => children(other).into_iter().all(|inner| self.may_answer(inner)),
+        }
+    }
+
+    /// The triples to be expected of a pattern: none only where there are none.
+    fn triples(&self, triple: &TriplePattern) -> u64 {
+        let uses = match (&triple.predicate, &triple.object) {
+            (NamedNodePattern::NamedNode(property), TermPattern::NamedNode(class))
+                if property.as_str() == rdf::TYPE =>
+            {
+                let triples = self.known.class(self.id(class));
+                Uses { triples, subjects: triples, objects: triples }
+            }
+            (NamedNodePattern::NamedNode(property), _) => self.known.property(self.id(property)),
+            (NamedNodePattern::Variable(_), _) => self.known.all,
+        };
+        let is_open = |term: &TermPattern| matches!(term, TermPattern::Variable(_) | TermPattern::BlankNode(_));
+        let share = |different: u64| uses.triples.div_ceil(different.max(1));
+        let is_class = matches!(&triple.predicate, NamedNodePattern::NamedNode(property) if property.as_str() == rdf::TYPE)
+            && matches!(triple.object, TermPattern::NamedNode(_));
+        match (is_open(&triple.subject), is_open(&triple.object) || is_class) {
+            (true, true) => uses.triples,
+            (false, true) => share(uses.subjects),
+            (true, false) => share(uses.objects),
+            (false, false) => uses.triples.min(1),
+        }
+    }
+
+    /// The triples that steps of a path may take: at least one where it may be gone. A path of no step is everywhere.
+    fn along(&self, path: &PropertyPathExpression) -> u64 {
+        match path {
+            PropertyPathExpression::NamedNode(property) => self.known.property(self.id(property)).triples,
+            PropertyPathExpression::Reverse(path) | PropertyPathExpression::OneOrMore(path) => self.along(path),
+            PropertyPathExpression::Sequence(a, b) => self.along(a).min(self.along(b)),
+            PropertyPathExpression::Alternative(a, b) => self.along(a).saturating_add(self.along(b)),
+            PropertyPathExpression::ZeroOrMore(_) | PropertyPathExpression::ZeroOrOne(_) => {
+                self.known.all.triples.max(1)
+            }
+            PropertyPathExpression::NegatedPropertySet(excluded) => {
+                let excluded: Vec<u32> = excluded.iter().filter_map(|property| self.id(property)).collect();
+                let others = self.known.properties.iter().filter(|(id, _)| !excluded.contains(id));
+                others.map(|(_, uses)| uses.triples).sum()
+            }
+        }
+    }
+}
+
+/// The endpoints that the catalogue names: of a dataset itself, or of a service by which a distribution of it is reached.
+fn endpoints(store: &Store) -> Result<BTreeMap<DatasetId, BTreeSet<String>>, StoreError> {
+    let mut found: BTreeMap<DatasetId, BTreeSet<String>> = BTreeMap::new();
+    let of = |subject: &str| store.iris.dataset_id(subject.split('#').next().unwrap_or_default());
+    for (subject, endpoint) in objects(store, void::SPARQL_ENDPOINT)? {
+        if let Some(id) = of(&subject) {
+            found.entry(id).or_default().insert(endpoint);
+        }
+    }
+    let services = objects(store, dcat::ENDPOINT_URL)?;
+    for (subject, service) in objects(store, dcat::ACCESS_SERVICE)? {
+        let addresses = services.iter().filter(|(known, _)| *known == service);
+        if let Some(id) = of(&subject) {
+            found.entry(id).or_default().extend(addresses.map(|(_, address)| address.clone()));
+        }
+    }
+    found.retain(|_, endpoints| !endpoints.is_empty());
+    Ok(found)
+}
+
+/// (subject, object) of a property in the catalogue, where both are IRIs.
+fn objects(store: &Store, property: &str) -> Result<Vec<(String, String)>, StoreError> {
+    let (catalog, property) = (store.iris.catalog(), NamedNodeRef::new_unchecked(property));
+    let mut found = Vec::new();
+    for quad in store.oxigraph.quads_for_pattern(None, Some(property), None, Some(catalog.as_ref().into())) {
+        let quad = quad?;
+        if let (NamedOrBlankNode::NamedNode(subject), Term::NamedNode(object)) = (quad.subject, quad.object) {
+            found.push((subject.into_string(), object.into_string()));
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,238 @@
+//! Statistics answer first: of a parsed query, the counts and listings over one triple pattern are read off.
+//!
+//! What is recognised, wherever it stands outside of `GRAPH`, `SERVICE` and `EXISTS`:
+//!
+//! - `COUNT`s over one pattern, grouped or not, by property, by class or by graph;
+//! - `SELECT DISTINCT` of properties, classes and graphs of one pattern;
+//! - `ASK` of one pattern in `GRAPH ?g`.
+//!
+//! The pattern becomes a table (`VALUES`) of its properties, classes and graphs, with a column for each number; its counts
+//! become sums over those columns. Filters on what the table holds, `HAVING`, order, limit and names stay what they were
+//! and are evaluated as ever. A query of which a number is not known exactly is left as it is.
+//!
+//! *What the first costs.* The counts of datasets are small files, read once an opened store. The metadata is counted by a
+//! scan, some microseconds a triple, again after every change: where a query asks for all graphs, or for the metadata the
+//! second time. Meanwhile others are evaluated.
+//!
+//! *Several graphs as the default graph.* They are answered where no triple can be in two of them. Where one can, Oxigraph
+//! gives it twice, and the count is left to Oxigraph too, so that it is that of the rows.
+
+mod pattern;
+mod table;
+
+use super::algebra::each_child;
+use super::graphs::Graphs;
+use super::limits::{SparqlLimits, Statistics};
+use crate::{Store, StoreError};
+use lodeseek_rdf::vocab::lodeseek;
+use oxigraph::sparql::SparqlEvaluator;
+use oxrdf::{BlankNode, NamedNode, Term, Variable};
+use pattern::{Active, OnePattern, Rows, rows_of, variables_of};
+use spargebra::Query;
+use spargebra::algebra::{AggregateExpression, AggregateFunction, Expression, GraphPattern};
+use std::collections::BTreeSet;
+use table::{Column, Table};
+
+/// Rewrites what statistics answer. `visible` is the default graph and the named graphs of the query.
+pub(super) fn answer_first(
+    store: &Store,
+    graphs: &Graphs,
+    query: &mut Query,
+    visible: (&[NamedNode], &[NamedNode]),
+    limits: &SparqlLimits,
+) -> Result<(), StoreError> {
+    if limits.statistics == Statistics::Never {
+        return Ok(());
+    }
+    let scope = Scope { store, graphs, default: visible.0, named: visible.1 };
+    match query {
+        Query::Ask { pattern, .. } => match scope.asked(pattern)? {
+            Some(answer) => *pattern = answer,
+            None => scope.rewrite(pattern)?,
+        },
+        Query::Select { pattern, .. } | Query::Construct { pattern, .. } | Query::Describe { pattern, .. } => {
+            scope.rewrite(pattern)?;
+        }
+    }
+    Ok(())
+}
+
+/// The functions that rewritten queries call: `VALUES` cannot hold a blank node, but its label.
+pub(super) fn with_functions(evaluator: SparqlEvaluator) -> SparqlEvaluator {
+    let blank_node = |arguments: &[Term]| match arguments {
+        [Term::Literal(label)] => BlankNode::new(label.value()).ok().map(Term::from),
+        _ => None,
+    };
+    evaluator.with_custom_function(NamedNode::new_unchecked(lodeseek::BLANK_NODE), blank_node)
+}
+
+/// What a query sees.
+struct Scope<'q> {
+    store: &'q Store,
+    graphs: &'q Graphs,
+    default: &'q [NamedNode],
+    named: &'q [NamedNode],
+}
+
+impl Scope<'_> {
+    fn rewrite(&self, pattern: &mut GraphPattern) -> Result<(), StoreError> {
+        let answer = match pattern {
+            GraphPattern::Group { .. } => self.grouped(pattern)?,
+            GraphPattern::Distinct { .. } | GraphPattern::Reduced { .. } => self.distinct(pattern)?,
+            _ => None,
+        };
+        if let Some(answer) = answer {
+            *pattern = answer;
+            return Ok(());
+        }
+        // The active graph is another inside `GRAPH`, and `SERVICE` is answered by others.
+        let mut done = Ok(());
+        if !matches!(pattern, GraphPattern::Graph { .. } | GraphPattern::Service { .. }) {
+            each_child(pattern, &mut |inner| {
+                if done.is_ok() {
+                    done = self.rewrite(inner);
+                }
+            });
+        }
+        done
+    }
+
+    /// `SELECT DISTINCT` of what a table holds: the pattern becomes the table.
+    fn distinct(&self, pattern: &GraphPattern) -> Result<Option<GraphPattern>, StoreError> {
+        let (GraphPattern::Distinct { inner } | GraphPattern::Reduced { inner }) = pattern else { return Ok(None) };
+        let GraphPattern::Project { inner, variables } = inner.as_ref() else { return Ok(None) };
+        let mut used: BTreeSet<Variable> = variables.iter().cloned().collect();
+        let Some(one) = variables_of(inner, &mut used).and_then(OnePattern::of) else { return Ok(None) };
+        let Some(keys) = one.keys(&used) else { return Ok(None) };
+        let Some(rows) = rows_of(self, &one, &keys, Rows::Listed)? else { return Ok(None) };
+        let table = Table::of(&self.store.kept.terms(), &one, &keys, &rows, &BTreeSet::new());
+        Ok(table.map(|table| {
+            let mut answer = pattern.clone();
+            *innermost(&mut answer) = table.into_pattern();
+            answer
+        }))
+    }
+
+    /// Counts: they become sums over the columns of the table.
+    fn grouped(&self, pattern: &GraphPattern) -> Result<Option<GraphPattern>, StoreError> {
+        let GraphPattern::Group { inner, variables, aggregates } = pattern else { return Ok(None) };
+        let mut used: BTreeSet<Variable> = variables.iter().cloned().collect();
+        let Some(one) = variables_of(inner, &mut used).and_then(OnePattern::of) else { return Ok(None) };
+        let counted: BTreeSet<Variable> =
+            aggregates.iter().filter_map(|(_, aggregate)| distinct_variable(aggregate)).cloned().collect();
+        // Different values of a variable are counted in a column where each group is one row, else among the rows.
+        for listed in [BTreeSet::new(), counted] {
+            let used: BTreeSet<Variable> = used.union(&listed).cloned().collect();
+            let Some(keys) = one.keys(&used) else { continue };
+            let one_row = keys.iter().all(|key| variables.contains(key));
+            let counts = aggregates.iter().map(|(_, aggregate)| Count::of(aggregate, &one, &keys, one_row));
+            let Some(counts) = counts.collect::<Option<Vec<Count>>>() else { continue };
+            let Some(rows) = rows_of(self, &one, &keys, Rows::Counted)? else { return Ok(None) };
+            let columns: BTreeSet<Column> = counts.iter().filter_map(|count| count.column).collect();
+            let rows: Vec<_> = if variables.is_empty() || !keys.is_empty() {
+                rows
+            } else {
+                rows.into_iter().filter(|row| row.triples > 0).collect() // no group without a row
+            };
+            let table = Table::of(&self.store.kept.terms(), &one, &keys, &rows, &columns);
+            if let Some(table) = table {
+                return Ok(Some(summed(pattern, table, &counts)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// `ASK { GRAPH ?g { one pattern } }`: datasets are known by their counts, graphs of metadata are looked at.
+    fn asked(&self, pattern: &GraphPattern) -> Result<Option<GraphPattern>, StoreError> {
+        let inner = match pattern {
+            GraphPattern::Project { inner, .. } => inner,
+            other => other,
+        };
+        let Some(one) = OnePattern::of(inner) else { return Ok(None) };
+        let Active::Each(_) = one.active else { return Ok(None) };
+        for graph in self.named {
+            if let Some(known) = self.store.kept.content(self.store, self.graphs, graph)?
+                && one.count(&known, &self.store.kept.terms()) > 0
+            {
+                return Ok(Some(GraphPattern::Values { variables: Vec::new(), bindings: vec![Vec::new()] }));
+            }
+        }
+        let metadata = self.named.iter().filter(|graph| self.graphs.metadata().contains(graph));
+        let nothing = GraphPattern::Values { variables: Vec::new(), bindings: Vec::new() };
+        Ok(Some(metadata.fold(nothing, |left, graph| GraphPattern::Union {
+            left: Box::new(left),
+            right: Box::new(one.within(graph)),
+        })))
+    }
+}
+
+/// The pattern under filters, extensions, order and projection.
+fn innermost(pattern: &mut GraphPattern) -> &mut GraphPattern {
+    match pattern {
+        GraphPattern::Distinct { inner }
+        | GraphPattern::Reduced { inner }
+        | GraphPattern::Project { inner, .. }
+        | GraphPattern::OrderBy { inner, .. }
+        | GraphPattern::Filter { inner, .. }
+        | GraphPattern::Extend { inner, .. }
+        | GraphPattern::Group { inner, .. } => innermost(inner),
+        pattern => pattern,
+    }
+}
+
+fn distinct_variable(aggregate: &AggregateExpression) -> Option<&Variable> {
+    match aggregate {
+        AggregateExpression::FunctionCall { expr: Expression::Variable(variable), distinct: true, .. } => {
+            Some(variable)
+        }
+        _ => None,
+    }
+}
+
+/// How a count is had from the table: as the sum of a column, or as it stands.
+struct Count {
+    column: Option<Column>,
+}
+
+impl Count {
+    fn of(aggregate: &AggregateExpression, one: &OnePattern, keys: &[Variable], one_row: bool) -> Option<Self> {
+        let sum = |column| Some(Self { column: Some(column) });
+        match aggregate {
+            AggregateExpression::CountSolutions { distinct: false } => sum(Column::Triples),
+            AggregateExpression::CountSolutions { distinct: true } => {
+                one.is_all_named().then_some(Self { column: Some(Column::Triples) })
+            }
+            AggregateExpression::FunctionCall { name: AggregateFunction::Count, expr, distinct } => match expr {
+                Expression::Variable(variable) if !distinct => {
+                    one.has(variable).then_some(Self { column: Some(Column::Triples) })
+                }
+                // Of a variable that is bound to a constant nothing is counted where nothing matches: left to evaluation.
+                Expression::Variable(variable) if keys.contains(variable) => Some(Self { column: None }),
+                Expression::Variable(variable) if one_row => sum(one.different(variable)?),
+                _ => None,
+            },
+            AggregateExpression::FunctionCall { .. } => None,
+        }
+    }
+}
+
+/// The group over the table instead of its pattern.
+fn summed(pattern: &GraphPattern, table: Table, counts: &[Count]) -> GraphPattern {
+    let mut answer = pattern.clone();
+    if let GraphPattern::Group { inner, aggregates, .. } = &mut answer {
+        *innermost(inner) = table.into_pattern();
+        for ((_, aggregate), count) in aggregates.iter_mut().zip(counts) {
+            if let Some(column) = count.column {
+                *aggregate = AggregateExpression::FunctionCall {
+                    name: AggregateFunction::Sum,
+                    expr: Expression::Variable(column.variable()),
+                    distinct: false,
+                };
+            }
+        }
+    }
+    answer
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,352 @@
+//! One triple pattern, and the rows that counts give for it.
+
+use super::Scope;
+use super::table::{Column, Row};
+use crate::StoreError;
+use crate::counts::Uses;
+use crate::sparql::algebra::operands;
+use crate::sparql::kept::{Known, Patience, Terms};
+use lodeseek_rdf::vocab::rdf;
+use oxrdf::{NamedNode, Variable};
+use rustc_hash::{FxHashMap, FxHashSet};
+use spargebra::algebra::{Expression, Function, GraphPattern, OrderExpression};
+use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Where a pattern is matched.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Active<'p> {
+    Default,
+    Named(&'p NamedNode),
+    Each(&'p Variable),
+}
+
+/// A place of a pattern that is no constant: a variable, or a blank node, which has no name outside.
+type Place<'p> = Option<&'p Variable>;
+
+/// What a pattern asks for.
+#[derive(Clone, Copy, Debug)]
+enum Shape<'p> {
+    /// `?s ?p ?o`
+    All { property: Place<'p>, object: Place<'p> },
+    /// `?s <p> ?o`, the property not being `rdf:type`.
+    Property { property: &'p NamedNode, object: Place<'p> },
+    /// `?s a ?c`
+    Classes { class: Place<'p> },
+    /// `?s a <C>`
+    Class(&'p NamedNode),
+}
+
+/// A pattern of which counts are known: its subject is open, its places are all different.
+#[derive(Debug)]
+pub(super) struct OnePattern<'p> {
+    pub(super) active: Active<'p>,
+    subject: Place<'p>,
+    shape: Shape<'p>,
+    triple: &'p TriplePattern,
+}
+
+impl<'p> OnePattern<'p> {
+    pub(super) fn of(pattern: &'p GraphPattern) -> Option<Self> {
+        let (active, inner) = match pattern {
+            GraphPattern::Graph { name: NamedNodePattern::NamedNode(name), inner } => (Active::Named(name), &**inner),
+            GraphPattern::Graph { name: NamedNodePattern::Variable(name), inner } => (Active::Each(name), &**inner),
+            other => (Active::Default, other),
+        };
+        let GraphPattern::Bgp { patterns } = inner else { return None };
+        let [triple] = patterns.as_slice() else { return None };
+        if !has_different_places(active, triple) {
+            return None;
+        }
+        let object = open(&triple.object);
+        let shape = match (&triple.predicate, &triple.object) {
+            (NamedNodePattern::Variable(property), _) => Shape::All { property: Some(property), object: object? },
+            (NamedNodePattern::NamedNode(property), TermPattern::NamedNode(class))
+                if property.as_str() == rdf::TYPE =>
+            {
+                Shape::Class(class)
+            }
+            (NamedNodePattern::NamedNode(property), _) if property.as_str() == rdf::TYPE => {
+                Shape::Classes { class: object? }
+            }
+            (NamedNodePattern::NamedNode(property), _) => Shape::Property { property, object: object? },
+        };
+        Some(Self { active, subject: open(&triple.subject)?, shape, triple })
+    }
+
+    /// The pattern matched in one graph.
+    pub(super) fn within(&self, graph: &NamedNode) -> GraphPattern {
+        let inner = Box::new(GraphPattern::Bgp { patterns: vec![self.triple.clone()] });
+        GraphPattern::Graph { name: graph.clone().into(), inner }
+    }
+
+    fn object(&self) -> Place<'p> {
+        match self.shape {
+            Shape::All { object, .. } | Shape::Property { object, .. } | Shape::Classes { class: object } => object,
+            Shape::Class(_) => None,
+        }
+    }
+
+    /// The variable whose values are listed in counts: the property or the class.
+    pub(super) fn listed(&self) -> Place<'p> {
+        match self.shape {
+            Shape::All { property, .. } => property,
+            Shape::Classes { class } => class,
+            Shape::Property { .. } | Shape::Class(_) => None,
+        }
+    }
+
+    pub(super) fn graph(&self) -> Place<'p> {
+        match self.active {
+            Active::Each(graph) => Some(graph),
+            Active::Default | Active::Named(_) => None,
+        }
+    }
+
+    pub(super) fn has(&self, variable: &Variable) -> bool {
+        [self.graph(), self.subject, self.listed(), self.object()].contains(&Some(variable))
+    }
+
+    /// Whether no place is a blank node: then different triples are different solutions.
+    pub(super) fn is_all_named(&self) -> bool {
+        let object = matches!(self.shape, Shape::Class(_)) || self.object().is_some();
+        self.subject.is_some() && object
+    }
+
+    /// The variables of the pattern among those used, where a table holds them all.
+    pub(super) fn keys(&self, used: &BTreeSet<Variable>) -> Option<Vec<Variable>> {
+        let keys: Vec<Variable> = used.iter().filter(|variable| self.has(variable)).cloned().collect();
+        keys.iter().all(|key| [self.graph(), self.listed()].contains(&Some(key))).then_some(keys)
+    }
+
+    /// The column of the different values of a variable.
+    pub(super) fn different(&self, variable: &Variable) -> Option<Column> {
+        let variable = Some(variable);
+        let columns =
+            [(self.subject, Column::Subjects), (self.object(), Column::Objects), (self.graph(), Column::Graphs)];
+        let property = matches!(self.shape, Shape::All { .. }) && self.listed() == variable;
+        let found = columns.into_iter().find(|(place, _)| *place == variable).map(|(_, column)| column);
+        found.or(property.then_some(Column::Properties))
+    }
+
+    /// The triples of a graph that match.
+    pub(super) fn count(&self, known: &Known, terms: &Terms) -> u64 {
+        self.uses(known, terms).triples
+    }
+
+    fn uses(&self, known: &Known, terms: &Terms) -> Uses {
+        let id = |node: &NamedNode| terms.id(&node.clone().into());
+        match self.shape {
+            Shape::All { .. } => known.all,
+            Shape::Property { property, .. } => known.property(id(property)),
+            Shape::Classes { .. } => known.property(terms.id(&NamedNode::new_unchecked(rdf::TYPE).into())),
+            Shape::Class(class) => of_class(known.class(id(class))),
+        }
+    }
+
+    /// The rows of one graph: a row for each value listed, or one.
+    fn rows(&self, known: &Known, terms: &Terms, listed: bool) -> Vec<(Option<u32>, Uses)> {
+        match self.shape {
+            Shape::All { .. } if listed => known.properties.iter().map(|&(id, uses)| (Some(id), uses)).collect(),
+            Shape::Classes { .. } if listed => {
+                known.classes.iter().map(|&(id, count)| (Some(id), of_class(count))).collect()
+            }
+            _ => vec![(None, self.uses(known, terms))],
+        }
+    }
+
+    /// Whether no triple that matches can be in two of the graphs, since they share no property and no class.
+    fn is_disjoint(&self, graphs: &[(NamedNode, Arc<Known>)], terms: &Terms) -> bool {
+        let kind = terms.id(&NamedNode::new_unchecked(rdf::TYPE).into());
+        let knowns = || graphs.iter().map(|(_, known)| known);
+        let classes = knowns().flat_map(|known| &known.classes).map(|(id, _)| *id);
+        let properties = knowns().flat_map(|known| &known.properties).map(|(id, _)| *id);
+        match self.shape {
+            Shape::All { .. } => is_once(properties.filter(|id| Some(*id) != kind)) && is_once(classes),
+            Shape::Property { property, .. } => {
+                let id = terms.id(&property.clone().into());
+                is_once(properties.filter(|found| Some(*found) == id))
+            }
+            Shape::Classes { .. } => is_once(classes),
+            Shape::Class(class) => {
+                let id = terms.id(&class.clone().into());
+                is_once(classes.filter(|found| Some(*found) == id))
+            }
+        }
+    }
+}
+
+/// Whether no id comes twice.
+fn is_once(mut ids: impl Iterator<Item = u32>) -> bool {
+    let mut seen = FxHashSet::default();
+    ids.all(|id| seen.insert(id))
+}
+
+/// Triples `?s a <C>`: each has a subject of its own, and all have one object.
+fn of_class(count: u64) -> Uses {
+    Uses { triples: count, subjects: count, objects: u64::from(count > 0) }
+}
+
+/// A place that is open, and its variable; `None` for a constant.
+fn open(term: &TermPattern) -> Option<Place<'_>> {
+    match term {
+        TermPattern::Variable(variable) => Some(Some(variable)),
+        TermPattern::BlankNode(_) => Some(None),
+        _ => None,
+    }
+}
+
+/// Whether no variable or blank node stands in two places: two that are the same would have to match the same.
+fn has_different_places(active: Active<'_>, triple: &TriplePattern) -> bool {
+    let name = |term: &TermPattern| match term {
+        TermPattern::Variable(variable) => Some(variable.to_string()),
+        TermPattern::BlankNode(node) => Some(node.to_string()),
+        _ => None,
+    };
+    let property = match &triple.predicate {
+        NamedNodePattern::Variable(variable) => Some(variable.to_string()),
+        NamedNodePattern::NamedNode(_) => None,
+    };
+    let graph = match active {
+        Active::Each(variable) => Some(variable.to_string()),
+        Active::Default | Active::Named(_) => None,
+    };
+    let mut seen = BTreeSet::new();
+    [name(&triple.subject), property, name(&triple.object), graph].into_iter().flatten().all(|name| seen.insert(name))
+}
+
+/// Goes down to the pattern under filters, extensions and order, and collects the variables they use. `None` where they do
+/// more than look at their row.
+pub(super) fn variables_of<'p>(pattern: &'p GraphPattern, used: &mut BTreeSet<Variable>) -> Option<&'p GraphPattern> {
+    match pattern {
+        GraphPattern::Filter { expr, inner } => {
+            used_by(expr, used)?;
+            variables_of(inner, used)
+        }
+        GraphPattern::Extend { inner, expression, .. } => {
+            used_by(expression, used)?;
+            variables_of(inner, used)
+        }
+        GraphPattern::OrderBy { inner, expression } => {
+            for order in expression {
+                let (OrderExpression::Asc(expression) | OrderExpression::Desc(expression)) = order;
+                used_by(expression, used)?;
+            }
+            variables_of(inner, used)
+        }
+        pattern => Some(pattern),
+    }
+}
+
+fn used_by(expression: &Expression, used: &mut BTreeSet<Variable>) -> Option<()> {
+    match expression {
+        Expression::NamedNode(_) | Expression::Literal(_) => {}
+        Expression::Variable(variable) | Expression::Bound(variable) => {
+            used.insert(variable.clone());
+        }
+        Expression::FunctionCall(
+            Function::Rand | Function::Uuid | Function::StrUuid | Function::BNode | Function::Custom(_),
+            _,
+        )
+        | Expression::Exists(_) => return None,
+        other => operands(other).into_iter().try_for_each(|part| used_by(part, used))?,
+    }
+    Some(())
+}
+
+/// Graphs with their counts.
+type Matched = Vec<(NamedNode, Arc<Known>)>;
+
+/// What rows are for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Rows {
+    /// To be listed once each: what two graphs share does no harm.
+    Listed,
+    /// To be counted.
+    Counted,
+}
+
+/// The rows of a pattern by its keys; `None` where they are not known exactly.
+pub(super) fn rows_of(
+    scope: &Scope<'_>,
+    one: &OnePattern<'_>,
+    keys: &[Variable],
+    rows: Rows,
+) -> Result<Option<Vec<Row>>, StoreError> {
+    let Some(graphs) = scope.matched(one.active)? else { return Ok(None) };
+    let terms = scope.store.kept.terms();
+    let merged = matches!(one.active, Active::Default) && graphs.len() > 1;
+    if merged && rows == Rows::Counted && !one.is_disjoint(&graphs, &terms) {
+        return Ok(None);
+    }
+    let has = |place: Place<'_>| place.is_some_and(|variable| keys.contains(variable));
+    let (by_graph, listed) = (has(one.graph()), has(one.listed()));
+    let mut found: Vec<Row> = Vec::new();
+    let mut places: FxHashMap<(Option<usize>, Option<u32>), usize> = FxHashMap::default();
+    for (place, (graph, known)) in graphs.iter().enumerate() {
+        for (term, uses) in one.rows(known, &terms, listed) {
+            if uses.triples == 0 {
+                continue;
+            }
+            let row = Row::of(by_graph.then(|| graph.clone()), term, uses, known.properties.len() as u64);
+            match places.entry((by_graph.then_some(place), term)) {
+                std::collections::hash_map::Entry::Vacant(entry) => {
+                    entry.insert(found.len());
+                    found.push(row);
+                }
+                std::collections::hash_map::Entry::Occupied(entry) => found[*entry.get()].add(&row),
+            }
+        }
+    }
+    if keys.is_empty() && found.is_empty() && rows == Rows::Counted {
+        found.push(Row::default());
+    }
+    Ok(Some(found))
+}
+
+impl Scope<'_> {
+    /// The graphs a pattern is matched in, with their counts; `None` where these are not known.
+    fn matched(&self, active: Active<'_>) -> Result<Option<Matched>, StoreError> {
+        let patience = match active {
+            Active::Each(_) => Patience::Count,
+            Active::Default | Active::Named(_) => Patience::SecondTime,
+        };
+        let names: Vec<&NamedNode> = match active {
+            Active::Default if self.is_metadata(self.default) => return self.merged_metadata(patience),
+            Active::Default => self.default.iter().collect(),
+            Active::Named(name) => self.named.iter().filter(|graph| *graph == name).collect(),
+            Active::Each(_) => self.named.iter().collect(),
+        };
+        let mut graphs = Vec::with_capacity(names.len());
+        for name in names {
+            let known = match self.store.kept.content(self.store, self.graphs, name)? {
+                Some(known) => Some(known),
+                None => self.of_metadata(name, patience)?,
+            };
+            match known {
+                Some(known) => graphs.push((name.clone(), known)),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(graphs))
+    }
+
+    fn is_metadata(&self, graphs: &[NamedNode]) -> bool {
+        let metadata = self.graphs.metadata();
+        graphs.len() == metadata.len() && metadata.iter().all(|graph| graphs.contains(graph))
+    }
+
+    /// The graphs of metadata as the one they are merged to. Where two share a triple, Oxigraph gives it twice, and counts
+    /// must not differ from what is given.
+    fn merged_metadata(&self, patience: Patience) -> Result<Option<Matched>, StoreError> {
+        let metadata = self.store.kept.metadata(self.store, self.graphs, patience)?.filter(|found| found.disjoint);
+        Ok(metadata.map(|found| vec![(self.graphs.metadata()[0].clone(), Arc::clone(&found.merged))]))
+    }
+
+    fn of_metadata(&self, graph: &NamedNode, patience: Patience) -> Result<Option<Arc<Known>>, StoreError> {
+        let metadata = self.store.kept.metadata(self.store, self.graphs, patience)?;
+        let found = metadata.and_then(|found| found.graphs.iter().find(|(name, _)| name == graph).cloned());
+        Ok(found.map(|(_, known)| known))
+    }
+}

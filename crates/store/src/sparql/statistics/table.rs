@@ -1,0 +1,136 @@
+//! Counts as an inline table of a query.
+
+use super::pattern::OnePattern;
+use crate::counts::Uses;
+use crate::sparql::kept::Terms;
+use lodeseek_rdf::vocab::lodeseek;
+use oxrdf::{Literal, NamedNode, Term, Variable};
+use spargebra::algebra::{Expression, Function, GraphPattern};
+use spargebra::term::GroundTerm;
+use std::collections::BTreeSet;
+
+/// Rows of a table at most: a larger one would cost more than evaluation, which needs not hold it whole.
+const ROWS: usize = 1_000_000;
+
+/// A number of a row.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Column {
+    Triples,
+    Subjects,
+    Objects,
+    Properties,
+    Graphs,
+}
+
+impl Column {
+    /// A variable that no query can name.
+    pub(super) fn variable(self) -> Variable {
+        Variable::new_unchecked(format!("statistics.{self:?}"))
+    }
+}
+
+/// One combination of graph and property or class, with its numbers; those that several graphs share triples' terms for
+/// are unknown.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Row {
+    graph: Option<NamedNode>,
+    term: Option<u32>,
+    pub(super) triples: u64,
+    subjects: u64,
+    objects: u64,
+    properties: u64,
+    graphs: u64,
+}
+
+impl Row {
+    pub(super) fn of(graph: Option<NamedNode>, term: Option<u32>, uses: Uses, properties: u64) -> Self {
+        let Uses { triples, subjects, objects } = uses;
+        Self { graph, term, triples, subjects, objects, properties, graphs: 1 }
+    }
+
+    pub(super) fn add(&mut self, other: &Self) {
+        self.triples += other.triples;
+        self.graphs += other.graphs;
+    }
+
+    /// A number, where it is known: different terms of several graphs cannot be added.
+    fn number(&self, column: Column) -> Option<u64> {
+        let of_one_graph = |number| (self.graphs <= 1).then_some(number);
+        match column {
+            Column::Triples => Some(self.triples),
+            Column::Graphs => Some(self.graphs),
+            Column::Subjects => of_one_graph(self.subjects),
+            Column::Objects => of_one_graph(self.objects),
+            Column::Properties => of_one_graph(self.properties),
+        }
+    }
+}
+
+/// The rows of a pattern. Blank nodes are apart: they are given by their labels.
+pub(super) struct Table {
+    variables: Vec<Variable>,
+    rows: Vec<Vec<Option<GroundTerm>>>,
+    labels: Vec<Vec<Option<GroundTerm>>>,
+    /// The place of the label among the variables.
+    label: Option<usize>,
+}
+
+impl Table {
+    /// The table of some rows; `None` where a number of them is unknown or they are too many.
+    pub(super) fn of(
+        terms: &Terms,
+        one: &OnePattern<'_>,
+        keys: &[Variable],
+        rows: &[Row],
+        columns: &BTreeSet<Column>,
+    ) -> Option<Self> {
+        if rows.len() > ROWS {
+            return None;
+        }
+        let variables = keys.iter().cloned().chain(columns.iter().map(|column| column.variable())).collect();
+        let label = keys.iter().position(|key| one.listed() == Some(key));
+        let mut table = Self { variables, rows: Vec::new(), labels: Vec::new(), label };
+        for row in rows {
+            let term = row.term.map(|id| terms.term(id));
+            let key = |key: &Variable| match one.graph() == Some(key) {
+                true => row.graph.clone().map(GroundTerm::NamedNode),
+                false => term.map(ground),
+            };
+            let number = |column: &Column| {
+                let number = i64::try_from(row.number(*column)?).ok()?;
+                Some(Some(GroundTerm::Literal(Literal::from(number))))
+            };
+            let numbers = columns.iter().map(number).collect::<Option<Vec<_>>>()?;
+            let values = keys.iter().map(key).chain(numbers).collect();
+            match term {
+                Some(Term::BlankNode(_)) => table.labels.push(values),
+                _ => table.rows.push(values),
+            }
+        }
+        Some(table)
+    }
+
+    pub(super) fn into_pattern(self) -> GraphPattern {
+        let rows = GraphPattern::Values { variables: self.variables.clone(), bindings: self.rows };
+        let Some(place) = self.label.filter(|_| !self.labels.is_empty()) else { return rows };
+        let mut variables = self.variables;
+        let label = Variable::new_unchecked("statistics.label");
+        let variable = std::mem::replace(&mut variables[place], label.clone());
+        let function = Function::Custom(NamedNode::new_unchecked(lodeseek::BLANK_NODE));
+        let blank = GraphPattern::Extend {
+            inner: Box::new(GraphPattern::Values { variables, bindings: self.labels }),
+            variable,
+            expression: Expression::FunctionCall(function, vec![Expression::Variable(label)]),
+        };
+        GraphPattern::Union { left: Box::new(rows), right: Box::new(blank) }
+    }
+}
+
+/// A term as `VALUES` takes it, a blank node by its label.
+fn ground(term: &Term) -> GroundTerm {
+    match term {
+        Term::NamedNode(node) => node.clone().into(),
+        Term::Literal(literal) => literal.clone().into(),
+        Term::BlankNode(node) => Literal::from(node.as_str()).into(),
+    }
+}

@@ -1,0 +1,450 @@
+//! Answers as they come: rows and triples in batches, through a channel of few places.
+//!
+//! The thread that evaluates waits where nobody takes its batches, so a slow reader costs time and no memory. Whoever
+//! takes them watches deadline, memory and cancellation, whatever the evaluation does; the deadline counts while a reader
+//! is slow, or a reader could hold a place for ever.
+
+use super::places::Place;
+use super::{Answer, SparqlError, SparqlLimits};
+use lodeseek_rdf::RdfSyntax;
+use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
+use oxigraph::sparql::{CancellationToken, QueryEvaluationError, QueryResults};
+use oxrdf::{NamedOrBlankNode, Term, Triple, Variable};
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError};
+use std::time::{Duration, Instant};
+
+/// How often memory, and whether anybody still waits, is looked at.
+const WATCH: Duration = Duration::from_millis(20);
+/// Rows or triples of a batch.
+const BATCH: usize = 256;
+/// Bytes of the terms of a batch, but for one row that is larger.
+const BATCH_BYTES: usize = 64 << 10;
+/// Batches that wait to be taken.
+pub(super) const WAITING: usize = 4;
+/// Time after which a batch goes out however small.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Ends evaluations whose answer nobody waits for any more.
+#[derive(Clone, Default)]
+pub struct Cancellation(CancellationToken);
+
+impl Cancellation {
+    /// Asks the evaluation to end; it does when it next looks at the store.
+    pub fn cancel(&self) {
+        self.0.cancel();
+    }
+
+    pub(super) fn token(&self) -> CancellationToken {
+        self.0.clone()
+    }
+}
+
+/// What kind of answer comes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Head {
+    /// Of an `ASK`; there is no more to come.
+    Boolean(bool),
+    /// Of a `SELECT`: rows with a value for each variable.
+    Solutions(Vec<Variable>),
+    /// Of a `CONSTRUCT` or `DESCRIBE`: triples.
+    Graph,
+}
+
+/// A piece of an answer.
+pub(super) enum Item {
+    Row(Vec<Option<Term>>),
+    Triple(Box<Triple>),
+}
+
+impl Item {
+    /// What its terms take as text, about.
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Row(terms) => terms.iter().map(|term| 8 + term.as_ref().map_or(0, term_bytes)).sum(),
+            Self::Triple(triple) => {
+                let subject = match &triple.subject {
+                    NamedOrBlankNode::NamedNode(node) => node.as_str().len(),
+                    NamedOrBlankNode::BlankNode(node) => node.as_str().len(),
+                };
+                24 + subject + triple.predicate.as_str().len() + term_bytes(&triple.object)
+            }
+        }
+    }
+}
+
+fn term_bytes(term: &Term) -> usize {
+    match term {
+        Term::NamedNode(node) => node.as_str().len(),
+        Term::BlankNode(node) => node.as_str().len(),
+        Term::Literal(literal) => {
+            literal.value().len() + literal.language().map_or_else(|| literal.datatype().as_str().len(), str::len)
+        }
+    }
+}
+
+/// What the evaluation tells whoever takes its answer.
+pub(super) enum Part {
+    Head(Head),
+    Batch(Vec<Item>),
+    End { truncated: bool },
+    Failed(SparqlError),
+}
+
+/// The evaluation's end of the channel. It counts, and stops the evaluation at the limits or where nobody listens.
+pub(super) struct Sink {
+    sender: SyncSender<Part>,
+    batch: Vec<Item>,
+    batch_bytes: usize,
+    sent: Instant,
+    rows_left: usize,
+    bytes_left: u64,
+    truncated: bool,
+}
+
+impl Sink {
+    pub(super) fn new(sender: SyncSender<Part>, limits: &SparqlLimits) -> Self {
+        Self {
+            sender,
+            batch: Vec::new(),
+            batch_bytes: 0,
+            sent: Instant::now(),
+            rows_left: limits.rows,
+            bytes_left: limits.answer_megabytes.saturating_mul(1 << 20),
+            truncated: false,
+        }
+    }
+
+    /// Hands results over as they are computed.
+    pub(super) fn take(&mut self, results: QueryResults<'_>) -> Result<(), QueryEvaluationError> {
+        match results {
+            QueryResults::Boolean(value) => self.begin(Head::Boolean(value)),
+            QueryResults::Solutions(solutions) => {
+                let variables = solutions.variables().to_vec();
+                self.begin(Head::Solutions(variables.clone()));
+                for solution in solutions {
+                    let solution = solution?;
+                    let row = variables.iter().map(|variable| solution.get(variable).cloned()).collect();
+                    if self.add(Item::Row(row)).is_break() {
+                        break;
+                    }
+                }
+            }
+            QueryResults::Graph(triples) => {
+                self.begin(Head::Graph);
+                for triple in triples {
+                    if self.add(Item::Triple(Box::new(triple?))).is_break() {
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Says how the evaluation ended; to be called when it holds nothing any more.
+    pub(super) fn end(mut self, outcome: Result<(), SparqlError>) {
+        let last = match outcome {
+            Ok(()) => Part::End { truncated: self.truncated },
+            Err(error) => Part::Failed(error),
+        };
+        if self.send().is_continue() {
+            let _ = self.sender.send(last); // nobody listens any more after the deadline
+        }
+    }
+
+    fn begin(&mut self, head: Head) {
+        let _ = self.sender.send(Part::Head(head)); // the next batch finds out that nobody listens
+    }
+
+    fn add(&mut self, item: Item) -> ControlFlow<()> {
+        let bytes = item.bytes();
+        if self.rows_left == 0 || self.bytes_left < bytes as u64 {
+            self.truncated = true;
+            return ControlFlow::Break(());
+        }
+        self.rows_left -= 1;
+        self.bytes_left -= bytes as u64;
+        self.batch_bytes += bytes;
+        self.batch.push(item);
+        let due = self.batch.len() >= BATCH || self.batch_bytes >= BATCH_BYTES || self.sent.elapsed() >= PAUSE;
+        if due { self.send() } else { ControlFlow::Continue(()) }
+    }
+
+    fn send(&mut self) -> ControlFlow<()> {
+        self.batch_bytes = 0;
+        let batch = std::mem::take(&mut self.batch);
+        let sent = batch.is_empty() || self.sender.send(Part::Batch(batch)).is_ok();
+        self.sent = Instant::now();
+        if sent { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+}
+
+/// Memory this process holds, in bytes, where the system tells.
+#[must_use]
+pub fn resident_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
+}
+
+fn resident_megabytes() -> Option<u64> {
+    resident_memory().map(|bytes| bytes >> 20)
+}
+
+/// What bounds an answer from outside its evaluation.
+struct Watch {
+    place: Arc<Place>,
+    started: Instant,
+    limits: SparqlLimits,
+    /// What the process held at the start.
+    before: Option<u64>,
+    looked: Instant,
+}
+
+impl Watch {
+    fn new(limits: &SparqlLimits, place: Arc<Place>) -> Self {
+        let now = Instant::now();
+        Self { place, started: now, limits: limits.clone(), before: resident_megabytes(), looked: now }
+    }
+
+    fn time_left(&self) -> Duration {
+        self.limits.deadline.saturating_sub(self.started.elapsed())
+    }
+
+    /// A service is asked until the deadline, too: whether its call or the evaluation ends first is chance, and told alike.
+    fn told(&self, error: SparqlError) -> SparqlError {
+        match error {
+            SparqlError::Service(_) if self.time_left() < WATCH => SparqlError::Deadline(self.limits.deadline),
+            other => other,
+        }
+    }
+
+    fn check(&mut self, cancellation: &Cancellation) -> Result<(), SparqlError> {
+        if cancellation.0.is_cancelled() {
+            return Err(SparqlError::Cancelled);
+        }
+        if self.time_left().is_zero() {
+            return Err(SparqlError::Deadline(self.limits.deadline));
+        }
+        if self.looked.elapsed() < WATCH {
+            return Ok(());
+        }
+        self.looked = Instant::now();
+        let grown = resident_megabytes().zip(self.before).map_or(0, |(now, before)| now.saturating_sub(before));
+        if grown > self.limits.memory_megabytes {
+            return Err(SparqlError::Memory(self.limits.memory_megabytes));
+        }
+        if self.started.elapsed() < self.limits.quick { Ok(()) } else { self.place.stay(&self.limits) }
+    }
+}
+
+/// Why an answer is not written to its end.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SendError {
+    /// The evaluation failed or was given up.
+    #[error(transparent)]
+    Sparql(#[from] SparqlError),
+    /// It cannot be written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// An answer while it comes. It holds one of the places for queries; dropped, it ends its evaluation.
+pub struct AnswerStream {
+    head: Head,
+    receiver: Receiver<Part>,
+    /// What has come and was not taken yet.
+    held: VecDeque<Item>,
+    /// Whether it was cut, once it has ended.
+    ended: Option<bool>,
+    watch: Watch,
+    cancellation: Cancellation,
+}
+
+impl Drop for AnswerStream {
+    fn drop(&mut self) {
+        self.cancellation.cancel();
+    }
+}
+
+impl AnswerStream {
+    /// Waits for the head.
+    pub(super) fn receive_from(
+        receiver: Receiver<Part>,
+        limits: &SparqlLimits,
+        cancellation: &Cancellation,
+        place: Arc<Place>,
+    ) -> Result<Self, SparqlError> {
+        let mut stream = Self {
+            head: Head::Graph,
+            receiver,
+            held: VecDeque::new(),
+            ended: None,
+            watch: Watch::new(limits, place),
+            cancellation: cancellation.clone(),
+        };
+        if let Part::Head(head) = stream.receive(&mut || ())? {
+            stream.head = head;
+        }
+        Ok(stream)
+    }
+
+    /// What kind of answer it is.
+    #[must_use]
+    pub fn head(&self) -> &Head {
+        &self.head
+    }
+
+    /// Whether it was cut at a limit: known once it has ended.
+    #[must_use]
+    pub fn is_truncated(&self) -> bool {
+        self.ended == Some(true)
+    }
+
+    /// Time until the deadline.
+    #[must_use]
+    pub fn time_left(&self) -> Duration {
+        self.watch.time_left()
+    }
+
+    /// Waits until so many bytes of terms have come. Whether the answer ended before, and so is small.
+    pub fn hold(&mut self, bytes: usize) -> Result<bool, SparqlError> {
+        let mut held: usize = self.held.iter().map(Item::bytes).sum();
+        while self.ended.is_none() && held < bytes {
+            let before = self.held.len();
+            self.more(&mut || ())?;
+            held += self.held.range(before..).map(Item::bytes).sum::<usize>();
+        }
+        Ok(self.ended.is_some())
+    }
+
+    /// The answer, whole.
+    pub fn whole(mut self) -> Result<Answer, SparqlError> {
+        while self.ended.is_none() {
+            self.more(&mut || ())?;
+        }
+        let truncated = self.is_truncated();
+        let items = std::mem::take(&mut self.held).into_iter();
+        Ok(match &self.head {
+            Head::Boolean(value) => Answer::Boolean(*value),
+            Head::Solutions(variables) => {
+                Answer::Solutions { variables: variables.clone(), rows: items.filter_map(row).collect(), truncated }
+            }
+            Head::Graph => Answer::Graph { triples: items.filter_map(triple).collect(), truncated },
+        })
+    }
+
+    /// Writes solutions or a boolean as they come, in one of the result formats; what is written is flushed wherever the
+    /// evaluation lets wait for more.
+    pub fn write_results(&mut self, media_type: &str, writer: &mut impl Write) -> Result<(), SendError> {
+        let format = QueryResultsFormat::from_media_type(media_type);
+        let serializer = QueryResultsSerializer::from_format(format.unwrap_or(QueryResultsFormat::Json));
+        let shared = RefCell::new(writer);
+        let variables = match self.head.clone() {
+            Head::Boolean(value) => {
+                serializer.serialize_boolean_to_writer(Shared(&shared), value)?;
+                return Ok(());
+            }
+            Head::Solutions(variables) => variables,
+            Head::Graph => return Err(io::Error::from(io::ErrorKind::Unsupported).into()),
+        };
+        let mut solutions = serializer.serialize_solutions_to_writer(Shared(&shared), variables.clone())?;
+        while let Some(item) = self.next(&mut || flush(&shared)) {
+            let terms = row(item?).unwrap_or_default();
+            let bound = variables.iter().zip(&terms);
+            solutions
+                .serialize(bound.filter_map(|(variable, term)| Some((variable.as_ref(), term.as_ref()?.as_ref()))))?;
+        }
+        solutions.finish()?;
+        Ok(())
+    }
+
+    /// Writes a graph as it comes.
+    pub fn write_graph(&mut self, syntax: RdfSyntax, writer: &mut impl Write) -> Result<(), SendError> {
+        let shared = RefCell::new(writer);
+        let triples = std::iter::from_fn(|| self.next(&mut || flush(&shared)));
+        let triples = triples.filter_map(|item| item.map(triple).transpose());
+        syntax.write_to(triples.map(|triple| triple.map_err(SendError::from)), Shared(&shared))
+    }
+
+    fn next(&mut self, idle: &mut dyn FnMut()) -> Option<Result<Item, SparqlError>> {
+        while self.held.is_empty() && self.ended.is_none() {
+            if let Err(error) = self.more(idle) {
+                return Some(Err(error));
+            }
+        }
+        self.held.pop_front().map(Ok)
+    }
+
+    fn more(&mut self, idle: &mut dyn FnMut()) -> Result<(), SparqlError> {
+        match self.receive(idle)? {
+            Part::Batch(items) => self.held.extend(items),
+            Part::End { truncated } => self.ended = Some(truncated),
+            Part::Failed(error) => return Err(error),
+            Part::Head(_) => {}
+        }
+        Ok(())
+    }
+
+    /// The next part; before waiting for it, `idle` is called.
+    fn receive(&mut self, idle: &mut dyn FnMut()) -> Result<Part, SparqlError> {
+        self.watch.check(&self.cancellation)?;
+        let mut part = match self.receiver.try_recv() {
+            Err(TryRecvError::Empty) => {
+                idle();
+                Err(RecvTimeoutError::Timeout)
+            }
+            Err(TryRecvError::Disconnected) => Err(RecvTimeoutError::Disconnected),
+            Ok(part) => Ok(part),
+        };
+        loop {
+            match part {
+                Ok(Part::Failed(error)) => return Err(self.watch.told(error)),
+                Ok(part) => return Ok(part),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(SparqlError::Evaluation("the evaluation broke off".to_owned()));
+                }
+                Err(RecvTimeoutError::Timeout) => self.watch.check(&self.cancellation)?,
+            }
+            part = self.receiver.recv_timeout(WATCH.min(self.watch.time_left()));
+        }
+    }
+}
+
+fn row(item: Item) -> Option<Vec<Option<Term>>> {
+    match item {
+        Item::Row(terms) => Some(terms),
+        Item::Triple(_) => None,
+    }
+}
+
+fn triple(item: Item) -> Option<Triple> {
+    match item {
+        Item::Triple(triple) => Some(*triple),
+        Item::Row(_) => None,
+    }
+}
+
+/// A failure shows at the next write.
+fn flush<W: Write>(writer: &RefCell<&mut W>) {
+    let _ = writer.borrow_mut().flush();
+}
+
+/// A writer that the serializer fills and that is flushed between rows, which the serializer does not do.
+struct Shared<'s, 'w, W>(&'s RefCell<&'w mut W>);
+
+impl<W: Write> Write for Shared<'_, '_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.borrow_mut().flush()
+    }
+}

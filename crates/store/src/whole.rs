@@ -1,0 +1,65 @@
+//! Graphs to be read whole, by the names clients know them by.
+
+use super::{Store, StoreError};
+use lodeseek_catalog::DatasetId;
+use lodeseek_rdf::vocab::lodeseek;
+use oxrdf::{NamedNode, NamedNodeRef, Triple};
+
+/// A graph of the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StoredGraph {
+    /// Some or all of the catalogue, the profiles and the snippets.
+    Metadata(Vec<NamedNode>),
+    /// The present content of a dataset.
+    Content {
+        /// The dataset.
+        id: DatasetId,
+        /// The version of its content.
+        version: String,
+    },
+}
+
+impl Store {
+    /// The default graph of queries.
+    #[must_use]
+    pub fn default_graph(&self) -> StoredGraph {
+        StoredGraph::Metadata(vec![self.iris.catalog(), self.iris.profiles(), self.iris.snippets()])
+    }
+
+    /// The graph of a name, or of the dataset whose IRI stands for it. Replaced versions are not found, as in queries.
+    pub fn graph(&self, name: &NamedNode) -> Result<Option<StoredGraph>, StoreError> {
+        if let Some(id) = self.iris.dataset_id(name.as_str()) {
+            return Ok(self.version(&id)?.map(|version| StoredGraph::Content { id, version }));
+        }
+        if [self.iris.catalog(), self.iris.profiles(), self.iris.snippets()].contains(name) {
+            return Ok(Some(StoredGraph::Metadata(vec![name.clone()])));
+        }
+        let (catalog, pointer) = (self.iris.catalog(), NamedNodeRef::new_unchecked(lodeseek::GRAPH));
+        let (object, graph) = (name.as_ref().into(), catalog.as_ref().into());
+        let mut quads = self.oxigraph.quads_for_pattern(None, Some(pointer), Some(object), Some(graph));
+        let found = quads.next().transpose()?.and_then(|quad| self.pointer(&quad));
+        Ok(found.map(|(id, version)| StoredGraph::Content { id, version }))
+    }
+
+    /// The triples of a graph, one after the other. A triple that two graphs of metadata share comes twice.
+    pub fn triples(
+        &self,
+        graph: &StoredGraph,
+    ) -> Result<Box<dyn Iterator<Item = Result<Triple, StoreError>> + '_>, StoreError> {
+        match graph {
+            StoredGraph::Metadata(graphs) => {
+                let graphs = graphs.clone().into_iter();
+                let quads = graphs
+                    .flat_map(|graph| self.oxigraph.quads_for_pattern(None, None, None, Some(graph.as_ref().into())));
+                Ok(Box::new(quads.map(|quad| {
+                    let quad = quad?;
+                    Ok(Triple::new(quad.subject, quad.predicate, quad.object))
+                })))
+            }
+            StoredGraph::Content { id, version } => {
+                let graph = self.content_of(id, version)?;
+                Ok(Box::new((0..graph.len()).map(move |place| Ok(graph.to_triple(graph.triples()[place])))))
+            }
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! `lodeseek evaluate`: how good runs are by relevance judgements, and whether their differences mean anything.
+//!
+//! Rows are runs, columns are measures. Without a run, the rankings of a home are measured, by model and fields.
+
+mod report;
+
+use super::Done;
+use super::encoder::RerankArguments;
+use anyhow::Context;
+use lodeseek_engine::Searcher;
+use lodeseek_eval::{
+    Average, Folds, Metric, Qrels, Resampling, Run, ScorePrecision, SignificanceTest, TopicValues, Topics, compare,
+};
+use lodeseek_index::sparse::{FieldSet, LengthMode, ModelKind};
+use report::{Baseline, Format, Report, Row};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct Arguments {
+    /// Judgements in TREC's form.
+    #[arg(value_name = "QRELS")]
+    qrels: PathBuf,
+    /// Runs in TREC's form, ordered by their scores.
+    #[arg(value_name = "RUN", required_unless_present = "topics")]
+    runs: Vec<PathBuf>,
+    /// Measure what the home ranks for these topics instead of runs: one a line, id, tab, text.
+    #[arg(long, value_name = "FILE", conflicts_with = "runs")]
+    topics: Option<PathBuf>,
+    /// With --topics: the models that rank, each by all fields, metadata and data alone.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = ModelKind::ALL, requires = "topics")]
+    models: Vec<ModelKind>,
+    /// With --topics: datasets ranked for a topic.
+    #[arg(long, value_name = "N", default_value_t = 100, requires = "topics")]
+    depth: usize,
+    #[command(flatten)]
+    rerank: RerankArguments,
+    /// Measures, by their ir_measures names.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = Metric::ACORDAR)]
+    metrics: Vec<Metric>,
+    /// Folds, as fold0.test.qrels and so on: the mean over them is reported.
+    #[arg(long, value_name = "DIR")]
+    folds: Option<PathBuf>,
+    /// Over which topics the mean is [default: all, or macro with --folds].
+    #[arg(long, value_enum, value_name = "WHICH")]
+    average: Option<Averaging>,
+    /// Test the differences to a run, named by its file or row; the first if none is named.
+    #[arg(long, value_name = "BASELINE", num_args = 0..=1, require_equals = true)]
+    compare: Option<Option<String>>,
+    /// By which test.
+    #[arg(long, value_enum, value_name = "TEST", default_value = "t")]
+    test: Test,
+    /// Random draws of the bootstrap and the randomisation test.
+    #[arg(long, value_name = "N", default_value_t = Resampling::default().samples, value_parser = clap::value_parser!(u32).range(1..))]
+    samples: u32,
+    /// Every topic's value, too.
+    #[arg(long)]
+    per_query: bool,
+    /// How the results are written.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    format: Format,
+    /// With how many digits scores of runs are compared: as trec_eval 9.0.8, or as pytrec_eval does.
+    #[arg(long, value_enum, value_name = "PRECISION", default_value = "double")]
+    scores: Scores,
+}
+
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+enum Averaging {
+    /// All judged topics; those a run is silent on count 0.
+    All,
+    /// The judged topics a run has a ranking for.
+    Intersection,
+    /// The mean over the folds of the means of their test topics.
+    Macro,
+}
+
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+enum Test {
+    /// Student's paired t-test.
+    T,
+    /// The paired bootstrap test.
+    Bootstrap,
+    /// Fisher's paired randomisation test.
+    Randomisation,
+}
+
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+enum Scores {
+    Double,
+    Single,
+}
+
+pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
+    let home_ranks = arguments.topics.is_some() || !arguments.rerank.is_wanted();
+    anyhow::ensure!(home_ranks, "ranking again needs --topics: runs are measured as they are");
+    let qrels = Qrels::read(&arguments.qrels)?;
+    let folds = folds(arguments, &qrels)?;
+    let average = match (arguments.average, &folds) {
+        (None | Some(Averaging::Macro), Some(folds)) => Average::Macro(folds),
+        (Some(Averaging::Macro), None) => anyhow::bail!("--average macro needs --folds"),
+        (Some(Averaging::Intersection), _) => Average::Intersection,
+        (None | Some(Averaging::All), _) => Average::AllTopics,
+    };
+    let runs = match &arguments.topics {
+        Some(topics) => ranked_by_home(home, &Topics::read(topics)?, &qrels, arguments)?,
+        None => read_runs(arguments)?,
+    };
+    for (name, run) in &runs {
+        check_topics(name, run, &qrels, average)?;
+    }
+    let mut rows: Vec<Row> = runs.iter().map(|run| row(run, &qrels, arguments)).collect();
+    let baseline = baseline(arguments, &rows)?;
+    if let Some(baseline) = &baseline {
+        compare_rows(&mut rows, baseline, average);
+    }
+    let report = Report {
+        qrels: arguments.qrels.display().to_string(),
+        topics: qrels.len(),
+        metrics: arguments.metrics.clone(),
+        average,
+        baseline,
+        topic_rows: arguments.per_query,
+        rows,
+    };
+    report.write(arguments.format, &mut io::stdout().lock())?;
+    Ok(Done::Something)
+}
+
+/// The folds, once they are seen to belong to the judgements.
+fn folds(arguments: &Arguments, qrels: &Qrels) -> anyhow::Result<Option<Folds>> {
+    let Some(folder) = &arguments.folds else { return Ok(None) };
+    let folds = Folds::read(folder)?;
+    let both = || format!("{} and {} do not belong together", folder.display(), arguments.qrels.display());
+    folds.check(qrels).with_context(both)?;
+    Ok(Some(folds))
+}
+
+/// The runs and the names of their rows: the stems of the files, or the paths where two stems are the same.
+fn read_runs(arguments: &Arguments) -> anyhow::Result<Vec<(String, Run)>> {
+    for (place, path) in arguments.runs.iter().enumerate() {
+        let again = arguments.runs[..place].contains(path);
+        anyhow::ensure!(!again, "{} is given twice; a baseline is named as --compare={0}", path.display());
+    }
+    let precision = match arguments.scores {
+        Scores::Double => ScorePrecision::Double,
+        Scores::Single => ScorePrecision::Single,
+    };
+    let unique = |path: &Path| arguments.runs.iter().filter(|other| stem(other) == stem(path)).count() == 1;
+    let name = |path: &Path| if unique(path) { stem(path) } else { path.display().to_string() };
+    let read = |path: &PathBuf| Ok((name(path), Run::read_with(path, precision)?));
+    arguments.runs.iter().map(read).collect()
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+/// What the home ranks for the judged topics, a run for each model and choice of fields.
+fn ranked_by_home(
+    home: &Path,
+    topics: &Topics,
+    qrels: &Qrels,
+    arguments: &Arguments,
+) -> anyhow::Result<Vec<(String, Run)>> {
+    let depth = arguments.metrics.iter().map(|metric| metric.depth()).fold(arguments.depth, usize::max);
+    let mut searcher = Searcher::open(home)?;
+    if let Some(reranker) = arguments.rerank.reranker(home, arguments.rerank.pool_of_each()?, 1)? {
+        searcher = searcher.with_reranker(reranker);
+    }
+    let mut runs = Vec::new();
+    for &kind in &arguments.models {
+        for fields in FieldSet::ALL {
+            let model = kind.model(LengthMode::Exact).only(&|field| fields.holds(field));
+            searcher = searcher.with_model(model);
+            let mut run = Run::new(fields.tag(kind));
+            for topic in topics.0.iter().filter(|topic| qrels.has(&topic.id)) {
+                run.insert(&topic.id, searcher.rank(&topic.text, depth)?);
+            }
+            runs.push((run.tag.clone(), run));
+        }
+    }
+    Ok(runs)
+}
+
+/// Says which topics only the run or only the judgements have; that they share none is an error.
+fn check_topics(name: &str, run: &Run, qrels: &Qrels, average: Average<'_>) -> anyhow::Result<()> {
+    let shared = run.iter().filter(|(topic, _)| qrels.has(topic)).count();
+    anyhow::ensure!(shared > 0, "{name}: none of its topics was judged: do the files belong together?");
+    let (missing, unjudged) = (qrels.len() - shared, run.len() - shared);
+    let mut err = io::stderr().lock();
+    if missing > 0 {
+        let counted = if matches!(average, Average::Intersection) { "do not count" } else { "count 0" };
+        writeln!(err, "lodeseek: {name}: {missing} of {} judged topics are not in the run and {counted}", qrels.len())?;
+    }
+    if unjudged > 0 {
+        writeln!(err, "lodeseek: {name}: {unjudged} of its {} topics were not judged and do not count", run.len())?;
+    }
+    Ok(())
+}
+
+fn row((name, run): &(String, Run), qrels: &Qrels, arguments: &Arguments) -> Row {
+    let columns = TopicValues::of(run, qrels, &arguments.metrics);
+    Row { name: name.clone(), tag: run.tag.clone(), columns, comparisons: Vec::new() }
+}
+
+/// The row to compare with, named by its name or its path.
+fn baseline(arguments: &Arguments, rows: &[Row]) -> anyhow::Result<Option<Baseline>> {
+    let Some(named) = &arguments.compare else { return Ok(None) };
+    anyhow::ensure!(rows.len() > 1, "--compare needs a second run to compare with");
+    let is_named = |place: usize, name: &String| {
+        rows[place].name == *name || arguments.runs.get(place).is_some_and(|path| path == Path::new(name))
+    };
+    let place = match named {
+        None => 0,
+        Some(name) => (0..rows.len()).find(|&place| is_named(place, name)).with_context(|| {
+            let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
+            format!("the baseline {name} is none of the runs {}", names.join(", "))
+        })?,
+    };
+    let resampling = Resampling { samples: arguments.samples, ..Resampling::default() };
+    let test = match arguments.test {
+        Test::T => SignificanceTest::StudentT,
+        Test::Bootstrap => SignificanceTest::Bootstrap(resampling),
+        Test::Randomisation => SignificanceTest::Randomisation(resampling),
+    };
+    Ok(Some(Baseline { place, test }))
+}
+
+/// Compares every row with the baseline, measure by measure.
+fn compare_rows(rows: &mut [Row], baseline: &Baseline, average: Average<'_>) {
+    let others: Vec<usize> = (0..rows.len()).filter(|&place| place != baseline.place).collect();
+    for column in 0..rows[baseline.place].columns.len() {
+        let values: Vec<&TopicValues> = others.iter().map(|&place| &rows[place].columns[column]).collect();
+        let comparisons = compare(&rows[baseline.place].columns[column], &values, average, baseline.test);
+        for (&place, comparison) in others.iter().zip(comparisons) {
+            rows[place].comparisons.push(comparison);
+        }
+    }
+}

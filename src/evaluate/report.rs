@@ -1,0 +1,292 @@
+//! The results of an evaluation as a table for people, Markdown, CSV and JSON.
+
+use super::super::terminal::safe;
+use lodeseek_eval::{Average, Comparison, Metric, SignificanceTest, TopicValues};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Format {
+    Table,
+    Markdown,
+    Csv,
+    Json,
+}
+
+/// A run.
+pub(super) struct Row {
+    pub(super) name: String,
+    pub(super) tag: String,
+    /// For every measure.
+    pub(super) columns: Vec<TopicValues>,
+    /// For every measure; none for the baseline, and where nothing is compared.
+    pub(super) comparisons: Vec<Comparison>,
+}
+
+/// What the rows were compared with.
+pub(super) struct Baseline {
+    pub(super) place: usize,
+    pub(super) test: SignificanceTest,
+}
+
+pub(super) struct Report<'f> {
+    pub(super) qrels: String,
+    pub(super) topics: usize,
+    pub(super) metrics: Vec<Metric>,
+    pub(super) average: Average<'f>,
+    pub(super) baseline: Option<Baseline>,
+    /// Whether the topics have rows.
+    pub(super) topic_rows: bool,
+    pub(super) rows: Vec<Row>,
+}
+
+impl Report<'_> {
+    pub(super) fn write(&self, format: Format, out: &mut dyn Write) -> anyhow::Result<()> {
+        match format {
+            Format::Table => self.table(out)?,
+            Format::Markdown => self.markdown(out)?,
+            Format::Csv => self.csv(out)?,
+            Format::Json => self.json(out)?,
+        }
+        Ok(())
+    }
+
+    /// Aligned columns, marks, and a legend.
+    fn table(&self, out: &mut dyn Write) -> io::Result<()> {
+        let lines = self.lines();
+        let width = lines.iter().map(|(name, _)| name.chars().count()).chain([16]).max().unwrap_or_default();
+        let headers: Vec<String> = self.metrics.iter().map(Metric::to_string).collect();
+        let room_for_mark = usize::from(self.baseline.is_some());
+        let mut line = format!("{:<width$}", "run");
+        for header in &headers {
+            line += &format!(" {header:>8}{:room_for_mark$}", "");
+        }
+        writeln!(out, "{line}   ({})", self.averaged())?;
+        for (name, cells) in lines {
+            let mut line = format!("{name:<width$}");
+            for ((value, mark), header) in cells.iter().zip(&headers) {
+                let column = header.chars().count().max(8);
+                line += &format!(" {value:>column$.4}{mark:room_for_mark$}");
+            }
+            writeln!(out, "{}", line.trim_end())?;
+        }
+        self.legend().map_or(Ok(()), |legend| writeln!(out, "{legend}"))
+    }
+
+    /// A table of the values, and one of the comparisons.
+    fn markdown(&self, out: &mut dyn Write) -> io::Result<()> {
+        let header: Vec<String> = self.metrics.iter().map(Metric::to_string).collect();
+        writeln!(out, "| run | {} |\n|---|{}", header.join(" | "), "---:|".repeat(header.len()))?;
+        for (name, cells) in self.lines() {
+            let cells: Vec<String> = cells.iter().map(|(value, mark)| format!("{value:.4}{mark}")).collect();
+            writeln!(out, "| {} | {} |", name.replace('|', "\\|"), cells.join(" | "))?;
+        }
+        writeln!(out, "\n{}.", capital(&self.averaged()))?;
+        let Some(legend) = self.legend() else { return Ok(()) };
+        writeln!(out, "{legend}\n\n| run | measure | difference | 95 % interval | d | p | corrected p |")?;
+        writeln!(out, "|---|---|---:|---:|---:|---:|---:|")?;
+        for row in &self.rows {
+            for (metric, comparison) in self.metrics.iter().zip(&row.comparisons) {
+                let interval = comparison.interval.map(|(low, high)| format!("{low:+.4} … {high:+.4}"));
+                let effect = comparison.effect_size.map(|effect| format!("{effect:+.2}"));
+                let dash = || "–".to_owned();
+                let difference = comparison.difference;
+                let (p, corrected) = (probability(comparison.p), probability(comparison.corrected_p));
+                let (interval, effect) = (interval.unwrap_or_else(dash), effect.unwrap_or_else(dash));
+                let name = row.name.replace('|', "\\|");
+                writeln!(out, "| {name} | {metric} | {difference:+.4} | {interval} | {effect} | {p} | {corrected} |")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A line for every run and measure, topic `all`, and for every topic where asked for.
+    fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "run,measure,topic,value,difference,interval_low,interval_high,effect_size,p,corrected_p")?;
+        for row in &self.rows {
+            for (place, column) in row.columns.iter().enumerate() {
+                let (name, metric) = (quoted(&row.name), quoted(&column.metric().to_string()));
+                for (topic, value) in self.topics_of(column) {
+                    writeln!(out, "{name},{metric},{},{value},,,,,,", quoted(topic))?;
+                }
+                let numbers = row.comparisons.get(place).map_or([None; 6], |comparison| {
+                    let (low, high) = comparison.interval.unzip();
+                    let (difference, p) = (Some(comparison.difference), Some(comparison.p));
+                    [difference, low, high, comparison.effect_size, p, Some(comparison.corrected_p)]
+                });
+                let numbers = numbers.map(|number| number.map(|number| number.to_string()).unwrap_or_default());
+                writeln!(out, "{name},{metric},all,{},{}", column.mean(self.average), numbers.join(","))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn json(&self, out: &mut dyn Write) -> anyhow::Result<()> {
+        let comparison = |baseline: &Baseline| JsonBaseline {
+            baseline: &self.rows[baseline.place].name,
+            test: test_name(baseline.test),
+            correction: "Holm, over the runs under each measure",
+        };
+        let report = JsonReport {
+            qrels: &self.qrels,
+            topics: self.topics,
+            average: self.average_name(),
+            measures: self.metrics.iter().map(Metric::to_string).collect(),
+            comparison: self.baseline.as_ref().map(comparison),
+            runs: self.rows.iter().map(|row| self.json_run(row)).collect(),
+        };
+        serde_json::to_writer_pretty(&mut *out, &report)?;
+        writeln!(out)?;
+        Ok(())
+    }
+
+    fn json_run<'r>(&'r self, row: &'r Row) -> JsonRun<'r> {
+        let mut topics = BTreeMap::<&str, BTreeMap<String, f64>>::new();
+        for column in &row.columns {
+            for (topic, value) in self.topics_of(column) {
+                topics.entry(topic).or_default().insert(column.metric().to_string(), value);
+            }
+        }
+        let named = |column: &TopicValues| (column.metric().to_string(), column.mean(self.average));
+        let compared = self.metrics.iter().zip(&row.comparisons);
+        JsonRun {
+            run: &row.name,
+            tag: &row.tag,
+            topics: row.columns.first().map_or(0, |column| column.counted(self.average).count()),
+            missing_topics: row.columns.first().map_or(0, TopicValues::missing),
+            means: row.columns.iter().map(named).collect(),
+            comparisons: compared.map(|(metric, comparison)| (metric.to_string(), (*comparison).into())).collect(),
+            per_query: topics,
+        }
+    }
+
+    /// The lines of a table, each value with its mark.
+    fn lines(&self) -> Vec<(String, Vec<(f64, &'static str)>)> {
+        let mut lines = Vec::new();
+        for row in &self.rows {
+            let marks = row.comparisons.iter().map(mark).chain(std::iter::repeat(""));
+            let means = row.columns.iter().map(|column| column.mean(self.average));
+            lines.push((safe(&row.name), means.zip(marks).collect()));
+            let mut topics = BTreeMap::<&str, Vec<(f64, &str)>>::new();
+            for (topic, value) in row.columns.iter().flat_map(|column| self.topics_of(column)) {
+                topics.entry(topic).or_default().push((value, ""));
+            }
+            lines.extend(topics.into_iter().map(|(topic, cells)| (format!("  {}", safe(topic)), cells)));
+        }
+        lines
+    }
+
+    /// The topics that count, where they have rows.
+    fn topics_of<'v>(&self, column: &'v TopicValues) -> impl Iterator<Item = (&'v str, f64)> {
+        let shown = if self.topic_rows { usize::MAX } else { 0 };
+        column.counted(self.average).take(shown).collect::<Vec<_>>().into_iter()
+    }
+
+    fn average_name(&self) -> &'static str {
+        match self.average {
+            Average::AllTopics => "all",
+            Average::Intersection => "intersection",
+            Average::Macro(_) => "macro",
+        }
+    }
+
+    fn averaged(&self) -> String {
+        match self.average {
+            Average::AllTopics => format!("{} topics", self.topics),
+            Average::Intersection => "the topics each run ranks for".to_owned(),
+            Average::Macro(folds) => format!("{} topics, mean of {} folds", self.topics, folds.0.len()),
+        }
+    }
+
+    fn legend(&self) -> Option<String> {
+        let baseline = self.baseline.as_ref()?;
+        let others = match self.rows.len() - 1 {
+            1 => "the other run".to_owned(),
+            count => format!("the {count} other runs"),
+        };
+        let (name, test) = (&self.rows[baseline.place].name, test_name(baseline.test));
+        Some(format!("† p < .05, ‡ p < .01: differs from {name}; {test}, by topic, corrected over {others} (Holm)"))
+    }
+}
+
+fn mark(comparison: &Comparison) -> &'static str {
+    match comparison.corrected_p {
+        p if p < 0.01 => "‡",
+        p if p < 0.05 => "†",
+        _ => "",
+    }
+}
+
+fn probability(p: f64) -> String {
+    if p < 0.0001 { "< .0001".to_owned() } else { format!("{p:.4}") }
+}
+
+fn test_name(test: SignificanceTest) -> String {
+    match test {
+        SignificanceTest::StudentT => "paired t-test".to_owned(),
+        SignificanceTest::Bootstrap(drawn) => format!("paired bootstrap test, {} samples", drawn.samples),
+        SignificanceTest::Randomisation(drawn) => {
+            format!("paired randomisation test, exact or {} samples", drawn.samples)
+        }
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
+}
+
+/// A field of CSV (RFC 4180).
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+}
+
+#[derive(Serialize)]
+struct JsonReport<'r> {
+    qrels: &'r str,
+    topics: usize,
+    average: &'static str,
+    measures: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comparison: Option<JsonBaseline<'r>>,
+    runs: Vec<JsonRun<'r>>,
+}
+
+#[derive(Serialize)]
+struct JsonBaseline<'r> {
+    baseline: &'r str,
+    test: String,
+    correction: &'static str,
+}
+
+#[derive(Serialize)]
+struct JsonRun<'r> {
+    run: &'r str,
+    tag: &'r str,
+    /// Those the means are over.
+    topics: usize,
+    missing_topics: usize,
+    means: BTreeMap<String, f64>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    comparisons: BTreeMap<String, JsonComparison>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    per_query: BTreeMap<&'r str, BTreeMap<String, f64>>,
+}
+
+#[derive(Serialize)]
+struct JsonComparison {
+    topics: usize,
+    difference: f64,
+    interval: Option<(f64, f64)>,
+    effect_size: Option<f64>,
+    p: f64,
+    corrected_p: f64,
+}
+
+impl From<Comparison> for JsonComparison {
+    fn from(comparison: Comparison) -> Self {
+        let Comparison { topics, difference, p, corrected_p, effect_size, interval } = comparison;
+        Self { topics, difference, interval, effect_size, p, corrected_p }
+    }
+}

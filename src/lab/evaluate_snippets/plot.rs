@@ -1,0 +1,70 @@
+//! The measures as small multiples: a panel for each, a bar for each method.
+
+use super::Row;
+use anyhow::anyhow;
+use lodeseek_snippet::metrics::Report;
+use plotters::prelude::*;
+
+const PANEL: (u32, u32) = (420, 60);
+const BAR: u32 = 22;
+/// Room for the names beside the bars, in pixels.
+const NAMES: u32 = 150;
+const COLUMNS: usize = 2;
+const COLOUR: RGBColor = RGBColor(0x2b, 0x6c, 0xb0);
+
+/// The rows as SVG.
+pub(super) fn draw(rows: &[Row]) -> anyhow::Result<String> {
+    let mut panels: Vec<(&str, Vec<f64>)> = Report::NAMES
+        .iter()
+        .map(|name| (*name, rows.iter().map(|row| row.means.get(name).copied().unwrap_or(0.0)).collect()))
+        .collect();
+    panels.push(("mean ms", rows.iter().map(|row| row.milliseconds).collect()));
+    panels.push(("p95 ms", rows.iter().map(|row| row.p95_milliseconds).collect()));
+    let lines = panels.len().div_ceil(COLUMNS);
+    let size = (PANEL.0 * COLUMNS as u32, (PANEL.1 + BAR * rows.len() as u32) * lines as u32);
+    let mut svg = String::new();
+    {
+        let root = SVGBackend::with_string(&mut svg, size).into_drawing_area();
+        root.fill(&WHITE).map_err(failed)?;
+        for (area, (title, values)) in root.split_evenly((lines, COLUMNS)).iter().zip(&panels) {
+            panel(area, title, rows, values)?;
+        }
+        root.present().map_err(failed)?;
+    }
+    Ok(svg)
+}
+
+fn failed(error: impl std::fmt::Display) -> anyhow::Error {
+    anyhow!("the plot cannot be drawn: {error}")
+}
+
+/// Measures reach from 0 to 1, times to the longest.
+fn panel(
+    area: &DrawingArea<SVGBackend<'_>, plotters::coord::Shift>,
+    title: &str,
+    rows: &[Row],
+    values: &[f64],
+) -> anyhow::Result<()> {
+    let largest = values.iter().copied().fold(1.0, f64::max);
+    let mut chart = ChartBuilder::on(area)
+        .caption(title, ("sans-serif", 15))
+        .margin(8)
+        .margin_left(NAMES)
+        .margin_right(50)
+        .build_cartesian_2d(0.0..largest, (rows.len() as f64)..0.0)
+        .map_err(failed)?;
+    let bar = |(place, &value): (usize, &f64)| {
+        Rectangle::new([(0.0, place as f64 + 0.15), (value, place as f64 + 0.85)], COLOUR.filled())
+    };
+    chart.draw_series(values.iter().enumerate().map(bar)).map_err(failed)?;
+    let style = ("sans-serif", 12).into_font();
+    for (place, (row, value)) in rows.iter().zip(values).enumerate() {
+        let middle = place as f64 + 0.25;
+        let number = Text::new(format!("{value:.3}"), (*value, middle), style.clone());
+        chart.plotting_area().draw(&number).map_err(failed)?;
+        let (_, y) = chart.backend_coord(&(0.0, middle));
+        let (_, top) = area.get_base_pixel();
+        area.draw(&Text::new(row.method.clone(), (4, y - top), style.clone())).map_err(failed)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,243 @@
+//! `lodeseek tune`: field weights learned by cross-validation, and the test topics ranked with them.
+
+use crate::Done;
+use crate::model::ModelArguments;
+use crate::provenance;
+use anyhow::Context;
+use indicatif::{ProgressBar, ProgressStyle};
+use lodeseek_engine::Searcher;
+use lodeseek_eval::{Folds, Metric, Qrels, Run, Topics};
+use lodeseek_eval::{Input, Provenance};
+use lodeseek_index::document::Field;
+use lodeseek_lab::reproduce::{FieldPools, FoldSource, LearnOn, TunedWeights, WeightProgress, WeightTuning};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct Arguments {
+    /// Topics, one a line: id, tab, text.
+    #[arg(long, value_name = "FILE")]
+    topics: PathBuf,
+    /// Judgements in TREC's form.
+    #[arg(long, value_name = "FILE")]
+    qrels: PathBuf,
+    /// A folder of fold0.train.qrels, fold0.valid.qrels, fold0.test.qrels …, or a number of folds to deal the judged
+    /// topics into.
+    #[arg(long, value_name = "DIR|N", default_value = "5")]
+    folds: FoldSource,
+    #[command(flatten)]
+    ranking: ModelArguments,
+    /// What is maximised.
+    #[arg(long, value_name = "MEASURE", default_value = "nDCG@10")]
+    objective: Metric,
+    /// The part of a fold that is learned from.
+    #[arg(long, value_name = "PART", default_value = "train+valid")]
+    on: LearnOn,
+    /// Datasets a topic that weights may choose from: the best with every field weighted 1, and for fsdm no more than the
+    /// 100 of its first stage.
+    #[arg(long, value_name = "N", default_value = "1000")]
+    candidates: NonZeroUsize,
+    /// Datasets ranked for a test topic.
+    #[arg(long, value_name = "N", default_value = "100")]
+    depth: NonZeroUsize,
+    /// The run of all test topics; its record, with the weights of every fold, goes to FILE.json.
+    #[arg(long, short, value_name = "FILE")]
+    output: PathBuf,
+}
+
+pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
+    let (topics, qrels) = (Topics::read(&arguments.topics)?, Qrels::read(&arguments.qrels)?);
+    let folds = arguments.folds.read(Path::new(""), &qrels)?;
+    let without = qrels.topics().filter(|topic| !topics.0.iter().any(|one| one.id == *topic)).count();
+    if without > 0 {
+        tracing::warn!("{without} judged topics have no text: they are not ranked and count 0");
+    }
+    let model = arguments.ranking.model()?;
+    let tuning = WeightTuning { objective: arguments.objective, learn_on: arguments.on, published: *model.weights() };
+    let record = arguments.ranking.record(model.as_ref());
+    let searcher = Searcher::open(home)?.with_model(model);
+    let record = json!({
+        "model": record,
+        "objective": arguments.objective.to_string(),
+        "on": arguments.on,
+        "candidates": arguments.candidates,
+        "depth": arguments.depth,
+        "topics": Input::of(&arguments.topics)?,
+        "qrels": Input::of(&arguments.qrels)?,
+        "folds": arguments.folds.record(Path::new(""))?,
+        "collection": provenance::collection(&searcher)?,
+        "program": Provenance::default(),
+    });
+    let state = State::open(&arguments.output, &record);
+    let pools = pools(&searcher, &topics, arguments.candidates.get())?;
+    let tuned = learn(&tuning, &pools, &folds, &state)?;
+    let test = test_run(home, arguments, &topics, &folds, &tuned)?;
+    let mut text = Vec::new();
+    test.write(&mut text)?;
+    provenance::write_whole(&arguments.output, &text)?;
+    provenance::write(&provenance::sidecar(&arguments.output), &with_folds(record, &tuned))?;
+    state.finish();
+    report(arguments, &searcher, &topics, &qrels, &folds, &tuned, &test)?;
+    Ok(Done::Something)
+}
+
+fn pools(searcher: &Searcher, topics: &Topics, candidates: usize) -> anyhow::Result<FieldPools> {
+    let bar = ProgressBar::new(topics.0.len() as u64).with_message("finding candidates");
+    bar.set_style(ProgressStyle::with_template("{msg} {pos}/{len} topics {wide_bar}")?);
+    let mut pools = FieldPools::new();
+    for topic in &topics.0 {
+        pools.insert(topic.id.clone(), searcher.pool(&topic.text, candidates)?);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(pools)
+}
+
+fn learn(tuning: &WeightTuning, pools: &FieldPools, folds: &Folds, state: &State) -> anyhow::Result<Vec<TunedWeights>> {
+    let bar = ProgressBar::new(folds.0.len() as u64);
+    bar.set_style(ProgressStyle::with_template("{pos}/{len} folds {wide_bar} {msg}")?);
+    bar.set_position(state.known.len() as u64);
+    let told = |progress: WeightProgress| {
+        let search = progress.search;
+        bar.set_message(format!(
+            "fold {}: {} {:.4}, {} points tried",
+            progress.fold, tuning.objective, search.value, search.evaluations
+        ));
+    };
+    let done = |fold: usize, tuned: &TunedWeights| {
+        state.keep(fold, tuned);
+        bar.inc(1);
+    };
+    let tuned = tuning.run(pools, folds, &state.known, &done, &told)?;
+    bar.finish_and_clear();
+    Ok(tuned)
+}
+
+/// The test topics of every fold, ranked with the weights of that fold.
+fn test_run(
+    home: &Path,
+    arguments: &Arguments,
+    topics: &Topics,
+    folds: &Folds,
+    tuned: &[TunedWeights],
+) -> anyhow::Result<Run> {
+    let mut run = Run::new(format!("{}.tuned", arguments.ranking.fields.tag(arguments.ranking.model)));
+    for (fold, tuned) in folds.0.iter().zip(tuned) {
+        let searcher = Searcher::open(home)?.with_model(arguments.ranking.model()?.with_weights(tuned.weights));
+        for topic in fold.test.topics() {
+            let Some(topic) = topics.0.iter().find(|one| one.id == topic) else { continue };
+            run.insert(&topic.id, searcher.rank(&topic.text, arguments.depth.get())?);
+        }
+    }
+    Ok(run)
+}
+
+fn as_json(tuned: &TunedWeights) -> Value {
+    json!({ "weights": tuned.weights.0, "learned": tuned.learned })
+}
+
+fn with_folds(mut record: Value, tuned: &[TunedWeights]) -> Value {
+    if let Some(record) = record.as_object_mut() {
+        record.insert("weights_of_folds".to_owned(), tuned.iter().map(as_json).collect());
+        record.insert("arguments".to_owned(), json!(provenance::arguments()));
+    }
+    record
+}
+
+/// What is learned so far, kept beside the output: an interrupted command goes on where it was.
+struct State {
+    path: PathBuf,
+    record: Value,
+    known: BTreeMap<usize, TunedWeights>,
+    folds: Mutex<BTreeMap<usize, TunedWeights>>,
+}
+
+impl State {
+    /// Folds learned before from the same inputs, by the same build of the program, with the same parameters.
+    fn open(output: &Path, record: &Value) -> Self {
+        let record = &json!({ "record": record, "build": provenance::build() });
+        let mut path = output.as_os_str().to_owned();
+        path.push(".tuning.json");
+        let path = PathBuf::from(path);
+        let known = Self::read(&path, record).unwrap_or_default();
+        if !known.is_empty() {
+            tracing::info!(folds = known.len(), "going on where the last tuning was stopped");
+        }
+        Self { path, record: record.clone(), folds: Mutex::new(known.clone()), known }
+    }
+
+    fn read(path: &Path, record: &Value) -> Option<BTreeMap<usize, TunedWeights>> {
+        let state: Value = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+        if state.get("of") != Some(record) {
+            return None;
+        }
+        let one = |(fold, tuned): (&String, &Value)| {
+            let weights = serde_json::from_value(tuned.get("weights")?.clone()).ok()?;
+            Some((fold.parse().ok()?, TunedWeights { weights, learned: tuned.get("learned")?.as_f64()? }))
+        };
+        state.get("folds")?.as_object()?.iter().map(one).collect()
+    }
+
+    /// Keeps a fold. Where that fails nothing is lost but the chance to go on.
+    fn keep(&self, fold: usize, tuned: &TunedWeights) {
+        let mut folds = self.folds.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        folds.insert(fold, *tuned);
+        let folds: BTreeMap<String, Value> =
+            folds.iter().map(|(fold, tuned)| (fold.to_string(), as_json(tuned))).collect();
+        if let Err(error) = provenance::write(&self.path, &json!({ "of": self.record, "folds": folds })) {
+            tracing::warn!(%error, "what was learned so far cannot be kept");
+        }
+    }
+
+    fn finish(&self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// The weights of every fold, and what they bring on its test topics.
+fn report(
+    arguments: &Arguments,
+    searcher: &Searcher,
+    topics: &Topics,
+    qrels: &Qrels,
+    folds: &Folds,
+    tuned: &[TunedWeights],
+    test: &Run,
+) -> anyhow::Result<()> {
+    let mut untuned = Run::new("untuned");
+    for (topic, _) in test.iter() {
+        let text = topics.0.iter().find(|one| one.id == topic).context("a ranked topic has a text")?;
+        untuned.insert(topic, searcher.rank(&text.text, arguments.depth.get())?);
+    }
+    let mean = |run: &Run, qrels: &Qrels| {
+        let value = |topic: &str| run.ranking(topic).map_or(0.0, |r| arguments.objective.of(qrels, topic, r));
+        let values: Vec<f64> = qrels.topics().map(value).collect();
+        lodeseek_eval::mean(&values)
+    };
+    let mut out = io::stdout().lock();
+    write!(out, "{:<5}", "fold")?;
+    for field in Field::ALL {
+        write!(out, " {:>11}", field.name())?;
+    }
+    writeln!(out, " {:>8} {:>8} {:>8}", "learned", "untuned", "tuned")?;
+    for (place, (fold, tuned)) in folds.0.iter().zip(tuned).enumerate() {
+        write!(out, "{place:<5}")?;
+        for weight in tuned.weights.0 {
+            write!(out, " {weight:>11.1}")?;
+        }
+        let (before, after) = (mean(&untuned, &fold.test), mean(test, &fold.test));
+        writeln!(out, " {:>8.4} {before:>8.4} {after:>8.4}", tuned.learned)?;
+    }
+    let (before, after) = (mean(&untuned, qrels), mean(test, qrels));
+    writeln!(
+        out,
+        "{} over all {} topics, each tested once: untuned {before:.4}, tuned {after:.4}",
+        arguments.objective,
+        qrels.topics().count()
+    )?;
+    Ok(())
+}

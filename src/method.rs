@@ -1,0 +1,23 @@
+//! Snippet methods as an argument.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use lodeseek_snippet::Method;
+
+/// Reads the name of one of these methods.
+fn parser(methods: impl IntoIterator<Item = Method>) -> impl TypedValueParser<Value = Method> {
+    let value = |method: Method| {
+        PossibleValue::new(method.name()).help(method.about()).aliases(method.aliases().iter().copied())
+    };
+    let values: Vec<PossibleValue> = methods.into_iter().map(value).collect();
+    PossibleValuesParser::new(values).try_map(|name| name.parse::<Method>())
+}
+
+/// Reads the name of any method.
+pub(super) fn any() -> impl TypedValueParser<Value = Method> {
+    parser(Method::ALL)
+}
+
+/// Reads the name of a method that needs no query.
+pub(super) fn without_query() -> impl TypedValueParser<Value = Method> {
+    parser(Method::without_query())
+}

@@ -1,0 +1,85 @@
+//! `lodeseek run`: the rankings for a file of topics, as a TREC run with a record of what made it.
+
+use super::Done;
+use super::encoder::{self, RerankArguments};
+use super::model::ModelArguments;
+use super::provenance;
+use indicatif::ProgressBar;
+use lodeseek_engine::Searcher;
+use lodeseek_eval::{Input, Provenance};
+use lodeseek_eval::{Run, Topics};
+use serde_json::{Value, json};
+use std::io::{self, Write};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct Arguments {
+    /// Topics, one a line: id, tab, text.
+    #[arg(long, value_name = "FILE")]
+    topics: PathBuf,
+    #[command(flatten)]
+    ranking: ModelArguments,
+    #[command(flatten)]
+    rerank: RerankArguments,
+    /// Datasets ranked for a topic; with --dpr or --colbert no more than there are candidates.
+    #[arg(long, value_name = "N", default_value = "100")]
+    depth: NonZeroUsize,
+    /// The run; its record goes to FILE.json. Without it the run goes to stdout, without a record.
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The last column; by default the model, the fields where they are not all, and what ranks again.
+    #[arg(long, value_name = "NAME", value_parser = tag)]
+    tag: Option<String>,
+}
+
+/// A column of a run.
+fn tag(text: &str) -> Result<String, String> {
+    let sound = !text.is_empty() && !text.contains(char::is_whitespace);
+    if sound { Ok(text.to_owned()) } else { Err("a tag is one word".to_owned()) }
+}
+
+pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
+    let topics = Topics::read(&arguments.topics)?;
+    let model = arguments.ranking.model()?;
+    let record = arguments.ranking.record(model.as_ref());
+    let mut searcher = Searcher::open(home)?.with_model(model);
+    let mut tag = arguments.ranking.fields.tag(arguments.ranking.model);
+    let mut reranked = Value::Null;
+    let pool = arguments.rerank.pool_beside(&arguments.ranking)?;
+    if let Some(reranker) = arguments.rerank.reranker(home, pool, 1)? {
+        tag = encoder::tag(&tag, &reranker);
+        reranked = encoder::record(&reranker);
+        searcher = searcher.with_reranker(reranker);
+    }
+    let mut run = Run::new(arguments.tag.clone().unwrap_or(tag));
+    let bar = ProgressBar::new(topics.0.len() as u64);
+    for topic in &topics.0 {
+        run.insert(&topic.id, searcher.rank(&topic.text, arguments.depth.get())?);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let silent = run.iter().filter(|(_, ranking)| ranking.is_empty()).count();
+    if silent > 0 {
+        tracing::warn!("nothing was found for {silent} of {} topics", topics.0.len());
+    }
+    let mut text = Vec::new();
+    run.write(&mut text)?;
+    let Some(output) = &arguments.output else {
+        io::stdout().lock().write_all(&text)?;
+        return Ok(Done::Something);
+    };
+    provenance::write_whole(output, &text)?;
+    let record = json!({
+        "tag": run.tag,
+        "model": record,
+        "rerank": reranked,
+        "depth": arguments.depth,
+        "topics": Input::of(&arguments.topics)?,
+        "collection": provenance::collection(&searcher)?,
+        "program": Provenance::default(),
+        "arguments": provenance::arguments(),
+    });
+    provenance::write(&provenance::sidecar(output), &record)?;
+    Ok(Done::Something)
+}

@@ -1,0 +1,262 @@
+//! `lodeseek search`: a need in words, the datasets that meet it, and why.
+
+use super::Done;
+use super::encoder::{RerankArguments, rows};
+use super::filter::{self, FilterArguments, write_counts};
+use super::model::ModelArguments;
+use super::terminal::{Style, cut, grouped, safe};
+use lodeseek_catalog::{Metadata, Scheme};
+use lodeseek_engine::{
+    DenseMatch, EncoderSummary, Hit, PartKind, RerankSummary, SearchRequest, SearchResponse, Searcher, Shown,
+    SnippetKind, SnippetTriple,
+};
+use lodeseek_server::hit_json;
+use lodeseek_snippet::LabelledTriple;
+use std::io::{self, Write};
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct Arguments {
+    /// The need, in words.
+    #[arg(required = true, value_name = "QUERY")]
+    query: Vec<String>,
+    /// Datasets shown.
+    #[arg(short = 'k', long, value_name = "N", default_value = "10")]
+    depth: NonZeroUsize,
+    /// One JSON document, as `/api/search` gives it.
+    #[arg(long)]
+    json: bool,
+    /// Show what each score is made of, and the triples that matched.
+    #[arg(long)]
+    explain: bool,
+    /// The snippet shown of a dataset: `stored` with it, made for the `query`, or made by a method: illusnip, patterns,
+    /// ksd, optimal, cover, qpcsg and others, as `lodeseek snippet --help` lists them.
+    #[arg(long, value_name = "KIND", default_value = "stored")]
+    snippet: SnippetKind,
+    /// The languages of labels, best first: `de,en`.
+    #[arg(long, value_name = "TAG", value_delimiter = ',', default_value = "en")]
+    lang: Vec<String>,
+    /// Count what is found by year, task, modality, theme, class, keyword, publisher, author, format, licence, language,
+    /// vocabulary and portal.
+    #[arg(long)]
+    facets: bool,
+    /// Show datasets that are one each by itself, not as one.
+    #[arg(long)]
+    duplicates: bool,
+    #[command(flatten)]
+    filter: FilterArguments,
+    #[command(flatten)]
+    ranking: ModelArguments,
+    #[command(flatten)]
+    rerank: RerankArguments,
+}
+
+/// Triples of a snippet shown in the terminal: those that match first.
+const SHOWN: usize = 5;
+
+pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
+    let mut searcher = Searcher::open(home)?.with_model(arguments.ranking.model()?);
+    let pool = arguments.rerank.pool_beside(&arguments.ranking)?;
+    if let Some(reranker) = arguments.rerank.reranker(home, pool, arguments.depth.get())? {
+        searcher = searcher.with_reranker(reranker);
+    }
+    let query = arguments.query.join(" ");
+    let request = SearchRequest {
+        depth: arguments.depth.get(),
+        explain: arguments.explain,
+        snippet: arguments.snippet,
+        languages: arguments.lang.clone(),
+        filter: arguments.filter.filter(),
+        facets: arguments.facets.then_some(filter::SHOWN),
+        duplicates: if arguments.duplicates { Shown::All } else { Shown::Once },
+        ..SearchRequest::new(query.clone())
+    };
+    let response = searcher.search(&request)?;
+    let mut out = io::stdout().lock();
+    if arguments.json {
+        serde_json::to_writer_pretty(&mut out, &hit_json(&query, &response))?;
+        writeln!(out)?;
+    } else {
+        write_response(&mut out, &searcher, &request, &response)?;
+    }
+    Ok(if response.hits.is_empty() || response.only_closest { Done::Nothing } else { Done::Something })
+}
+
+fn write_response(
+    out: &mut impl Write,
+    searcher: &Searcher,
+    request: &SearchRequest,
+    response: &SearchResponse,
+) -> anyhow::Result<()> {
+    let (style, query) = (Style::of_stdout(), request.query.as_str());
+    let passing = if request.filter.is_empty() { "" } else { " and pass the filters" };
+    if response.terms.is_empty() && response.hits.is_empty() {
+        writeln!(out, "“{}” has only common words, or none: those are not searched.", safe(query))?;
+        return Ok(());
+    }
+    if response.hits.is_empty() {
+        let passing = if request.filter.is_empty() { "" } else { " that passes the filters" };
+        writeln!(out, "No dataset{passing} holds any of the words of “{}”.", safe(query))?;
+        write_suggestion(out, style, response)?;
+        return Ok(response.facets.as_ref().map_or(Ok(()), |counts| write_counts(out, counts))?);
+    }
+    writeln!(out, "{} of {} datasets match “{}”{passing}", response.with_words, searcher.len()?, safe(query))?;
+    write_suggestion(out, style, response)?;
+    if let Some(counts) = &response.facets {
+        write_counts(out, counts)?;
+    }
+    if response.only_closest {
+        writeln!(out, "Nothing is near enough to count as found; these come closest.")?;
+    }
+    if let Some(rerank) = &response.rerank {
+        write_rerank(out, rerank)?;
+    }
+    for hit in &response.hits {
+        let view = View { style, searcher, response };
+        view.hit(out, hit)?;
+    }
+    Ok(())
+}
+
+/// What may have been meant.
+fn write_suggestion(out: &mut impl Write, style: Style, response: &SearchResponse) -> io::Result<()> {
+    match &response.suggestion {
+        Some(suggestion) => writeln!(out, "Did you mean “{}”?", style.strong(&safe(suggestion))),
+        None => Ok(()),
+    }
+}
+
+/// How many were ranked again, and by what.
+fn write_rerank(out: &mut impl Write, rerank: &RerankSummary) -> io::Result<()> {
+    let encoder = |encoder: &EncoderSummary| {
+        let without = match encoder.unencoded {
+            0 => String::new(),
+            without => format!(" ({without} not encoded by it yet: run `lodeseek index` with it)"),
+        };
+        format!("the {} ({}){without}", rows(encoder.granularity), safe(&encoder.model))
+    };
+    let encoders: Vec<String> = rerank.encoders.iter().map(encoder).collect();
+    if let Some(weight) = rerank.popularity {
+        writeln!(out, "popularity counts: {weight} · ln(1 + uses or names), known only later than what is asked for")?;
+    }
+    if encoders.is_empty() {
+        return writeln!(out, "{} candidates", rerank.candidates);
+    }
+    writeln!(out, "{} candidates ranked again by {}", rerank.candidates, encoders.join(" and "))
+}
+
+/// What only some catalogues say: tasks, modalities and languages, and the work that introduced it.
+fn write_themes(out: &mut impl Write, metadata: &Metadata) -> io::Result<()> {
+    for (name, scheme) in [("tasks", Scheme::Task), ("modalities", Scheme::Modality), ("languages", Scheme::Language)] {
+        let labels: Vec<&str> = metadata.themes_of(scheme).collect();
+        if !labels.is_empty() {
+            writeln!(out, "    {name}: {}", cut(&labels.join(", "), 120))?;
+        }
+    }
+    if let Some(work) = metadata.introduced_by.first() {
+        writeln!(out, "    introduced by “{}”", cut(&work.title, 120))?;
+    }
+    Ok(())
+}
+
+struct View<'v> {
+    style: Style,
+    searcher: &'v Searcher,
+    response: &'v SearchResponse,
+}
+
+impl View<'_> {
+    fn hit(&self, out: &mut impl Write, hit: &Hit) -> io::Result<()> {
+        let metadata = &hit.card.metadata;
+        writeln!(out)?;
+        let score = hit.score.map(|score| format!(" {score:.3}")).unwrap_or_default();
+        let title = self.style.strong(&self.marked(&cut(metadata.title(), 90)));
+        let address = metadata.landing_page.as_deref().or(metadata.source.as_deref());
+        writeln!(
+            out,
+            "{:>2}. {}  {}",
+            hit.rank,
+            self.style.linked(&title, address),
+            self.style.faint(&format!("[{}]{}", safe(metadata.id.as_str()), score))
+        )?;
+        let mut facts: Vec<String> = metadata.agents().take(1).map(|agent| cut(&agent.name, 50)).collect();
+        facts.extend(metadata.first_year().map(|year| year.to_string()));
+        // Some catalogues tell of datasets that are no RDF.
+        let triples = hit.card.profile.triples;
+        facts.extend((triples > 0).then(|| format!("{} triples", grouped(triples))));
+        facts.extend(metadata.license.as_deref().map(|license| cut(license, 60)));
+        if !facts.is_empty() {
+            writeln!(out, "    {}", self.style.faint(&facts.join(" · ")))?;
+        }
+        if let Some(description) = metadata.description() {
+            writeln!(out, "    {}", self.marked(&cut(description, 160)))?;
+        }
+        if !hit.duplicates.is_empty() {
+            let named = hit.duplicates.iter().map(|other| match &other.publisher {
+                Some(publisher) => format!("{} [{}]", cut(publisher, 50), safe(other.id.as_str())),
+                None => format!("[{}]", safe(other.id.as_str())),
+            });
+            writeln!(out, "    also from: {}", named.collect::<Vec<_>>().join(", "))?;
+        }
+        write_themes(out, metadata)?;
+        let fields: Vec<String> = hit.fields.iter().map(|m| format!("{} ({})", m.field, m.terms.join(", "))).collect();
+        if fields.is_empty() {
+            let named = hit.dense.iter().any(|dense| !dense.parts.is_empty());
+            writeln!(out, "    has none of the words; near in meaning{}", if named { ":" } else { "" })?;
+        } else {
+            writeln!(out, "    matched in {}", fields.join("; "))?;
+        }
+        if hit.is_closest() {
+            writeln!(out, "    among the closest there are, but hardly what was asked for")?;
+        }
+        for dense in &hit.dense {
+            self.dense(out, dense)?;
+        }
+        if let Some(explanation) = &hit.explanation {
+            for line in explanation.to_string().lines() {
+                writeln!(out, "      {}", safe(line))?;
+            }
+        }
+        if !hit.evidence.is_empty() {
+            writeln!(out, "    triples that match:")?;
+            for evidence in &hit.evidence {
+                writeln!(out, "      {}", self.triple(&evidence.triple))?;
+            }
+        }
+        self.snippet(out, &hit.snippet)
+    }
+
+    /// What the vectors said.
+    fn dense(&self, out: &mut impl Write, dense: &DenseMatch) -> io::Result<()> {
+        let score = |score: Option<f64>| score.map_or_else(|| "none".to_owned(), |score| format!("{score:.3}"));
+        let (metadata, data) = (score(dense.metadata), score(dense.data));
+        writeln!(out, "    by the {} {:.3} (metadata {metadata}, data {data})", rows(dense.granularity), dense.score)?;
+        for part in &dense.parts {
+            let kind = if part.of == PartKind::Metadata { "metadata" } else { "triple" };
+            writeln!(out, "      {:.3} {kind}: {}", part.score, self.marked(&cut(&part.text, 120)))?;
+        }
+        Ok(())
+    }
+
+    fn snippet(&self, out: &mut impl Write, snippet: &[SnippetTriple]) -> io::Result<()> {
+        let (matching, others): (Vec<_>, Vec<_>) = snippet.iter().partition(|triple| !triple.matched.is_empty());
+        for triple in matching.iter().chain(&others).take(SHOWN) {
+            writeln!(out, "    {} {}", self.style.faint("│"), self.triple(&triple.triple))?;
+        }
+        Ok(())
+    }
+
+    fn triple(&self, triple: &LabelledTriple) -> String {
+        let object = self.marked(&cut(&triple.object.label, 80));
+        let object =
+            if triple.object.kind == lodeseek_snippet::TermKind::Literal { format!("“{object}”") } else { object };
+        let subject = self.marked(&cut(&triple.subject.label, 50));
+        format!("{subject} — {} — {object}", self.marked(&cut(&triple.predicate.label, 40)))
+    }
+
+    /// The text with the query's words emphasised.
+    fn marked(&self, text: &str) -> String {
+        self.style.marked(text, |word| self.searcher.is_match(word, self.response))
+    }
+}

@@ -1,0 +1,89 @@
+//! `lodeseek sources`: which datasets can answer a query.
+
+use super::Done;
+use super::query::text;
+use super::terminal::{Style, cut, grouped, safe};
+use lodeseek_catalog::DatasetId;
+use lodeseek_store::{Access, Source, Sources, SparqlLimits, Store, sources};
+use serde_json::{Value, json};
+use std::io::{self, Write};
+use std::path::Path;
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct Arguments {
+    /// The query; `-` reads it from stdin, `@FILE` from a file.
+    #[arg(value_name = "SPARQL")]
+    query: String,
+    /// Datasets shown of each list at most.
+    #[arg(long, value_name = "N", default_value_t = 10, conflicts_with = "json")]
+    limit: usize,
+    /// Write every dataset of every pattern as JSON instead.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
+    let store = Store::open(home, Access::Read, None)?;
+    let found = sources(&store, &text(&arguments.query)?, &SparqlLimits::default())?;
+    let mut out = io::stdout().lock();
+    if arguments.json {
+        serde_json::to_writer_pretty(&mut out, &as_json(&store, &found))?;
+        writeln!(out)?;
+    } else {
+        write_table(&mut out, &store, &found, arguments.limit)?;
+    }
+    Ok(if found.alone.is_empty() { Done::Nothing } else { Done::Something })
+}
+
+fn as_json(store: &Store, found: &Sources) -> Value {
+    let dataset = |id: &DatasetId| {
+        let mut value = json!({ "id": id.as_str(), "iri": store.iris().dataset(id).as_str() });
+        if let Some(endpoints) = found.endpoints.get(id) {
+            value["endpoints"] = json!(endpoints);
+        }
+        value
+    };
+    let source = |source: &Source| {
+        let mut value = dataset(&source.dataset);
+        value["triples"] = json!(source.triples);
+        value
+    };
+    let patterns = found.patterns.iter().map(|pattern| {
+        json!({ "pattern": pattern.pattern, "sources": pattern.sources.iter().map(source).collect::<Vec<_>>() })
+    });
+    json!({
+        "patterns": patterns.collect::<Vec<_>>(),
+        "alone": found.alone.iter().map(dataset).collect::<Vec<_>>(),
+    })
+}
+
+fn write_table(out: &mut impl Write, store: &Store, found: &Sources, limit: usize) -> anyhow::Result<()> {
+    let style = Style::of_stdout();
+    let line = |id: &DatasetId, number: String| -> anyhow::Result<String> {
+        let title = cut(store.entry(id)?.dataset.metadata.title(), 80);
+        let endpoints = found.endpoints.get(id).into_iter().flatten().map(|endpoint| format!("  <{}>", safe(endpoint)));
+        let name = style.faint(&format!("[{}]", safe(id.as_str())));
+        Ok(format!("{number:>14}  {title}  {name}{}", endpoints.collect::<String>()))
+    };
+    let more = |all: usize| {
+        if all > limit { format!("{:>14}  and {} more", "", grouped((all - limit) as u64)) } else { String::new() }
+    };
+    for pattern in &found.patterns {
+        let all = pattern.sources.len();
+        writeln!(out, "{}  {} datasets", style.strong(&safe(&pattern.pattern)), grouped(all as u64))?;
+        for source in pattern.sources.iter().take(limit) {
+            writeln!(out, "{}", line(&source.dataset, grouped(source.triples))?)?;
+        }
+        write_if_any(out, &more(all))?;
+    }
+    writeln!(out, "{}  {} datasets", style.strong("the query, each alone"), grouped(found.alone.len() as u64))?;
+    for id in found.alone.iter().take(limit) {
+        writeln!(out, "{}", line(id, String::new())?)?;
+    }
+    write_if_any(out, &more(found.alone.len()))?;
+    Ok(())
+}
+
+fn write_if_any(out: &mut impl Write, line: &str) -> io::Result<()> {
+    if line.is_empty() { Ok(()) } else { writeln!(out, "{line}") }
+}

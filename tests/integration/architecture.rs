@@ -1,0 +1,130 @@
+//! Dependencies between crates, and the one crate each heavy dependency belongs to: read from the manifests.
+//!
+//! Cargo rejects cycles. It cannot reject a new arrow between two crates, or a second crate that links an inference runtime.
+
+use super::support::root;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Each library crate and the library crates it may depend on.
+const CRATES: &[(&str, &[&str])] = &[
+    ("ranking", &[]),
+    ("rdf", &[]),
+    ("net", &["rdf"]),
+    ("catalog", &["ranking", "rdf"]),
+    ("store", &["catalog", "rdf"]),
+    ("profile", &["rdf"]),
+    ("quality", &["catalog", "net", "profile", "rdf"]),
+    ("snippet", &["profile", "rdf"]),
+    ("index", &["catalog", "ranking", "rdf", "snippet"]),
+    ("rerank", &["index", "ranking"]),
+    ("harvest", &["catalog", "net", "rdf"]),
+    ("engine", &["catalog", "index", "net", "profile", "quality", "ranking", "rdf", "rerank", "snippet", "store"]),
+    ("server", &["catalog", "engine", "index", "net", "quality", "rdf", "snippet", "store"]),
+    ("eval", &["ranking"]),
+    ("lab", &["catalog", "engine", "eval", "index", "ranking", "rdf", "rerank"]),
+];
+
+/// Heavy dependencies and the crates that may link them.
+const HEAVY: &[(&str, &[&str])] = &[
+    ("oxigraph", &["store"]),
+    ("spargebra", &["engine", "harvest", "store"]),
+    ("tantivy", &["index"]),
+    ("ort", &["rerank"]),
+    ("tokenizers", &["rerank"]),
+    ("axum", &["server"]),
+    ("tokio", &["server"]),
+    ("ureq", &["net"]),
+    ("sophia", &["rdf"]),
+    ("petgraph", &["snippet"]),
+    ("faer", &["lab"]),
+    ("bhtsne", &["lab"]),
+    ("parquet", &["lab"]),
+    ("clap", &[]),
+    ("indicatif", &[]),
+    ("anyhow", &["lab"]),
+];
+
+const SPARQL: &[&str] = &["\"SELECT ", "\"CONSTRUCT ", "\"DESCRIBE ", "\"ASK {", "\"ASK WHERE"];
+/// The serializer of algebra patterns holds the keywords, and no query.
+const SERIALIZER: &str = "federation/print.rs";
+
+fn manifest(folder: &Path) -> toml::Table {
+    let text = fs::read_to_string(folder.join("Cargo.toml")).expect("a manifest");
+    text.parse().expect("TOML")
+}
+
+fn dependencies(name: &str) -> BTreeSet<String> {
+    let manifest = manifest(&root().join("crates").join(name));
+    manifest
+        .get("dependencies")
+        .and_then(toml::Value::as_table)
+        .map(|table| table.keys().cloned().collect())
+        .unwrap_or_default()
+}
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if path.is_dir() && name != "tests" {
+            sources(&path, found);
+        } else if name.ends_with(".rs") && name != "tests.rs" {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_crate_depends_on_what_the_table_allows() {
+    let expected: BTreeSet<&str> = CRATES.iter().map(|(name, _)| *name).collect();
+    let folders = fs::read_dir(root().join("crates")).expect("crates");
+    let present: BTreeSet<String> =
+        folders.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+    assert_eq!(present.iter().map(String::as_str).collect::<BTreeSet<_>>(), expected);
+    for (name, allowed) in CRATES {
+        let found: BTreeSet<String> =
+            dependencies(name).iter().filter_map(|name| name.strip_prefix("lodeseek-").map(str::to_owned)).collect();
+        let allowed: BTreeSet<String> = allowed.iter().map(|name| (*name).to_owned()).collect();
+        assert_eq!(found, allowed, "dependencies of crates/{name}");
+    }
+}
+
+#[test]
+fn a_heavy_dependency_belongs_to_one_crate() {
+    let all: BTreeMap<&str, BTreeSet<String>> = CRATES.iter().map(|(name, _)| (*name, dependencies(name))).collect();
+    for (dependency, allowed) in HEAVY {
+        let found: BTreeSet<&str> =
+            all.iter().filter(|(_, names)| names.contains(*dependency)).map(|(name, _)| *name).collect();
+        assert_eq!(found, allowed.iter().copied().collect(), "crates that link {dependency}");
+    }
+}
+
+#[test]
+fn the_laboratory_is_optional() {
+    let manifest = manifest(root());
+    let laboratory = &manifest["dependencies"]["lodeseek-lab"];
+    assert_eq!(laboratory.get("optional").and_then(toml::Value::as_bool), Some(true));
+    let default = manifest["features"]["default"].as_array().expect("default features");
+    assert!(!default.iter().any(|feature| feature.as_str() == Some("lab")));
+}
+
+#[test]
+fn queries_are_files() {
+    let mut found = Vec::new();
+    sources(&root().join("crates"), &mut found);
+    sources(&root().join("src"), &mut found);
+    assert!(found.len() > 300, "{} sources were found", found.len());
+    for path in found.iter().filter(|path| !path.ends_with(SERIALIZER)) {
+        let text = fs::read_to_string(path).expect("a source");
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
+            assert!(
+                !SPARQL.iter().any(|keyword| line.contains(keyword)),
+                "{}: {line}: move to queries/",
+                path.display()
+            );
+        }
+    }
+}

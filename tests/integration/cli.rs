@@ -1,0 +1,588 @@
+//! The program as people run it: exit codes, what is said on stdout and what on stderr.
+
+use super::support::{Home, Ran, iri, json, open, queries, run, testdata};
+use insta::assert_snapshot;
+use lodeseek_store::{Access, Store};
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// A home made by the program itself.
+fn home() -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for arguments in [&["load", "testdata/catalog.ttl"][..], &["index"]] {
+        let ran = run(folder.path(), arguments);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(0), ""), "{ran:?}");
+    }
+    folder
+}
+
+fn fails(home: &Path, arguments: &[&str]) -> String {
+    let Ran { code, out, err } = run(home, arguments);
+    assert_eq!((code, out.as_str()), (Some(2), ""), "{arguments:?}: {err}");
+    assert!(!err.contains("panicked") && !err.contains("Backtrace"), "{err}");
+    err
+}
+
+#[test]
+fn load_and_index_say_what_they_did() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (home, report) = (folder.path().join("home"), folder.path().join("report.json"));
+    let loaded = run(&home, &["load", "testdata/catalog.ttl", "--report", report.to_str().expect("a path")]);
+    assert_eq!((loaded.code, loaded.out.as_str()), (Some(0), ""), "results alone go to stdout: {loaded:?}");
+    for part in [
+        "12 datasets: 12 loaded, 0 replaced, 0 unchanged, 0 without content",
+        "1,081 distinct triples of 1,099 read",
+        "air-quality",
+        "line 24: ",
+        "line 35: ",
+    ] {
+        assert!(loaded.err.contains(part), "{part:?} in {}", loaded.err);
+    }
+    let report: serde_json::Value = serde_json::from_slice(&fs::read(report).expect("a report")).expect("JSON");
+    let datasets = report["datasets"].as_array().expect("datasets");
+    let air = datasets.iter().find(|dataset| dataset["id"] == "air-quality").expect("air-quality");
+    assert_eq!((&air["outcome"], &air["skipped"]), (&"loaded".into(), &3.into()));
+    assert_eq!(air["files"][0]["problems"][1]["line"], 30);
+
+    let indexed = run(&home, &["index"]);
+    assert!(indexed.code == Some(0) && indexed.out.is_empty(), "{indexed:?}");
+    for part in ["12 datasets indexed, 0 unchanged, 0 removed; 1,081 triples", "profiles", "snippets"] {
+        assert!(indexed.err.contains(part), "{part:?} in {}", indexed.err);
+    }
+    let (again, index_again) = (run(&home, &["load", "testdata/catalog.ttl"]), run(&home, &["index"]));
+    assert!(again.err.contains("0 loaded, 0 replaced, 12 unchanged"), "{}", again.err);
+    assert!(index_again.err.contains("0 datasets indexed, 12 unchanged, 0 removed"), "{}", index_again.err);
+    let rebuilt = run(&home, &["index", "--rebuild", "--snippet-budget", "3"]);
+    assert!(rebuilt.err.contains("12 datasets indexed"), "{}", rebuilt.err);
+
+    let both = run(&home, &["load", "testdata/acordar.json", "--id-prefix", "acordar:"]);
+    assert!(both.err.contains("4 datasets: 3 loaded, 0 replaced, 0 unchanged, 1 without content"), "{}", both.err);
+    assert!(both.err.contains("dumps/port-library-2019.zip: not read: "), "{}", both.err);
+}
+
+#[test]
+fn a_dump_is_a_catalogue_of_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ran = run(folder.path(), &["load", "testdata/dumps/trees.nt.gz", "testdata/dumps/soils.ttl"]);
+    assert!(ran.code == Some(0) && ran.err.contains("2 datasets: 2 loaded"), "{ran:?}");
+    assert_eq!(run(folder.path(), &["index"]).code, Some(0));
+    let found = run(folder.path(), &["search", "ginkgo"]);
+    assert!(found.code == Some(0) && found.out.contains("[trees]"), "{found:?}");
+}
+
+#[test]
+fn search_in_words_and_in_json() {
+    let home = home();
+    let found = run(home.path(), &["search", "-k", "1", "ginkgo", "biloba"]);
+    assert_eq!((found.code, found.err.as_str()), (Some(0), ""));
+    assert_snapshot!(found.out, @r#"
+    1 of 12 datasets match “ginkgo biloba”
+
+     1. City tree register  [street-trees] 1.071
+        Parks Department · 2018 · 105 triples · https://creativecommons.org/publicdomain/zero/1.0/
+        Trees in the care of the parks department, with year of planting and girth.
+        matched in literal (ginkgo, biloba); entity (ginkgo)
+        │ T0011 — a — Street Tree
+        │ T0011 — has Species — coast redwood
+        │ coast redwood — a — Species
+        │ T0011 — planted Year — “1954”
+        │ T0011 — street Name — “Botanical Garden”
+    "#);
+    let reference = Home::of(&testdata("catalog.ttl"));
+    for (_, text) in queries() {
+        let printed = run(home.path(), &["search", "--json", &text]);
+        assert_eq!((printed.code, printed.out), (Some(0), reference.json(&text)), "{text}");
+        assert_eq!(reference.json(&text), json(home.path(), &text));
+    }
+    let none = run(home.path(), &["search", "zzzzzz"]);
+    assert_eq!((none.code, none.out.as_str()), (Some(1), "No dataset holds any of the words of “zzzzzz”.\n"));
+    let none = run(home.path(), &["search", "--json", "zzzzzz"]);
+    assert!(none.code == Some(1) && none.out.contains("\"hits\": []"), "{none:?}");
+}
+
+#[test]
+fn an_explanation_shows_the_score_and_the_triples() {
+    let home = home();
+    let explained = run(home.path(), &["search", "--explain", "-k", "1", "ginkgo"]);
+    assert_snapshot!(explained.out, @r#"
+    1 of 12 datasets match “ginkgo”
+
+     1. City tree register  [street-trees] 0.781
+        Parks Department · 2018 · 105 triples · https://creativecommons.org/publicdomain/zero/1.0/
+        Trees in the care of the parks department, with year of planting and girth.
+        matched in literal (ginkgo); entity (ginkgo)
+          0.7808  BM25 over fields
+            0.7808  “ginkgo”
+              0.3802  entity: ginkgo
+                0.2000  weight of the field entity
+                2.1595  idf: in 1 of 12 datasets with this field
+                0.8804  tf: 7 times among 158 tokens (average 218.3)
+              0.4005  literal: ginkgo
+                0.3000  weight of the field literal
+                2.1595  idf: in 1 of 12 datasets with this field
+                0.6183  tf: 2 times among 103 tokens (average 99.2)
+        triples that match:
+          ginkgo — label — “Ginkgo biloba”
+          ginkgo — label — “ginkgo”
+          T0001 — has Species — ginkgo
+          T0009 — has Species — ginkgo
+          T0010 — has Species — ginkgo
+        │ T0011 — a — Street Tree
+        │ T0011 — has Species — coast redwood
+        │ coast redwood — a — Species
+        │ T0011 — planted Year — “1954”
+        │ T0011 — street Name — “Botanical Garden”
+    "#);
+}
+
+#[test]
+fn similar_in_json_says_to_what() {
+    let home = Home::of(&testdata("catalog.ttl")).into_folder();
+    let told = |arguments: &[&str]| -> serde_json::Value {
+        let ran = run(home.path(), arguments);
+        assert!(matches!(ran.code, Some(0 | 1)), "{}", ran.err);
+        serde_json::from_str(&ran.out).expect("JSON")
+    };
+    let file = testdata("dumps/trees.nt.gz").display().to_string();
+    let of = |answer: &serde_json::Value| (answer["dataset"].clone(), answer["file"].clone(), answer["of"].clone());
+    let answer = told(&["similar", "street-trees", "--json"]);
+    assert_eq!(of(&answer), ("street-trees".into(), serde_json::Value::Null, 12.into()));
+    let answer = told(&["similar", "--file", &file, "--json"]);
+    assert_eq!(of(&answer), (serde_json::Value::Null, file.as_str().into(), 12.into()));
+    assert_eq!(answer["similar"][0]["id"], "street-trees");
+}
+
+#[test]
+fn show_in_words_rdf_and_json() {
+    let home = home();
+    let shown = run(home.path(), &["show", "soil-types"]);
+    assert_eq!((shown.code, shown.err.as_str()), (Some(0), ""));
+    let (facts, snippet) = shown.out.split_once("\n\nIlluSnip OPT-RANK:\n").expect("facts and a snippet");
+    assert_eq!(snippet.lines().count(), 20);
+    assert_snapshot!(facts, @r#"
+    Thesaurus of soil types  [soil-types]
+    A small SKOS thesaurus in English, German and French.
+      by         Working Group Soil Terms
+      keywords   Boden, Environment, Umwelt, soil, sol, thesaurus
+      licence    https://creativecommons.org/licenses/by/4.0/
+      issued     2014-09-01
+      modified   2020-01-20
+      source     http://example.org/dataset/soil-types
+      files      dumps/soils.ttl
+      language   de, en, fr
+      theme      Environment
+
+    103 triples, 12 entities, 2 classes, 15 properties, 59 literals
+      classes    Concept 10, Concept Scheme 1
+      properties pref Label 30, type 11, definition 10, in Scheme 10, alt Label 7, broader 7, narrower 7, notation 7
+      languages  en 20, de 17, fr 15
+    "#);
+    let card = run(home.path(), &["show", "soil-types", "--json"]);
+    let card: serde_json::Value = serde_json::from_str(&card.out).expect("JSON");
+    assert_eq!((&card["metadata"]["id"], &card["profile"]["triples"]), (&"soil-types".into(), &103.into()));
+    for (syntax, part) in [
+        ("turtle", "dct:identifier \"soil-types\""),
+        ("nt", "<http://purl.org/dc/terms/identifier> \"soil-types\" ."),
+        ("jsonld", "\"http://purl.org/dc/terms/identifier\""),
+        ("rdfxml", "rdf:RDF"),
+    ] {
+        let ran = run(home.path(), &["show", "soil-types", "--rdf", syntax]);
+        assert!(ran.code == Some(0) && ran.out.contains(part), "{syntax}: {ran:?}");
+    }
+}
+
+#[test]
+fn snippets_of_datasets_and_files_are_the_same() {
+    let home = home();
+    let dataset = run(home.path(), &["snippet", "street-trees", "-k", "5"]);
+    assert_eq!(dataset.code, Some(0), "{dataset:?}");
+    assert_snapshot!(dataset.out, @r#"
+    T0004 — a — Street Tree
+    T0004 — has Species — small-leaved lime
+    small-leaved lime — a — Species
+    T0004 — planted Year — 1968
+    T0004 — street Name — School Lane
+    "#);
+    assert!(dataset.err.contains("5 of 105 triples"), "{}", dataset.err);
+    let nowhere = home.path().join("nowhere");
+    let file = run(&nowhere, &["snippet", "testdata/dumps/trees.nt.gz", "-k", "5"]);
+    assert_eq!((file.code, &file.out), (Some(0), &dataset.out), "a file needs no home");
+    let whole = run(&nowhere, &["snippet", "testdata/dumps/trees.nt.gz", "-k", "5", "--sample", "1000"]);
+    assert_eq!(whole.out, file.out, "what fits is not sampled");
+    let sampled = run(&nowhere, &["snippet", "testdata/dumps/trees.nt.gz", "-k", "5", "--sample", "20"]);
+    assert!(sampled.err.contains("of 105 triples") && sampled.out.lines().count() == 5, "{sampled:?}");
+    let refused = fails(&nowhere, &["snippet", "testdata/dumps/trees.nt.gz", "--sample", "20", "--method", "pcsg"]);
+    assert!(refused.contains("not with pcsg"), "{refused}");
+    let rdf = run(&nowhere, &["snippet", "testdata/dumps/trees.nt.gz", "-k", "5", "--rdf", "nt"]);
+    assert_eq!(rdf.out.lines().count(), 5, "{}", rdf.out);
+    let empty = home.path().join("empty.nt");
+    fs::write(&empty, "").expect("written");
+    assert_eq!(run(&nowhere, &["snippet", empty.to_str().expect("a path")]).code, Some(1));
+}
+
+#[test]
+fn query_writes_every_format() {
+    let home = home();
+    let count = "SELECT (COUNT(*) AS ?n) { ?d a <http://www.w3.org/ns/dcat#Dataset> }";
+    let ran = |arguments: &[&str]| {
+        let ran = run(home.path(), &[&["query"], arguments].concat());
+        assert_eq!(ran.code, Some(0), "{arguments:?}: {ran:?}");
+        ran
+    };
+    assert_eq!(ran(&[count]).out.trim_end(), "?n\n12");
+    for (format, part) in [("csv", "n\r\n12"), ("json", "\"12\""), ("xml", ">12</literal>")] {
+        let out = ran(&[count, "--format", format]).out;
+        assert!(out.contains(part), "{out}");
+    }
+    assert_eq!(ran(&["ASK {}"]).out.trim(), "true");
+    let construct =
+        "CONSTRUCT { ?d <http://purl.org/dc/terms/title> ?t } WHERE { ?d <http://purl.org/dc/terms/title> ?t }
+        ORDER BY ?d ?t LIMIT 2";
+    assert_snapshot!(ran(&[construct]).out, @r#"
+    PREFIX dct: <http://purl.org/dc/terms/>
+
+    <http://localhost:7878/dataset/air-quality>
+      dct:title "Air quality in the city"@en.
+
+    <http://localhost:7878/dataset/air-quality#isPartOf-cdbf1e714a4a>
+      dct:title "Hand-made datasets of Lodeseek"@en.
+    "#);
+    let of_trees = format!("SELECT (COUNT(*) AS ?n) FROM {} {{ ?s ?p ?o }}", iri("street-trees"));
+    assert_eq!(ran(&[&of_trees]).out.trim_end(), "?n\n105");
+    for file in ["content", "datasets", "datasets-by-class", "sources-of-a-pattern"] {
+        assert!(ran(&[&format!("@queries/{file}.rq")]).out.lines().count() > 1, "{file}");
+    }
+    let cut = ran(&["SELECT * { ?s ?p ?o }", "--rows", "3"]);
+    assert!(cut.out.trim_end().lines().count() == 4 && cut.err.contains("cut at 3 rows"), "{cut:?}");
+}
+
+#[test]
+fn sources_names_the_datasets_that_can_answer() {
+    let folder = Home::of(&testdata("catalog.ttl")).into_folder();
+    let sources = |arguments: &[&str]| run(folder.path(), &[&["sources"], arguments].concat());
+    let query =
+        "PREFIX skos: <http://www.w3.org/2004/02/skos/core#> SELECT * { ?c a skos:Concept ; skos:prefLabel ?l }";
+    let json: serde_json::Value = serde_json::from_str(&sources(&[query, "--json"]).out).expect("JSON");
+    let ids = |list: &serde_json::Value| {
+        let ids = list.as_array().expect("a list").iter().map(|dataset| dataset["id"].to_string());
+        ids.collect::<std::collections::BTreeSet<_>>()
+    };
+    // The VoID of the profiles says the same.
+    let asked = run(folder.path(), &["query", "@queries/sources-of-a-pattern.rq"]).out;
+    let alone = ids(&json["alone"]);
+    let told: std::collections::BTreeSet<&str> =
+        asked.lines().skip(1).filter_map(|line| line.split('\t').next()).collect();
+    assert!(!alone.is_empty() && told.len() == alone.len(), "{asked} {json}");
+    assert!(ids(&json["patterns"][0]["sources"]).is_superset(&alone), "{json}");
+    let table = sources(&[query, "--limit", "1"]);
+    assert!(table.code == Some(0) && table.out.contains("the query, each alone"), "{table:?}");
+    let nothing = sources(&["SELECT * { ?s <http://nowhere.example/p> ?o }"]);
+    assert_eq!((nothing.code, nothing.out.lines().count()), (Some(1), 2), "{nothing:?}");
+    assert!(fails(folder.path(), &["sources", "SELECT"]).contains("error at"), "a syntax error is said");
+}
+
+#[test]
+fn evaluate_measures_a_home() {
+    let home = home();
+    let arguments = ["evaluate", "testdata/qrels.txt", "--topics", "testdata/queries.tsv"];
+    let ran = run(home.path(), &arguments);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    assert_snapshot!(ran.out, @r#"
+    run                nDCG@5  nDCG@10     AP@5    AP@10   (10 topics)
+    tf-idf             1.0000   1.0000   1.0000   1.0000
+    tf-idf.metadata    0.4000   0.4000   0.4000   0.4000
+    tf-idf.data        1.0000   1.0000   1.0000   1.0000
+    bm25               1.0000   1.0000   1.0000   1.0000
+    bm25.metadata      0.4000   0.4000   0.4000   0.4000
+    bm25.data          1.0000   1.0000   1.0000   1.0000
+    lmd                1.0000   1.0000   1.0000   1.0000
+    lmd.metadata       0.4000   0.4000   0.4000   0.4000
+    lmd.data           1.0000   1.0000   1.0000   1.0000
+    fsdm               1.0000   1.0000   1.0000   1.0000
+    fsdm.metadata      0.4000   0.4000   0.4000   0.4000
+    fsdm.data          1.0000   1.0000   1.0000   1.0000
+    "#);
+    let options = ["--models", "bm25", "--compare", "--metrics", "nDCG@5,RR"];
+    let compared = run(home.path(), &[&arguments[..], &options].concat());
+    assert_snapshot!(compared.out, @r#"
+    run                nDCG@5        RR    (10 topics)
+    bm25               1.0000    1.0000
+    bm25.metadata      0.4000†   0.4000†
+    bm25.data          1.0000    1.0000
+    † p < .05, ‡ p < .01: differs from bm25; paired t-test, by topic, corrected over the 2 other runs (Holm)
+    "#);
+    let wrong = fails(home.path(), &[&arguments[..], &["--metrics", "MAP"]].concat());
+    assert!(wrong.contains("nDCG@k"), "{wrong}");
+    let swapped = ["evaluate", "testdata/queries.tsv", "--topics", "testdata/qrels.txt"];
+    assert!(fails(home.path(), &swapped).contains("testdata/queries.tsv:1: "));
+}
+
+#[test]
+fn errors_say_what_to_do() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let nowhere = folder.path().join("nowhere");
+    for arguments in [
+        &["index"][..],
+        &["search", "a"],
+        &["show", "a"],
+        &["show", "a", "--rdf", "nt"],
+        &["snippet", "a"],
+        &["query", "ASK {}"],
+        &["serve", "--bind", "127.0.0.1:0"],
+    ] {
+        let err = fails(&nowhere, arguments);
+        assert!(err.contains("is no lodeseek home; `lodeseek load` makes one"), "{arguments:?}: {err}");
+        assert!(!nowhere.exists(), "{arguments:?} made a home");
+    }
+
+    let missing = fails(&nowhere, &["load", "testdata/catalog.ttl", "testdata/missing.ttl"]);
+    assert!(missing.contains("cannot read testdata/missing.ttl"), "{missing}");
+    let base = fails(&nowhere, &["load", "testdata/catalog.ttl", "--base", "ftp://e.org/"]);
+    assert!(base.contains("\"ftp://e.org/\" is no base for IRIs"), "{base}");
+    assert!(!nowhere.exists(), "nothing was written before everything was checked");
+    assert!(fails(&nowhere, &["load"]).contains("<SOURCE>"));
+    assert!(fails(&nowhere, &["search"]).contains("<QUERY>"));
+    assert!(fails(&nowhere, &["lode"]).contains("unrecognized subcommand"));
+    let not_rdf = folder.path().join("page.ttl");
+    fs::write(&not_rdf, "<!doctype html><html></html>").expect("written");
+    let html = fails(&nowhere, &["load", not_rdf.to_str().expect("a path")]);
+    assert!(html.contains("page.ttl") && html.contains("HTML"), "{html}");
+
+    let loaded = tempfile::tempdir().expect("a folder");
+    assert_eq!(run(loaded.path(), &["load", "testdata/catalog.ttl"]).code, Some(0));
+    assert!(fails(loaded.path(), &["search", "a"]).contains("there is no index"), "a home not indexed yet");
+    assert_eq!(run(loaded.path(), &["index"]).code, Some(0));
+    let other = fails(loaded.path(), &["load", "testdata/catalog.ttl", "--base", "http://e.org/"]);
+    assert!(other.contains("was made with the base http://localhost:7878/"), "{other}");
+    for arguments in [&["show", "none"][..], &["show", "none", "--rdf", "nt"]] {
+        let unknown = fails(loaded.path(), arguments);
+        assert!(unknown.contains("there is no dataset none"), "{unknown}");
+    }
+    let neither = fails(loaded.path(), &["snippet", "none"]);
+    assert!(neither.contains("none is neither a file nor a dataset"), "{neither}");
+    assert!(fails(loaded.path(), &["query", "SELECT oops"]).contains("lodeseek: "));
+    assert!(fails(loaded.path(), &["query", "@missing.rq"]).contains("cannot read missing.rq"));
+    assert!(fails(loaded.path(), &["query", "SELECT * { ?s ?p ?o }", "--deadline", "0"]).contains("no answer within"));
+}
+
+#[test]
+fn a_home_in_use_is_left_alone() {
+    let home = home();
+    let reader = Store::open(home.path(), Access::Read, None).expect("a reader");
+    for arguments in [&["load", "testdata/catalog.ttl"][..], &["index"]] {
+        let err = fails(home.path(), arguments);
+        assert!(err.contains("is in use by another lodeseek process"), "{err}");
+    }
+    assert_eq!(run(home.path(), &["query", "ASK {}"]).code, Some(0), "readers share it");
+    drop(reader);
+    let _writer = open(home.path(), Access::Write, None).expect("a writer");
+    for arguments in
+        [&["query", "ASK {}"][..], &["show", "contracts", "--rdf", "nt"], &["serve", "--bind", "127.0.0.1:0"]]
+    {
+        let err = fails(home.path(), arguments);
+        assert!(err.contains("is in use by another lodeseek process that writes it"), "{err}");
+    }
+    assert_eq!(run(home.path(), &["search", "ginkgo"]).code, Some(0), "the index can be searched meanwhile");
+}
+
+/// What README shows is what the program says.
+#[test]
+fn the_answer_in_the_readme_holds() {
+    let readme = fs::read_to_string(super::support::root().join("README.md")).expect("README");
+    let shown = readme.split("```console\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a console block");
+    let (command, answer) = shown.split_once('\n').expect("a command and its answer");
+    let (options, query) = command.strip_prefix("$ lodeseek ").and_then(|c| c.split_once('"')).expect("a quoted query");
+    let mut arguments: Vec<&str> = options.split_whitespace().collect();
+    arguments.push(query.trim_end_matches('"'));
+    let home = home();
+    assert_eq!(run(home.path(), &arguments).out, answer);
+}
+
+/// The first of the worked queries in which SPARQL searches.
+#[test]
+fn the_search_inside_sparql_in_the_readme_holds() {
+    let readme = fs::read_to_string(super::support::root().join("README.md")).expect("README");
+    let query = super::support::root().join("queries/search-datasets.rq");
+    let home = home();
+    let answer = run(home.path(), &["query", &format!("@{}", query.display())]);
+    let shown = format!("$ lodeseek query @queries/search-datasets.rq\n{}```", answer.out);
+    assert!(readme.contains(&shown), "README shows the answer:\n{}", answer.out);
+}
+
+fn packed(path: &std::path::Path, bytes: &[u8]) {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    std::io::Write::write_all(&mut encoder, bytes).expect("packed");
+    fs::write(path, encoder.finish().expect("packed")).expect("written");
+}
+
+/// Papers with Code's list, packed, searched with filters, and joined with SPARQL; then DataFinder's form beside it.
+#[test]
+fn papers_with_code_from_the_dump_to_the_answer() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let list = folder.path().join("datasets.json.gz");
+    packed(&list, &fs::read(testdata("papers-with-code.json")).expect("read"));
+    let home = folder.path().join("home");
+    let loaded = run(&home, &["load", list.to_str().expect("a path")]);
+    assert!(loaded.err.contains("10 datasets: 0 loaded, 0 replaced, 0 unchanged, 10 without content"), "{loaded:?}");
+    assert_eq!(run(&home, &["index"]).code, Some(0));
+    let need = "I want to use adversarial learning to perform domain adaptation for semantic segmentation of images";
+    let found =
+        run(&home, &["search", need, "--before", "2018", "--task", "semantic segmentation", "--facets", "-k", "1"]);
+    assert_eq!((found.code, found.err.as_str()), (Some(0), ""));
+    let readme = fs::read_to_string(super::support::root().join("README.md")).expect("README");
+    assert!(readme.contains(&found.out), "README shows the answer:\n{}", found.out);
+    let hits = run(&home, &["search", need, "--json"]);
+    let file = folder.path().join("hits.json");
+    fs::write(&file, &hits.out).expect("written");
+    let hits = file.to_str().expect("a path");
+    let joined = run(&home, &["query", "@queries/datasets-of-a-task.rq", "--hits", hits]);
+    assert_eq!(joined.code, Some(0), "{joined:?}");
+    assert!(readme.contains(&joined.out), "README shows the answer:\n{}", joined.out);
+    let none = run(&home, &["search", "images", "--language", "Klingon"]);
+    assert_eq!(
+        (none.code, none.out.as_str()),
+        (Some(1), "No dataset that passes the filters holds any of the words of “images”.\n")
+    );
+    fs::write(&file, "{}").expect("written");
+    assert!(fails(&home, &["query", "ASK {}", "--hits", hits]).contains("search --json"));
+    assert!(fails(&home, &["search", "images", "--before", "soon"]).contains("--before"));
+    let shown = run(&home, &["show", "Harbour_Scenes"]);
+    assert!(shown.out.contains("used by    1,204 works, as of the catalogue"), "{}", shown.out);
+    let lines = folder.path().join("collection.jsonl.gz");
+    let line = b"{\"id\": \"Tugs\", \"contents\": \"Pictures of tugs\", \"year\": 2012, \"title\": \"Tugging\"}\n";
+    packed(&lines, line);
+    let loaded = run(&home, &["load", lines.to_str().expect("a path")]);
+    assert!(loaded.err.contains("1 datasets: 0 loaded, 0 replaced, 0 unchanged, 1 without content"), "{loaded:?}");
+}
+
+#[test]
+fn two_sources_with_one_id_are_not_mixed_up() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["a", "b"] {
+        fs::create_dir(folder.path().join(name)).expect("a folder");
+        fs::write(
+            folder.path().join(name).join("data.nt"),
+            format!("<http://e.org/{name}> <http://e.org/p> \"x\" .\n"),
+        )
+        .expect("written");
+    }
+    let path = |name: &str| folder.path().join(name).join("data.nt").to_str().expect("a path").to_owned();
+    let home = folder.path().join("home");
+    let message = fails(&home, &["load", &path("a"), &path("b")]);
+    assert!(message.contains("the dataset id data is in") && message.contains("--id-prefix"), "{message}");
+    assert!(!home.exists(), "nothing was begun");
+}
+
+/// Papers written for this test, and a catalogue in Papers with Code's form.
+const PAPERS: &str = r#"{"title": "Pruning networks", "abstract": "Results on Trees-10 and the PEAR dataset. PEAR ripens.", "positives": ["Trees-10", "Hedge"]}
+no paper
+{"name": "nothing to read"}
+
+{"title": "Pruning with PEAR", "abstract": null, "positives": []}
+"#;
+
+#[test]
+fn papers_are_tagged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).expect("written");
+        path.to_str().expect("a path").to_owned()
+    };
+    let papers = file("papers.jsonl", PAPERS);
+    let catalog = file(
+        "datasets.json",
+        r#"[{"name": "Trees-10", "full_name": null}, {"name": "PEAR", "variants": ["PEAR", "Big Pear"]}]"#,
+    );
+    let home = folder.path().join("home");
+    assert_eq!(run(&home, &["load", &catalog]).code, Some(0));
+    let tagged = run(&home, &["tag", "--rejected", &papers]);
+    assert_eq!(tagged.code, Some(0), "{}", tagged.err);
+    for part in
+        ["papers.jsonl:2: expected ident", "papers.jsonl:3: no text under title, abstract", "2 papers: 1 name 2"]
+    {
+        assert!(tagged.err.contains(part), "{part:?} in {}", tagged.err);
+    }
+    let lines: Vec<serde_json::Value> =
+        tagged.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!((lines.len(), &lines[0]["title"]), (2, &"Pruning networks".into()));
+    assert_eq!(lines[0]["positives"], serde_json::json!(["Trees-10", "PEAR"]));
+    assert_eq!(lines[0]["mentions"], serde_json::json!(["Trees-10", "PEAR"]));
+    assert_eq!(
+        lines[0]["spans"][0],
+        serde_json::json!({"text": "abstract", "start": 11, "end": 19, "surface": "Trees-10", "dataset": "Trees-10", "rule": "distinctive"})
+    );
+    assert_eq!(lines[1]["positives"], serde_json::json!([]));
+    assert_eq!(lines[1]["rejected"][0]["reason"], "no-evidence");
+    assert_eq!(
+        run(&home, &["tag", "--rejected", "--catalog", &catalog, &papers]).out,
+        tagged.out,
+        "with and without a home"
+    );
+    assert!(fails(&home, &["tag", &papers, "--output", &papers]).contains("both the papers and the output"));
+    assert!(fails(&home, &["tag", home.to_str().expect("a path")]).contains("is no file: papers are read twice"));
+
+    let output = folder.path().join("tagged.jsonl");
+    let evaluated = run(&home, &["tag", "--evaluate", "--output", output.to_str().expect("a path"), &papers]);
+    assert_snapshot!(evaluated.out, @r"
+    2 papers, 1 with the same datasets; pairs of paper and dataset: 1 of both, 1 ours alone, 1 theirs alone
+
+                 precision    recall        F1
+    all pairs       0.5000    0.5000    0.5000
+    by paper        0.7500    0.7500    0.7500
+
+    most often ours alone: PEAR 1
+
+    most often theirs alone: Hedge 1
+    ");
+    assert_eq!(fs::read_to_string(&output).expect("written").lines().count(), 2);
+    let json: serde_json::Value =
+        serde_json::from_str(&run(&home, &["tag", "--evaluate", "--json", &papers]).out).expect("JSON");
+    assert_eq!((&json["pairs"]["both"], &json["by_paper"]["f1"]), (&1.into(), &0.75.into()));
+
+    let sample = run(&home, &["tag", "--sample", "9", "--of", "ours-alone", &papers]).out;
+    assert!(sample.starts_with("1\tPEAR\taccepted: cued\t") && sample.contains("the [[PEAR]] dataset"), "{sample}");
+    let missed = run(&home, &["tag", "--sample", "9", "--of", "theirs-alone", &papers]).out;
+    assert_eq!(missed, "1\tHedge\tno name found\tPruning networks\n");
+    let nothing = file("empty.jsonl", "{\"title\": \"Nothing\"}\n");
+    assert_eq!(run(&home, &["tag", &nothing]).code, Some(1));
+}
+
+#[test]
+fn shells_and_manuals_know_every_command() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = run(folder.path(), &["completions", "bash"]);
+    assert_eq!(script.code, Some(0), "{}", script.err);
+    assert!(script.out.contains("complete -F _lodeseek") && script.out.contains("--publisher"));
+    assert_eq!(run(folder.path(), &["completions", "no-shell"]).code, Some(2));
+    let pages = folder.path().join("man");
+    assert_eq!(run(folder.path(), &["man", pages.to_str().expect("UTF-8")]).code, Some(0));
+    let page = std::fs::read_to_string(pages.join("lodeseek-search.1")).expect("a page");
+    assert!(page.contains(".TH lodeseek-search 1") && page.contains("\\-\\-publisher"), "{page}");
+    assert!(pages.join("lodeseek.1").exists());
+}
+
+/// Colours and links only where they are asked for: there is no terminal here.
+#[test]
+fn matches_stand_out_where_that_shows() {
+    let home = home();
+    let ran = |variables: &[(&str, &str)]| {
+        let mut program = super::support::program(home.path());
+        program.env_remove("NO_COLOR").envs(variables.iter().copied()).args(["search", "gauges", "-k", "1"]);
+        String::from_utf8(program.output().expect("the program starts").stdout).expect("UTF-8")
+    };
+    assert!(!ran(&[]).contains('\u{1b}'));
+    let coloured = ran(&[("CLICOLOR_FORCE", "1")]);
+    assert!(coloured.contains("\u{1b}[1;4;33mgauges\u{1b}[0m"), "{coloured}");
+    assert!(!ran(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]).contains('\u{1b}'));
+    let linked = ran(&[("FORCE_HYPERLINK", "1")]);
+    assert!(linked.contains("\u{1b}]8;;http://example.org/water/about.html\u{1b}\\Stream gauge samples"), "{linked}");
+}
+
+#[test]
+fn a_typing_error_is_told() {
+    let home = home();
+    let ran = run(home.path(), &["search", "City", "tree", "regsiter"]);
+    assert!(ran.out.contains("Did you mean “City tree register”?"), "{}", ran.out);
+}

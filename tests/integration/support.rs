@@ -1,0 +1,211 @@
+//! Homes, and the program itself, for the other modules.
+
+use lodeseek_catalog::{Catalog, DatasetId, Iris};
+use lodeseek_engine::{IndexOptions, IndexReport, Indexer, SearchRequest, Searcher};
+use lodeseek_server::{AppState, hit_json};
+use lodeseek_store::{Answer, LoadReport, Loader, QueryRequest, SparqlError, SparqlLimits, Store, evaluate};
+use oxrdf::Term;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tempfile::TempDir;
+
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+pub(crate) fn testdata(name: &str) -> PathBuf {
+    root().join("testdata").join(name)
+}
+
+/// The places for queries are shared by the whole process, and so by all tests running at once.
+pub(crate) fn limits() -> SparqlLimits {
+    SparqlLimits { concurrent: 1000, ..SparqlLimits::default() }
+}
+
+/// An opened home in a temporary folder: on disk with the feature `rocksdb`, else with its store in memory.
+pub(crate) struct Home {
+    folder: TempDir,
+    pub(crate) store: Arc<Store>,
+}
+
+impl Home {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        #[cfg(feature = "rocksdb")]
+        let store = Store::open(folder.path(), lodeseek_store::Access::Write, None);
+        #[cfg(not(feature = "rocksdb"))]
+        let store = Store::in_memory(folder.path(), Iris::new(Iris::DEFAULT_BASE).expect("the default"));
+        Self { store: Arc::new(store.expect("a new home")), folder }
+    }
+
+    /// With a catalogue loaded and indexed.
+    pub(crate) fn of(catalog: &Path) -> Self {
+        let home = Self::new();
+        home.load(catalog);
+        home.index();
+        home
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn load(&self, catalog: &Path) -> LoadReport {
+        let catalog = Catalog::read(catalog).expect("a catalogue");
+        Loader::new(&self.store).load(catalog, &|_| ()).expect("loaded")
+    }
+
+    pub(crate) fn index(&self) -> IndexReport {
+        self.index_with(IndexOptions::default())
+    }
+
+    pub(crate) fn index_with(&self, options: IndexOptions) -> IndexReport {
+        Indexer::new(&self.store, options).run(&|_| ()).expect("indexed")
+    }
+
+    pub(crate) fn searcher(&self) -> Searcher {
+        Searcher::open(self.path()).expect("an index")
+    }
+
+    /// The ids found, best first.
+    pub(crate) fn found(&self, query: &str) -> Vec<String> {
+        let ranking = self.searcher().rank(query, 100).expect("ranked");
+        ranking.iter().map(|scored| scored.id.to_string()).collect()
+    }
+
+    pub(crate) fn ask(&self, query: &str) -> Result<Answer, SparqlError> {
+        ask(&self.store, query)
+    }
+
+    pub(crate) fn count(&self, query: &str) -> u64 {
+        count(&self.store, query)
+    }
+
+    /// What `search --json` prints.
+    pub(crate) fn json(&self, query: &str) -> String {
+        json(self.path(), query)
+    }
+
+    /// The home behind its HTTP face; it lasts as long as the folder.
+    pub(crate) fn serve(self, limits: SparqlLimits) -> (axum::Router, TempDir) {
+        let (state, folder) = self.state(limits);
+        (lodeseek_server::app(state), folder)
+    }
+
+    /// What is served, and the folder.
+    pub(crate) fn state(self, limits: SparqlLimits) -> (AppState, TempDir) {
+        let searcher = self.searcher();
+        let store = Arc::into_inner(self.store).expect("nobody else holds the store");
+        (AppState::new(searcher.with_kept_content(1 << 20), store, limits), self.folder)
+    }
+
+    /// The folder alone, the store closed.
+    pub(crate) fn into_folder(self) -> TempDir {
+        self.folder
+    }
+
+    /// The IRI of a dataset, in angle brackets.
+    pub(crate) fn iri(&self, id: &str) -> String {
+        iri(id)
+    }
+}
+
+pub(crate) fn iri(id: &str) -> String {
+    let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+    iris.dataset(&DatasetId::new(id).expect("an id")).to_string()
+}
+
+pub(crate) fn ask(store: &Arc<Store>, query: &str) -> Result<Answer, SparqlError> {
+    evaluate(store, &QueryRequest { query: query.to_owned(), ..QueryRequest::default() }, &limits())
+}
+
+/// The one number a query answers with.
+pub(crate) fn count(store: &Arc<Store>, query: &str) -> u64 {
+    let answer = ask(store, query).unwrap_or_else(|error| panic!("{query}: {error}"));
+    let Answer::Solutions { rows, .. } = answer else { panic!("{query} has no solutions") };
+    match &rows[0][0] {
+        Some(Term::Literal(number)) => number.value().parse().expect("a number"),
+        other => panic!("{query}: {other:?}"),
+    }
+}
+
+pub(crate) fn json(home: &Path, query: &str) -> String {
+    let response = Searcher::open(home).expect("an index").search(&SearchRequest::new(query)).expect("searched");
+    serde_json::to_string_pretty(&hit_json(query, &response)).expect("JSON") + "\n"
+}
+
+/// (id, text) of the judged queries.
+pub(crate) fn queries() -> Vec<(String, String)> {
+    let topics = lodeseek_eval::Topics::read(&testdata("queries.tsv")).expect("topics");
+    topics.0.into_iter().map(|topic| (topic.id, topic.text)).collect()
+}
+
+/// A copy of `testdata/` that may be changed.
+pub(crate) fn copy_of_testdata() -> TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    copy(&root().join("testdata"), folder.path());
+    folder
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let target = to.join(path.file_name().expect("a name"));
+        if path.is_dir() {
+            copy(&path, &target);
+        } else {
+            fs::copy(&path, &target).expect("copied");
+        }
+    }
+}
+
+#[cfg(feature = "rocksdb")]
+pub(crate) use program::{Ran, open, program, run};
+
+#[cfg(feature = "rocksdb")]
+mod program {
+    use lodeseek_store::{Access, Store, StoreError};
+    use std::path::Path;
+    use std::process::Command;
+    use std::thread;
+    use std::time::Duration;
+
+    /// Opens a home that this process had open before. Another test may just be starting a program: between its fork and
+    /// its exec that child holds copies of our files, and so of the lock, which then outlives the store for a moment.
+    pub(crate) fn open(home: &Path, access: Access, base: Option<&str>) -> Result<Store, StoreError> {
+        for _ in 0..500 {
+            match Store::open(home, access, base) {
+                Err(StoreError::InUse { .. }) => thread::sleep(Duration::from_millis(10)),
+                result => return result,
+            }
+        }
+        Store::open(home, access, base)
+    }
+
+    /// How a run of the program ended.
+    #[derive(Debug)]
+    pub(crate) struct Ran {
+        pub(crate) code: Option<i32>,
+        pub(crate) out: String,
+        pub(crate) err: String,
+    }
+
+    /// The program, without whatever the caller's environment would tell it.
+    pub(crate) fn program(home: &Path) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lodeseek"));
+        command.env_remove("LODESEEK_HOME").env_remove("RUST_LOG").env("NO_COLOR", "1");
+        command.current_dir(super::root()).arg("--home").arg(home);
+        command
+    }
+
+    pub(crate) fn run(home: &Path, arguments: &[&str]) -> Ran {
+        let output = program(home).args(arguments).output().expect("the program starts");
+        Ran {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).expect("UTF-8"),
+            err: String::from_utf8(output.stderr).expect("UTF-8"),
+        }
+    }
+}
