@@ -12,7 +12,7 @@ RELEASE := target/release/lodeseek
 
 .DEFAULT_GOAL := help
 .PHONY: help setup model build build-lab release release-lab web demo check test crate lint interop docs \
-        clients federation portal pages export trec scikit train-smoke crash bombs soak \
+        documentation clients federation portal pages export trec scikit train-smoke crash bombs soak \
         bench-load bench-search bench-snippet bench-statistics bench-update bench-rerank bench-encoder bench-federation clean
 
 help: ## print this list
@@ -24,20 +24,20 @@ setup: ## install missing prerequisites, compile RocksDB once (6 min), download 
 demo: build ## load, index and search testdata/; in a terminal, serve it on http://localhost:7878/
 	@$(ENV) bash tools/demo.sh $(PROGRAM) $(HOME_DIR)
 
-test: ## run every test: check, integration and doc tests, real clients
+test: ## run every test: text checks, unit, integration and doc tests, real clients
 	@bash tools/test.sh
 
 check: ## quick checks, offline and without sudo: formatting, clippy, unit tests, language, documentation
 	@bash tools/check.sh
 
-crate: ## run the tests of one library crate, e.g. CRATE=rdf
+crate: ## run the tests of one library crate, e.g. CRATE=rdf; ARGUMENTS are those of cargo test
 	$(if $(CRATE),,$(error CRATE is missing: the name of a folder in crates/, e.g. make crate CRATE=rdf))
-	@$(ENV) cargo test -p lodeseek-$(CRATE) $$([ -n "$$LODESEEK_FEATURES" ] && grep -q '^rocksdb-pkg-config' crates/$(CRATE)/Cargo.toml && echo --features lodeseek-$(CRATE)/rocksdb-pkg-config)
+	@bash tools/crate.sh $(CRATE) $(ARGUMENTS)
 
 lint: ## check formatting and run clippy
 	@$(ENV) cargo fmt --all --check && cargo clippy --workspace --all-targets $$LODESEEK_FEATURES $(LAB) -- -D warnings
 
-interop: build-lab ## test the program with real clients and reference implementations (tests/interop/); installs them
+interop: build-lab ## test the program with its documentation, real clients and reference implementations; installs them
 	@bash tools/interop.sh $(PROGRAM)
 
 docs: ## check the documentation and, if mdBook is installed, build the site
@@ -62,6 +62,9 @@ model: ## write all-MiniLM-L6-v2, the base model for training, as ONNX (fp32, in
 
 web: ## bundle the SPARQL editor from npm into the cache folder and print its path, for `serve --editor`
 	@python3 tools/editor.py
+
+documentation: build-lab ## run the commands of the tutorials and check the CLI and HTTP reference
+	@$(ENV) python3 tests/interop/documentation.py $(PROGRAM)
 
 clients: build-lab ## test a server with SPARQLWrapper, rdflib and Chromium
 	@python3 tests/interop/clients.py $(PROGRAM)

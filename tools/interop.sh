@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Tests a program with real clients and reference implementations (tests/interop/).
+# Tests a program with its documentation, real clients and reference implementations (tests/interop/).
 # usage: interop.sh PROGRAM   (built with the feature `lab`)
 # LODESEEK_DATA names the folder of research data; without it, the comparisons on that data are skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tools/env.sh
 program=$1
-for test in clients federation portal pages export trec; do
+for test in documentation clients federation portal pages export trec; do
   python3 "tests/interop/$test.py" "$program"
 done
 python3 tests/interop/scikit.py "$program" ${LODESEEK_DATA:+"$LODESEEK_DATA"}
