@@ -164,9 +164,9 @@ def check_sparqlwrapper_search(world):
             assert answer["results"]["bindings"], f"{file.name} finds nothing"
 
 
-def check_readme(world):
-    """The search query of README.md returns the hits of the JSON API."""
-    text = (ROOT / "README.md").read_text()
+def check_guide(world):
+    """The search query of the guide to federation returns the hits of the JSON API."""
+    text = (ROOT / "docs/src/how-to/federate-sparql.md").read_text()
     (query,) = (block for block in re.findall("```sparql\n(.*?)```", text, re.DOTALL) if "/search>" in block)
     (words,) = re.findall('search:text "(.*?)"', query)
     found = from_json(peers.ask(world.server.address + "/sparql", query.replace("http://localhost:7878/search", world.search)))
@@ -227,7 +227,7 @@ def check_lodeseek(world):
 
 
 CHECKS = (check_comunica_alone, check_comunica_federated, check_comunica_search, check_rdflib_search, check_sparqlwrapper_search,
-          check_readme, check_jena, check_lodeseek, check_oxigraph, check_virtuoso)
+          check_guide, check_jena, check_lodeseek, check_oxigraph, check_virtuoso)
 
 
 def make_home(program, home, catalog, base):
