@@ -8,6 +8,8 @@ Checks, for every page of docs/src and the documents at the top of the repositor
 - docs/src/SUMMARY.md lists every page, and every listed page exists;
 - relative links, their anchors and `{{#include}}` paths resolve; pages of the book link to pages of the book only;
 - code fences are closed;
+- paths of the repository in code spans exist;
+- options of `lodeseek` commands occur in docs/src/reference/cli.md;
 - tables between `<!-- table NAME -->` comments equal those of acordar/RESULTS.md;
 - every figure in README's table of effectiveness occurs in a row of the same name in acordar/RESULTS.md;
 - README.md has at most 130 lines.
@@ -27,12 +29,17 @@ RESULTS = ROOT / "acordar" / "RESULTS.md"
 TOP_LEVEL = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
 README_LINES = 130
 LONGEST_SENTENCE = 25
+CLI = BOOK / "reference" / "cli.md"
+FOLDERS = "crates|src|tests|tools|docs|training|testdata|queries|ontologies|acordar|models|benches|web"
 
 FENCE = re.compile(r"^\s*(`{3,}|~{3,})(.*)$")
 HEADING = re.compile(r"^(#{1,6})\s+(.*?)\s*#*\s*$")
 LINK = re.compile(r"!?\[(?:[^\[\]]|\[[^\]]*\])*\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)")
 INCLUDE = re.compile(r"\{\{#include\s+([^}\s:]+)")
 TABLE = re.compile(r"<!-- table (\S+) -->\n(.*?)<!-- /table \1 -->", re.DOTALL)
+PATH = re.compile(rf"`((?:{FOLDERS})/[\w./-]+)`")
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+COMMAND = re.compile(r"^(?:\$ )?lodeseek\b(.*)$|`(?:lodeseek )?((?:load|harvest|index|search|serve|query|quality|run|tune|snippet|show) [^`]*--[^`]*)`")
 FIGURE = re.compile(r"(?<![\w.])\.\d{4}")
 
 
@@ -101,6 +108,37 @@ def check_links(path, problems):
                 problems.append(f"{name}:{number}: a page of the book links to a file outside of it: {target}")
             if anchor and (resolved.suffix != ".md" or anchor not in anchors(resolved)):
                 problems.append(f"{name}:{number}: no such anchor: {target}")
+
+
+def check_paths(path, problems):
+    """Check that paths of the repository in code spans exist."""
+    if path.name == "CHANGELOG.md":
+        return
+    for number, line in split_fences(path.read_text())[0]:
+        for target in PATH.findall(line):
+            if not (ROOT / target).exists():
+                problems.append(f"{path.relative_to(ROOT)}:{number}: no such path: {target}")
+
+
+def check_options(path, options, problems):
+    """Check that the options of commands, and options that stand alone in tables, exist."""
+    if path in (CLI, ROOT / "CHANGELOG.md"):
+        return
+    continued = False
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        parts = []
+        for match in COMMAND.finditer(line):
+            parts.append(match.group(1) or match.group(2) or "")
+        if continued:
+            parts.append(line)
+        continued = bool(parts) and line.endswith("\\")
+        if line.startswith("| `--"):
+            parts.append(line.split("|")[1])
+        for part in parts:
+            command = re.split(r"\s#\s|\s\|\s", part)[0]
+            for option in OPTION.findall(command):
+                if option not in options:
+                    problems.append(f"{path.relative_to(ROOT)}:{number}: no such option: {option}")
 
 
 def check_summary(problems):
@@ -185,9 +223,12 @@ def main():
     problems.extend(f"{file.name}: missing" for file in missing)
     files = [file for file in files if file.is_file()] + sorted(BOOK.rglob("*.md"))
     results = dict(TABLE.findall(RESULTS.read_text()))
+    options = set(OPTION.findall(CLI.read_text())) if CLI.is_file() else set()
     check_summary(problems)
     for file in files:
         check_links(file, problems)
+        check_paths(file, problems)
+        check_options(file, options, problems)
         check_tables(file, results, problems)
     check_readme(problems)
     if "--sentences" in sys.argv[1:]:
