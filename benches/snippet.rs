@@ -6,7 +6,7 @@
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 use lodeseek_profile::Profile;
-use lodeseek_rdf::intake::Intake;
+use lodeseek_rdf::dump::DumpReader;
 use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
 use lodeseek_snippet::{IlluSnip, Pcsg, SnippetExtractor, TripleBudget};
 use oxrdf::{Literal, NamedNode, Triple};
@@ -54,7 +54,7 @@ fn beside_java(inputs: &Path) -> Result<(), Box<dyn Error>> {
         let path = inputs.join(format!("{name}.nt"));
         let cold = median(|| process(&program, &path))?;
         let mut builder = TripleGraphBuilder::new();
-        Intake::default().read_file(&path, name, "file:///", &mut builder);
+        DumpReader::default().read_file(&path, name, "file:///", &mut builder);
         let graph = builder.finish();
         let warm = median(|| Ok(snippet(&graph)))?;
         println!(
@@ -83,7 +83,7 @@ fn process(program: &Path, file: &Path) -> Result<f64, Box<dyn Error>> {
 /// Milliseconds of profile and snippet, without reading.
 fn snippet(graph: &TripleGraph) -> f64 {
     let started = Instant::now();
-    let snippet = IlluSnip::default().extract(graph, &Profile::of(graph), TripleBudget(20));
+    let snippet = IlluSnip::default().extract(graph, &Profile::new(graph), TripleBudget(20));
     let time = started.elapsed().as_secs_f64() * 1000.0;
     assert!(!snippet.triples.is_empty());
     time
@@ -110,7 +110,7 @@ fn generated(triples: u64) {
 
 /// Milliseconds of patterns and PCSG.
 fn pcsg(graph: &TripleGraph) -> f64 {
-    let profile = Profile::of(graph);
+    let profile = Profile::new(graph);
     let started = Instant::now();
     let snippet = Pcsg::default().extract(graph, &profile, TripleBudget(20));
     let time = started.elapsed().as_secs_f64() * 1000.0;

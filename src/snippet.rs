@@ -9,7 +9,7 @@ use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{Content, DatasetSnippet, MadeSnippet, Searcher, SnippetRequest, make_snippet};
 use lodeseek_index::Analysis;
 use lodeseek_profile::Patterns;
-use lodeseek_rdf::intake::{Intake, Outcome};
+use lodeseek_rdf::dump::{DumpReader, Outcome};
 use lodeseek_rdf::{RdfSyntax, TripleGraph, TripleGraphBuilder, TripleSink};
 use lodeseek_snippet::metrics::Report;
 use lodeseek_snippet::sample::Survey;
@@ -148,7 +148,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         write_triples(&mut io::stdout().lock(), snippet)?;
     }
     if arguments.metrics {
-        let report = Report::of(content.graph(), content.profile(), &Patterns::of(content.graph()), &snippet.snippet);
+        let report = Report::of(content.graph(), content.profile(), &Patterns::new(content.graph()), &snippet.snippet);
         writeln!(io::stderr(), "{report}")?;
     }
     write_note(&mut io::stderr().lock(), content.graph(), snippet, time)?;
@@ -239,7 +239,7 @@ fn sample_file(target: &str, triples: usize, method: Method) -> anyhow::Result<C
 /// Reads a file and tells its problems; whether some of it could not be read at all.
 fn read_into(target: &str, sink: &mut dyn TripleSink) -> anyhow::Result<bool> {
     let mut failed = false;
-    for report in Intake::default().read_file(Path::new(target), target, "file:///", sink) {
+    for report in DumpReader::default().read_file(Path::new(target), target, "file:///", sink) {
         for problem in &report.problems {
             writeln!(io::stderr(), "{}: {}", safe(&report.file), safe(&problem.to_string()))?;
         }
@@ -250,5 +250,5 @@ fn read_into(target: &str, sink: &mut dyn TripleSink) -> anyhow::Result<bool> {
 
 /// Reads a file again, whose problems were told the first time.
 fn read_quietly(target: &str, sink: &mut dyn TripleSink) {
-    Intake::default().read_file(Path::new(target), target, "file:///", sink);
+    DumpReader::default().read_file(Path::new(target), target, "file:///", sink);
 }

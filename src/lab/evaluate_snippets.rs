@@ -128,7 +128,7 @@ fn measure(
     if graph.is_empty() {
         return Ok(());
     }
-    let (profile, patterns) = (Profile::of(graph), Patterns::of(graph));
+    let (profile, patterns) = (Profile::new(graph), Patterns::new(graph));
     let reference = Reference::new(graph, &profile, &patterns);
     let queries: Vec<AnalyzedQuery> = texts.iter().map(|text| AnalyzedQuery::new(text, analysis)).collect();
     let matches: Vec<_> =

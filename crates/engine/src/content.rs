@@ -37,7 +37,7 @@ impl Content {
     /// Its profile.
     #[must_use]
     pub fn profile(&self) -> &Profile {
-        self.profile.get_or_init(|| Profile::of(&self.graph))
+        self.profile.get_or_init(|| Profile::new(&self.graph))
     }
 
     /// Its entity patterns.

@@ -1,7 +1,7 @@
 //! What a dataset is filtered and counted by, from its metadata, its content and where it was had from.
 
 use lodeseek_catalog::{Dataset, Scheme};
-use lodeseek_index::{Facet, Facts, Numbers};
+use lodeseek_index::{Facet, Facts, NumericFacts};
 use lodeseek_profile::Profile;
 use lodeseek_rdf::vocab::PREFIXES;
 use lodeseek_rdf::{TermId, TermRef, TripleGraph, language_name, local_name, namespace, words};
@@ -32,7 +32,7 @@ pub(super) fn facts(entry: &Entry, profile: &Profile, graph: &TripleGraph) -> Fa
     values.add(Facet::Vocabulary, vocabularies(&entry.dataset, profile));
     values.add(Facet::Source, portal(entry));
     let (year, variants) = (metadata.first_year(), metadata.alternatives.len() as u64);
-    Facts { numbers: Numbers { year, uses: metadata.uses, variants }, values: values.all }
+    Facts { numbers: NumericFacts { year, uses: metadata.uses, variants }, values: values.all }
 }
 
 /// Values, each once.
@@ -148,7 +148,7 @@ mod tests {
     }
 
     fn values(entry: &Entry, graph: &TripleGraph) -> Vec<(Facet, String)> {
-        facts(entry, &Profile::of(graph), graph).values
+        facts(entry, &Profile::new(graph), graph).values
     }
 
     #[test]
@@ -167,7 +167,7 @@ mod tests {
         let facts = facts(&entry, &profile, &graph);
         let values: Vec<(Facet, &str)> = facts.values.iter().map(|(facet, value)| (*facet, value.as_str())).collect();
         assert_eq!(values, ["English", "Old Norse", "German"].map(|name| (Facet::Language, name)));
-        assert_eq!(facts.numbers, Numbers { year: Some(2011), uses: Some(7), variants: 2 });
+        assert_eq!(facts.numbers, NumericFacts { year: Some(2011), uses: Some(7), variants: 2 });
     }
 
     #[test]

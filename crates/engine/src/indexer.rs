@@ -251,7 +251,7 @@ impl<'s> Indexer<'s> {
         let options = IndexOptions { commit_triples: u64::MAX, ..made_as.options };
         Indexer { store: self.store, options }.work(&waiting, &mut writer, &mut report, &|_| ())?;
         let started = Instant::now();
-        writer.settle()?;
+        writer.merge_segments()?;
         report.times.index += started.elapsed();
         Ok(report)
     }
@@ -353,11 +353,11 @@ impl<'s> Indexer<'s> {
         let work = compact_method.default_work().map(|default| default.min(PATTERN_WORK));
         let telling = compact_method.extractor(&MethodOptions { work, ..MethodOptions::default() })?;
         let (profile, features, schema, described) = timed(&mut times.profile, || {
-            let profile = Profile::of(&graph);
+            let profile = Profile::new(&graph);
             let mut described = profile.to_void(&graph, &node);
-            described.extend(Patterns::of(&graph).to_triples(&graph, &node, PROFILE_PATTERNS));
+            described.extend(Patterns::new(&graph).to_triples(&graph, &node, PROFILE_PATTERNS));
             let features = features(&graph, &profile);
-            (profile, features, Schema::of(&graph), described)
+            (profile, features, Schema::new(&graph), described)
         });
         let metadata = &entry.dataset.metadata;
         let (snippet, ranking) = timed(&mut times.snippet, || {
@@ -386,8 +386,8 @@ impl<'s> Indexer<'s> {
                 snippet: label_all(&graph, &snippet.triples, &["en".to_owned()]),
                 labels: other_labels(&graph, &snippet),
             };
-            let compact = CompactDocument::of(metadata, &graph, &ranking);
-            let fielded = FieldedDocument::of(metadata, &graph);
+            let compact = CompactDocument::new(metadata, &graph, &ranking);
+            let fielded = FieldedDocument::new(metadata, &graph);
             let facts = facts(entry, &profile, &graph);
             let (card, compact) = (serde_json::to_vec(&card)?, serde_json::to_vec(&compact)?);
             let document =
@@ -438,7 +438,7 @@ fn other_labels(graph: &TripleGraph, snippet: &Snippet) -> BTreeMap<String, BTre
     };
     let in_language = |language: &str| {
         let labels = Labels::for_terms(graph, &[language], terms());
-        let label = |id| Some((graph.term(id).text().to_owned(), tagged(language, labels.naming(id)?)?.to_owned()));
+        let label = |id| Some((graph.term(id).text().to_owned(), tagged(language, labels.label_term(id)?)?.to_owned()));
         (language.to_owned(), terms().filter_map(label).collect::<BTreeMap<_, _>>())
     };
     let all = CARD_LANGUAGES.iter().map(|language| in_language(language));

@@ -168,7 +168,7 @@ impl Example {
     /// Of a graph.
     #[must_use]
     pub fn new(graph: TripleGraph) -> Self {
-        let profile = Profile::of(&graph);
+        let profile = Profile::new(&graph);
         let features = features(&graph, &profile);
         Self { graph, profile, features }
     }
@@ -189,7 +189,7 @@ impl Example {
     fn compact(&self, metadata: &Metadata) -> CompactDocument {
         let ranking = IlluSnip::default().with_starts(Starts::Heaviest);
         let snippet = ranking.extract(&self.graph, &self.profile, super::indexer::COMPACT_BUDGET);
-        CompactDocument { metadata: Vec::new(), ..CompactDocument::of(metadata, &self.graph, &snippet) }
+        CompactDocument { metadata: Vec::new(), ..CompactDocument::new(metadata, &self.graph, &snippet) }
     }
 }
 

@@ -46,7 +46,7 @@ pub struct Profile {
 impl Profile {
     /// Counts a graph in two passes over its triples and two over its terms.
     #[must_use]
-    pub fn of(graph: &TripleGraph) -> Self {
+    pub fn new(graph: &TripleGraph) -> Self {
         let kind = graph.iri(rdf::TYPE);
         let mut subjects = vec![false; graph.term_count()];
         let mut objects = vec![false; graph.term_count()];
@@ -68,7 +68,7 @@ impl Profile {
                 entities[triple.object.index()] = true;
             }
         }
-        let linkage = Linkage::of(graph);
+        let linkage = Linkage::new(graph);
         let count = |marks: &[bool]| marks.iter().filter(|mark| **mark).count() as u64;
         Self {
             triples: graph.len() as u64,
@@ -165,13 +165,13 @@ fn uri_space(iri: &str) -> Option<&str> {
 mod tests {
     use super::*;
     use lodeseek_rdf::TripleGraphBuilder;
-    use lodeseek_rdf::intake::Intake;
+    use lodeseek_rdf::dump::DumpReader;
 
     fn profile_of(turtle: &str) -> Summary {
         let mut builder = TripleGraphBuilder::new();
-        Intake::default().read(turtle.as_bytes(), "t.ttl", "http://e.org/", &mut builder);
+        DumpReader::default().read(turtle.as_bytes(), "t.ttl", "http://e.org/", &mut builder);
         let graph = builder.finish();
-        Profile::of(&graph).summary(&graph, 10)
+        Profile::new(&graph).summary(&graph, 10)
     }
 
     #[test]

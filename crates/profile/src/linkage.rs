@@ -19,7 +19,7 @@ pub struct Linkage {
 impl Linkage {
     /// That of a graph: one pass over its terms, one over its triples.
     #[must_use]
-    pub fn of(graph: &TripleGraph) -> Self {
+    pub fn new(graph: &TripleGraph) -> Self {
         let described = |id: &TermId| !graph.subject_range(*id).is_empty();
         let mut spaces: FxHashMap<&str, u64> = FxHashMap::default();
         for space in graph.iris().filter(described).filter_map(|id| uri_space(graph.term(id).text())) {
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
     use crate::Profile;
     use lodeseek_rdf::TripleGraphBuilder;
-    use lodeseek_rdf::intake::Intake;
+    use lodeseek_rdf::dump::DumpReader;
 
     #[test]
     fn links_lead_to_entities_of_others() {
@@ -72,12 +72,12 @@ mod tests {
              e:a a o:Class ; e:p e:b, d:x, d:x, d:y, e:nowhere . e:b e:p d:x ; e:q \"http://dbpedia.org/z\" .
              o:s e:p o:t .";
         let mut builder = TripleGraphBuilder::new();
-        Intake::default().read(turtle.as_bytes(), "t.ttl", "http://e.org/", &mut builder);
+        DumpReader::default().read(turtle.as_bytes(), "t.ttl", "http://e.org/", &mut builder);
         let graph = builder.finish();
-        let linkage = Linkage::of(&graph);
+        let linkage = Linkage::new(&graph);
         assert_eq!(linkage.spaces, [("http://e.org/".to_owned(), 2), ("http://other.org/".to_owned(), 1)]);
         let named: Vec<_> = linkage.targets.iter().map(|&(id, count)| (graph.term(id).text(), count)).collect();
         assert_eq!(named, [("http://dbpedia.org/x", 2), ("http://dbpedia.org/y", 1)]);
-        assert_eq!(Profile::of(&graph).links, [("http://dbpedia.org/".to_owned(), 3)]);
+        assert_eq!(Profile::new(&graph).links, [("http://dbpedia.org/".to_owned(), 3)]);
     }
 }

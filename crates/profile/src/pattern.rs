@@ -117,7 +117,7 @@ pub struct LinkPattern {
 ///     builder.insert(TripleRef::new(iri(subject), iri("ex:partOf"), iri("ex:c")));
 /// }
 /// let graph = builder.finish();
-/// let patterns = Patterns::of(&graph);
+/// let patterns = Patterns::new(&graph);
 /// let first = patterns.patterns().next().unwrap();
 /// assert_eq!(first.count(), 2); // ex:a and ex:b
 /// assert_eq!(first.elements, [Element::Outgoing(graph.iri("ex:partOf").unwrap())]);
@@ -139,7 +139,7 @@ pub struct Patterns {
 impl Patterns {
     /// The patterns of a graph.
     #[must_use]
-    pub fn of(graph: &TripleGraph) -> Self {
+    pub fn new(graph: &TripleGraph) -> Self {
         let mut patterns = Self::without_links(graph);
         patterns.find_links(graph);
         patterns
@@ -149,7 +149,7 @@ impl Patterns {
     #[must_use]
     pub fn without_links(graph: &TripleGraph) -> Self {
         let kind = graph.iri(rdf::TYPE);
-        let numbering = Numbering::of(graph, kind);
+        let numbering = Numbering::new(graph, kind);
         let described = numbering.describe(graph, kind);
         let entities = entities(graph, kind);
         let (numbers, first) = by_frequency(entities.iter().map(|entity| described.row(entity.index())));
@@ -157,7 +157,7 @@ impl Patterns {
         for (entity, &number) in entities.iter().zip(&numbers) {
             pattern_of[entity.index()] = number;
         }
-        let elements = Rows::of(first.iter().map(|&place| {
+        let elements = Rows::from_rows(first.iter().map(|&place| {
             described.row(entities[place as usize].index()).iter().map(|&code| numbering.elements[code as usize])
         }));
         let members = Rows::grouped(first.len(), numbers.iter().copied().zip(entities.iter().copied()));
@@ -280,7 +280,7 @@ struct Numbering {
 }
 
 impl Numbering {
-    fn of(graph: &TripleGraph, kind: Option<TermId>) -> Self {
+    fn new(graph: &TripleGraph, kind: Option<TermId>) -> Self {
         let (mut class, mut property) = (vec![NONE; graph.term_count()], vec![NONE; graph.term_count()]);
         for triple in graph.triples() {
             if Some(triple.predicate) != kind {
@@ -380,7 +380,7 @@ impl<T> Default for Rows<T> {
 }
 
 impl<T: Copy> Rows<T> {
-    fn of<R: Iterator<Item = T>>(rows: impl Iterator<Item = R>) -> Self {
+    fn from_rows<R: Iterator<Item = T>>(rows: impl Iterator<Item = R>) -> Self {
         let mut all = Self::default();
         for row in rows {
             all.values.extend(row);

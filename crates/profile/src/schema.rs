@@ -68,8 +68,8 @@ type Class = Option<TermId>;
 impl Schema {
     /// That of a graph.
     #[must_use]
-    pub fn of(graph: &TripleGraph) -> Self {
-        let described = Described::of(graph);
+    pub fn new(graph: &TripleGraph) -> Self {
+        let described = EntityClasses::new(graph);
         let edges = described.edges(graph);
         let mut linked: FxHashMap<Class, u64> = FxHashMap::default();
         for (&(from, _, to), &count) in &edges {
@@ -119,14 +119,14 @@ fn shown(
 }
 
 /// The classes of the entities of a graph.
-struct Described {
+struct EntityClasses {
     kind: Option<TermId>,
     /// Entities by class.
     counts: FxHashMap<Class, u64>,
 }
 
-impl Described {
-    fn of(graph: &TripleGraph) -> Self {
+impl EntityClasses {
+    fn new(graph: &TripleGraph) -> Self {
         let mut described = Self { kind: graph.iri(rdf::TYPE), counts: FxHashMap::default() };
         for triple in graph.triples().iter().filter(|triple| Some(triple.predicate) == described.kind) {
             if !graph.is_literal(triple.object) {
@@ -228,12 +228,12 @@ fn properties(graph: &TripleGraph, subject: TermId) -> usize {
 mod tests {
     use super::*;
     use lodeseek_rdf::TripleGraphBuilder;
-    use lodeseek_rdf::intake::Intake;
+    use lodeseek_rdf::dump::DumpReader;
 
     fn schema_of(turtle: &str) -> Schema {
         let mut builder = TripleGraphBuilder::new();
-        Intake::default().read(turtle.as_bytes(), "t.ttl", "http://e.org/", &mut builder);
-        Schema::of(&builder.finish())
+        DumpReader::default().read(turtle.as_bytes(), "t.ttl", "http://e.org/", &mut builder);
+        Schema::new(&builder.finish())
     }
 
     #[test]

@@ -7,7 +7,7 @@
 
 use super::{Deadline, Snippet, SnippetExtractor, TripleBudget};
 use lodeseek_profile::Profile;
-use lodeseek_rdf::intake::Intake;
+use lodeseek_rdf::dump::DumpReader;
 use lodeseek_rdf::{TermId, Triple, TripleGraph, TripleGraphBuilder};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -51,7 +51,7 @@ const PREFIX: &str = "@prefix e: <http://e.org/> . @prefix rdf: <http://www.w3.o
 /// A graph from Turtle in which `e:` and `rdf:` are declared.
 pub(crate) fn graph_of(turtle: &str) -> TripleGraph {
     let mut builder = TripleGraphBuilder::new();
-    Intake::default().read(format!("{PREFIX}{turtle}").as_bytes(), "t.ttl", "http://e.org/", &mut builder);
+    DumpReader::default().read(format!("{PREFIX}{turtle}").as_bytes(), "t.ttl", "http://e.org/", &mut builder);
     builder.finish()
 }
 
@@ -119,7 +119,7 @@ pub(crate) fn check_deadline(make: impl for<'d> Fn(Deadline<'d>) -> Box<dyn Snip
 }
 
 fn extract(extractor: &dyn SnippetExtractor, graph: &TripleGraph, budget: usize) -> Snippet {
-    extractor.extract(graph, &Profile::of(graph), TripleBudget(budget))
+    extractor.extract(graph, &Profile::new(graph), TripleBudget(budget))
 }
 
 fn shown(graph: &TripleGraph, snippet: &Snippet) -> Vec<String> {

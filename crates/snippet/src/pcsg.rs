@@ -112,7 +112,7 @@ impl Default for PcsgOptions<'_> {
 ///     builder.insert(TripleRef::new(iri(subject), iri("ex:partOf"), iri("ex:d")));
 /// }
 /// let graph = builder.finish();
-/// let snippet = Pcsg::default().extract(&graph, &Profile::of(&graph), TripleBudget::default());
+/// let snippet = Pcsg::default().extract(&graph, &Profile::new(&graph), TripleBudget::default());
 /// assert_eq!(snippet.triples.len(), 1); // a part, the whole, and how they are linked
 /// ```
 #[derive(Clone, Copy, Default)]
@@ -146,7 +146,7 @@ impl SnippetExtractor for Pcsg<'_> {
     }
 
     fn extract(&self, graph: &TripleGraph, _profile: &Profile, budget: TripleBudget) -> Snippet {
-        let patterns = Patterns::of(graph);
+        let patterns = Patterns::new(graph);
         let scene = Scene::of(graph, &patterns);
         let goals = Goals::of(&scene, &self.options);
         let mut places = Vec::new();

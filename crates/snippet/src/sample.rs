@@ -40,13 +40,13 @@ pub const EXAMPLES: usize = 2;
 /// The first reading. See the module documentation.
 ///
 /// ```
-/// use lodeseek_rdf::intake::Intake;
+/// use lodeseek_rdf::dump::DumpReader;
 /// use lodeseek_snippet::sample::Survey;
 /// use lodeseek_snippet::{IlluSnip, SnippetExtractor, TripleBudget};
 ///
 /// let dump = "<e:a> <e:p> <e:b> .\n".to_owned() + &"<e:b> <e:q> <e:a> .\n".repeat(50);
 /// let read = |sink: &mut dyn lodeseek_rdf::TripleSink| {
-///     Intake::default().read(dump.as_bytes(), "d.nt", "e:", sink);
+///     DumpReader::default().read(dump.as_bytes(), "d.nt", "e:", sink);
 /// };
 /// let mut survey = Survey::new(16);
 /// read(&mut survey);
@@ -201,7 +201,7 @@ impl TripleSink for Survey {
         }
     }
 
-    fn take(&mut self, triple: TripleRef<'_>) {
+    fn insert_triple(&mut self, triple: TripleRef<'_>) {
         self.statements += 1;
         if self.statements > self.budget as u64 {
             self.whole = None;
@@ -290,16 +290,16 @@ impl Sampling {
     pub fn finish(self) -> SampledGraph {
         if let Some(whole) = self.whole {
             let graph = whole.finish();
-            return SampledGraph { profile: Profile::of(&graph), graph, is_whole: true, count_error: 0 };
+            return SampledGraph { profile: Profile::new(&graph), graph, is_whole: true, count_error: 0 };
         }
         let mut builder = TripleGraphBuilder::new();
         let described = self.described.values().flat_map(FxHashMap::values).flat_map(BTreeMap::values);
         for triple in self.strata.iter().chain(described).chain(self.links.values()) {
-            builder.insert_again(triple);
+            builder.insert_with_labels(triple);
         }
         let graph = builder.finish();
         let counted = |element: Element| self.elements.count(&element);
-        let mut profile = Profile::of(&graph);
+        let mut profile = Profile::new(&graph);
         recount(&mut profile.classes, &graph, |class| counted(Element::Class(class)));
         recount(&mut profile.properties, &graph, |property| counted(Element::Property(property)));
         profile.triples = self.statements;
@@ -321,7 +321,7 @@ impl TripleSink for Sampling {
         self.names.start_file();
     }
 
-    fn take(&mut self, triple: TripleRef<'_>) {
+    fn insert_triple(&mut self, triple: TripleRef<'_>) {
         if !self.wants_reading() {
             return;
         }

@@ -57,7 +57,7 @@ proptest! {
     #[test]
     fn every_entity_has_the_pattern_of_the_definition(triples in proptest::collection::vec(triple(), 0..40)) {
         let graph = graph_of(&triples);
-        let (patterns, expected) = (Patterns::of(&graph), by_definition(&graph));
+        let (patterns, expected) = (Patterns::new(&graph), by_definition(&graph));
         prop_assert_eq!(patterns.entities(), expected.keys().copied().collect::<Vec<_>>());
         for term in (0..graph.term_count() as u32).map(TermId) {
             let found = patterns.pattern_of(term).map(|id| patterns.pattern(id).elements.to_vec());
@@ -82,7 +82,7 @@ proptest! {
     #[test]
     fn every_link_has_the_pattern_of_the_definition(triples in proptest::collection::vec(triple(), 0..40)) {
         let graph = graph_of(&triples);
-        let patterns = Patterns::of(&graph);
+        let patterns = Patterns::new(&graph);
         let mut links: BTreeMap<LinkPattern, Vec<u32>> = BTreeMap::new();
         for (place, triple) in graph.triples().iter().enumerate() {
             let link = graph.term(triple.predicate) != TermRef::Iri(rdf::TYPE) && !graph.is_literal(triple.object);
@@ -112,7 +112,7 @@ fn a_class_that_is_also_a_property_makes_different_elements() {
         OxTriple::new(iri("ex:s"), iri(rdf::TYPE), iri("ex:x")),
         OxTriple::new(iri("ex:s"), iri("ex:x"), iri("ex:o")),
     ]);
-    let patterns = Patterns::of(&graph);
+    let patterns = Patterns::new(&graph);
     let x = graph.iri("ex:x").expect("there");
     let subject = patterns.pattern_of(graph.iri("ex:s").expect("there")).expect("an entity");
     assert_eq!(patterns.pattern(subject).elements, [Element::Class(x), Element::Outgoing(x)]);
@@ -121,7 +121,7 @@ fn a_class_that_is_also_a_property_makes_different_elements() {
 
 #[test]
 fn nothing_has_no_patterns() {
-    let patterns = Patterns::of(&graph_of(&[]));
+    let patterns = Patterns::new(&graph_of(&[]));
     assert!(patterns.is_empty() && patterns.entities().is_empty() && patterns.link_patterns().is_empty());
 }
 
@@ -133,7 +133,7 @@ fn patterns_as_triples() {
         OxTriple::new(iri("ex:s"), iri("ex:p"), iri("ex:o")),
         OxTriple::new(iri("ex:o"), iri("ex:q"), Literal::from("x")),
     ]);
-    let patterns = Patterns::of(&graph);
+    let patterns = Patterns::new(&graph);
     let lines = |most| -> Vec<String> {
         let triples = patterns.to_triples(&graph, &iri("ex:d"), most);
         triples.iter().map(|triple| triple.to_string().replace("https://w3id.org/lodeseek/ns#", "")).collect()

@@ -3,7 +3,7 @@
 use super::*;
 use crate::sample::Survey;
 use lodeseek_rdf::TripleGraphBuilder;
-use lodeseek_rdf::intake::Intake;
+use lodeseek_rdf::dump::DumpReader;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ fn data() -> Option<PathBuf> {
 
 fn read(path: &Path) -> TripleGraph {
     let mut builder = TripleGraphBuilder::new();
-    Intake::default().read_file(path, "f.nt", "file:///", &mut builder);
+    DumpReader::default().read_file(path, "f.nt", "file:///", &mut builder);
     builder.finish()
 }
 
@@ -66,7 +66,7 @@ fn gain_and_coverage_are_at_least_those_of_the_published_code() {
     for name in INPUTS {
         let graph = read(&folder.join(format!("inputs/{name}.nt")));
         let theirs = read(&folder.join(format!("peers/pcsg-{name}-illusnip-k20.nt")));
-        let (profile, places) = (Profile::of(&graph), places(&graph, &theirs));
+        let (profile, places) = (Profile::new(&graph), places(&graph, &theirs));
         assert_eq!(places.len(), theirs.len(), "{name}: the peer's triples are of the input");
         let weights = Weights::of(&graph, &profile);
         let peer = most(&mut Growth::new(&weights), &places);
@@ -103,12 +103,12 @@ fn a_sample_reaches_most_of_the_gain() {
     for name in INPUTS {
         let path = folder.join(format!("inputs/{name}.nt"));
         let graph = read(&path);
-        let profile = Profile::of(&graph);
+        let profile = Profile::new(&graph);
         let full = IlluSnip::default().extract(&graph, &profile, TripleBudget(20)).gain;
         let mut survey = Survey::new(graph.len() / 5);
-        Intake::default().read_file(&path, "f.nt", "file:///", &mut survey);
+        DumpReader::default().read_file(&path, "f.nt", "file:///", &mut survey);
         let mut sampling = survey.finish();
-        Intake::default().read_file(&path, "f.nt", "file:///", &mut sampling);
+        DumpReader::default().read_file(&path, "f.nt", "file:///", &mut sampling);
         let sample = sampling.finish();
         let snippet = IlluSnip::default().extract(&sample.graph, &sample.profile, TripleBudget(20));
         let shown: BTreeSet<String> =

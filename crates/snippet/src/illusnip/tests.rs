@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 fn extract(graph: &TripleGraph, budget: usize, starts: Starts) -> Snippet {
-    let profile = Profile::of(graph);
+    let profile = Profile::new(graph);
     IlluSnip::default().with_starts(starts).with_work(u64::MAX).extract(graph, &profile, TripleBudget(budget))
 }
 
@@ -90,7 +90,7 @@ fn every_variant_does_what_all_extractors_must() {
 proptest! {
     #[test]
     fn the_lazy_heap_grows_what_the_definition_says(graph in random_graph(), budget in 1usize..12) {
-        let profile = Profile::of(&graph);
+        let profile = Profile::new(&graph);
         let weights = Weights::of(&graph, &profile);
         let mut growth = Growth::new(&weights);
         for start in 0..graph.len() as u32 {
@@ -104,7 +104,7 @@ proptest! {
     #[test]
     fn the_gain_is_at_most_the_optimum_and_at_least_its_part(statements in random_statements(), budget in 1usize..4) {
         let graph = graph_of(&statements[..statements.len().min(13)].concat());
-        let profile = Profile::of(&graph);
+        let profile = Profile::new(&graph);
         let weights = Weights::of(&graph, &profile);
         let mut growth = Growth::new(&weights);
         let most = optimum(&mut growth, &mut Vec::new(), budget);
@@ -121,7 +121,7 @@ proptest! {
 
     #[test]
     fn two_at_once_are_the_same_two(graph in random_graph(), budget in 0usize..8) {
-        let profile = Profile::of(&graph);
+        let profile = Profile::new(&graph);
         let (ranking, search) = (IlluSnip::default().with_starts(Starts::Heaviest), IlluSnip::default().with_work(50));
         let both = ranking.extract_with(TripleBudget(9), (&search, TripleBudget(budget)), &graph, &profile);
         prop_assert_eq!(both.0, ranking.extract(&graph, &profile, TripleBudget(9)));
@@ -138,7 +138,7 @@ proptest! {
 fn weights_by_hand() {
     // T = 4 triples, C = 2 of rdf:type; e:b is linked once, e:a once; both entities have the same PageRank.
     let graph = graph_of("@prefix e: <http://e.org/> . e:a a e:C ; e:p e:b ; e:q 1 . e:b a e:C .");
-    let profile = Profile::of(&graph);
+    let profile = Profile::new(&graph);
     let weights = Weights::of(&graph, &profile);
     let growth = Growth::new(&weights);
     let gain = |predicate: &str| {
@@ -155,7 +155,7 @@ fn a_work_bound_ends_the_search_and_says_so() {
     let turtle: String =
         (0..50).map(|n| format!("<http://e.org/{n}> <http://e.org/p> <http://e.org/{}> .\n", n + 1)).collect();
     let graph = graph_of(&turtle);
-    let profile = Profile::of(&graph);
+    let profile = Profile::new(&graph);
     let snippet = IlluSnip::default().with_work(1).extract(&graph, &profile, TripleBudget(5));
     assert!(snippet.interrupted && !snippet.triples.is_empty());
     let hook = || true;

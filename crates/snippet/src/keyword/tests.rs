@@ -17,7 +17,7 @@ fn nothing() -> ByLabel<impl Fn(&str) -> KeywordSet> {
 }
 
 fn extract(extractor: &dyn SnippetExtractor, graph: &TripleGraph, budget: usize) -> Snippet {
-    extractor.extract(graph, &Profile::of(graph), TripleBudget(budget))
+    extractor.extract(graph, &Profile::new(graph), TripleBudget(budget))
 }
 
 fn share(counts: &[(TermId, u64)], id: TermId, total: u64) -> f64 {
@@ -35,7 +35,7 @@ struct Naive<'g> {
 
 impl<'g> Naive<'g> {
     fn new(graph: &'g TripleGraph, matches: Matches, budget: usize) -> Self {
-        Self { graph, profile: Profile::of(graph), patterns: Patterns::of(graph), matches, budget }
+        Self { graph, profile: Profile::new(graph), patterns: Patterns::new(graph), matches, budget }
     }
 
     fn is_type(&self, triple: &Triple) -> bool {

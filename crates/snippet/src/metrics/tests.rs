@@ -27,7 +27,7 @@ fn words(label: &str) -> KeywordSet {
 #[test]
 fn by_hand() {
     let graph = graph_of(CITIES);
-    let (profile, patterns) = (Profile::of(&graph), Patterns::of(&graph));
+    let (profile, patterns) = (Profile::new(&graph), Patterns::new(&graph));
     // All triples but c's.
     let snippet = snippet(&graph, |subject, _| subject != "c");
     let report = Report::of(&graph, &profile, &patterns, &snippet);
@@ -48,7 +48,7 @@ fn by_hand() {
 #[test]
 fn a_need_by_hand() {
     let graph = graph_of(CITIES);
-    let (profile, patterns) = (Profile::of(&graph), Patterns::of(&graph));
+    let (profile, patterns) = (Profile::new(&graph), Patterns::new(&graph));
     let reference = Reference::new(&graph, &profile, &patterns);
     let keywords = ByLabel(words);
     let matches = Matches::of(&keywords, &graph);
@@ -69,7 +69,7 @@ fn a_need_by_hand() {
 fn a_dataset_without_types_or_links() {
     let graph = graph_of("e:a e:p 1 ; e:q 2 . e:b e:p 3 .");
     let snippet = snippet(&graph, |_, object| object == "1");
-    let report = Report::of(&graph, &Profile::of(&graph), &Patterns::of(&graph), &snippet);
+    let report = Report::of(&graph, &Profile::new(&graph), &Patterns::new(&graph), &snippet);
     near(report.skm_rep, 2.0 / 3.0);
     near(report.ent_rep, 1.0);
     assert_eq!((report.desc_rep, report.link_rep), (0.0, 0.0));
@@ -79,7 +79,7 @@ proptest! {
     #[test]
     fn from_zero_to_one_and_whole_for_the_whole(statements in random_statements(), budget in 0usize..9) {
         let graph = graph_of(&statements.concat());
-        let (profile, patterns) = (Profile::of(&graph), Patterns::of(&graph));
+        let (profile, patterns) = (Profile::new(&graph), Patterns::new(&graph));
         let reference = Reference::new(&graph, &profile, &patterns);
         let keywords = ByLabel(|label: &str| KeywordSet(u64::from(label == "n1") | u64::from(label == "n2") << 1));
         let matches = Matches::of(&keywords, &graph);

@@ -47,7 +47,7 @@ fn all(patterns: &Patterns) -> Covered {
 }
 
 fn extract(extractor: &dyn SnippetExtractor, graph: &TripleGraph) -> Snippet {
-    extractor.extract(graph, &Profile::of(graph), TripleBudget(usize::MAX))
+    extractor.extract(graph, &Profile::new(graph), TripleBudget(usize::MAX))
 }
 
 /// All letters, as keywords: terms match by containing them.
@@ -96,7 +96,7 @@ proptest! {
     #[test]
     fn everything_is_covered(statements in conformance::random_statements()) {
         let graph = conformance::graph_of(&statements.concat());
-        let patterns = Patterns::of(&graph);
+        let patterns = Patterns::new(&graph);
         let found = extract(&Pcsg::default(), &graph);
         prop_assert_eq!(covered(&graph, &patterns, &found.triples), all(&patterns));
         prop_assert!((found.gain - 1.0).abs() < 1e-9 || patterns.patterns().any(|pattern| pattern.elements.is_empty()));
@@ -112,7 +112,7 @@ proptest! {
     #[test]
     fn tau_covers_its_shares_and_keywords_are_shown(statements in conformance::random_statements()) {
         let graph = conformance::graph_of(&statements.concat());
-        let patterns = Patterns::of(&graph);
+        let patterns = Patterns::new(&graph);
         let found = covered(&graph, &patterns, &extract(&Pcsg::tau(), &graph).triples);
         let entities: u64 = found.entities.iter().map(|&id| patterns.pattern(id).count()).sum();
         prop_assert!(entities as f64 >= 0.9 * patterns.entities().len() as f64 - 1e-9);
@@ -133,7 +133,7 @@ proptest! {
         let graph = conformance::graph_of(&statements.concat());
         let pcsg = Pcsg::new(PcsgOptions { work: 0, ..PcsgOptions::default() });
         let whole = extract(&pcsg, &graph);
-        let part = pcsg.extract(&graph, &Profile::of(&graph), TripleBudget(budget));
+        let part = pcsg.extract(&graph, &Profile::new(&graph), TripleBudget(budget));
         prop_assert_eq!(part.triples.len(), whole.triples.len().min(budget));
     }
 
@@ -144,7 +144,7 @@ proptest! {
         statements.extend((0..6).map(|n| format!("e:hub e:p9 e:n{n} .\n")));
         let graph = conformance::graph_of(&statements.concat());
         let found = extract(&Pcsg::default(), &graph);
-        let patterns = Patterns::of(&graph);
+        let patterns = Patterns::new(&graph);
         let links = graph.triples().iter().filter(|t| Scene::of(&graph, &patterns).is_link(**t));
         let ends: BTreeSet<TermId> = links.flat_map(|t| [t.subject, t.object]).collect();
         let inner: Vec<Triple> = found.triples.iter().copied().filter(|t| ends.contains(&t.subject)).collect();
@@ -161,7 +161,7 @@ fn data() -> PathBuf {
 fn read(path: &Path) -> Option<TripleGraph> {
     let mut builder = TripleGraphBuilder::new();
     let bytes = fs::read(path).ok()?;
-    lodeseek_rdf::intake::Intake::default().read(bytes.as_slice(), "t.nt", "http://e.org/", &mut builder);
+    lodeseek_rdf::dump::DumpReader::default().read(bytes.as_slice(), "t.nt", "http://e.org/", &mut builder);
     Some(builder.finish())
 }
 
@@ -180,7 +180,7 @@ fn no_more_triples_than_the_published_implementation() {
         let id = |term: TermId| ids[&peer.term(term)];
         let triple = |t: &Triple| Triple { subject: id(t.subject), predicate: id(t.predicate), object: id(t.object) };
         let theirs: Vec<Triple> = peer.triples().iter().map(triple).collect();
-        let patterns = Patterns::of(&graph);
+        let patterns = Patterns::new(&graph);
         let published = covered(&graph, &patterns, &theirs);
         let ours = extract(&Pcsg::new(PcsgOptions { lone: LoneEntities::LeaveOut, ..PcsgOptions::default() }), &graph);
         let found = covered(&graph, &patterns, &ours.triples);

@@ -1,7 +1,7 @@
 use super::*;
 use crate::conformance::{Claims, check_snippet, graph_of, random_statements};
 use crate::{IlluSnip, SnippetExtractor, TripleBudget};
-use lodeseek_rdf::intake::Intake;
+use lodeseek_rdf::dump::DumpReader;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ const PREFIX: &str = "@prefix e: <http://e.org/> . @prefix rdf: <http://www.w3.o
 fn sample(turtle: &str, budget: usize) -> SampledGraph {
     let dump = format!("{PREFIX}{turtle}");
     let read = |sink: &mut dyn TripleSink| {
-        Intake::default().read(dump.as_bytes(), "t.ttl", "http://e.org/", sink);
+        DumpReader::default().read(dump.as_bytes(), "t.ttl", "http://e.org/", sink);
     };
     let mut survey = Survey::new(budget);
     read(&mut survey);
@@ -40,7 +40,7 @@ proptest! {
         let (whole, found) = (graph_of(&statements.concat()), sample(&statements.concat(), 40));
         prop_assert!(found.is_whole);
         prop_assert_eq!(found.graph.to_compact(), whole.to_compact());
-        let (ours, theirs) = (found.profile, Profile::of(&whole));
+        let (ours, theirs) = (found.profile, Profile::new(&whole));
         let snippet = |profile| IlluSnip::default().extract(&whole, profile, TripleBudget(5));
         prop_assert_eq!(snippet(&ours), snippet(&theirs));
     }
@@ -51,7 +51,7 @@ proptest! {
         let (whole, found) = (graph_of(&turtle), sample(&turtle, budget));
         prop_assert!(found.graph.len() <= budget && found.count_error == 0);
         prop_assert!(lines(&found.graph).is_subset(&lines(&whole)));
-        let profile = Profile::of(&whole);
+        let profile = Profile::new(&whole);
         prop_assert_eq!((found.profile.triples, found.profile.type_triples), (profile.triples, profile.type_triples));
         let pairs = [(&found.profile.classes, &profile.classes), (&found.profile.properties, &profile.properties)];
         let few = profile.classes.len() + profile.properties.len() <= budget / 4;
@@ -109,7 +109,7 @@ fn strata_stay_within_the_budget_when_properties_come_one_after_the_other() {
         for n in 0..(budget / 4) {
             let [subject, property, object] = [format!("e:s{n}"), format!("e:p{property}"), format!("e:o{n}")];
             let node = oxrdf::NamedNode::new_unchecked;
-            survey.take(Triple::new(node(subject), node(property), node(object)).as_ref());
+            survey.insert_triple(Triple::new(node(subject), node(property), node(object)).as_ref());
         }
         most = most.max(held(&survey));
     }
