@@ -118,7 +118,7 @@ def responses(document, operation):
 
 
 def operation_section(document, path, method, operation, shared):
-    lines = [f"### {method.upper()} {path}", "", cell(operation.get("summary")).rstrip(".") + ".", ""]
+    lines = [f"### `{method.upper()} {path}`", "", cell(operation.get("summary")).rstrip(".") + ".", ""]
     if operation.get("description"):
         lines += [cell(operation["description"]), ""]
     if operation.get("security"):

@@ -78,7 +78,7 @@ class Generated(unittest.TestCase):
                            "schemas": {"S": {"type": "object", "required": ["m"], "properties": {"m": {"type": "string"}}}}},
         }
         page = http_reference.render(document)
-        for line in ["## T", "### GET /a/{id}", "Does it.", "| `k` | query | integer; at most 9 |  |", "| 200 | x \\| y |  |", "### S",
+        for line in ["## T", "### `GET /a/{id}`", "Does it.", "| `k` | query | integer; at most 9 |  |", "| 200 | x \\| y |  |", "### S",
                      "| `m` (required) | string |  |"]:
             self.assertIn(line, page.splitlines())
 
