@@ -2,7 +2,7 @@
 
 use ipnet::IpNet;
 use lodeseek_net::egress::{Egress, EgressPolicy, IriPrefix, OtherHosts};
-use lodeseek_net::remote::{ClientOptions, SparqlClient};
+use lodeseek_net::sparql_client::{ClientOptions, SparqlClient};
 use std::sync::Arc;
 
 #[derive(clap::Args, Debug)]
@@ -48,7 +48,7 @@ impl EgressArguments {
         EgressPolicy {
             listed: self.service.clone(),
             others: self.other_services.into(),
-            inner: self.inner_network.clone(),
+            private_networks: self.inner_network.clone(),
         }
     }
 

@@ -9,7 +9,7 @@ use lodeseek_harvest::survey::{
     Budget, GraphOutcome, GraphReport, Graphs, Kept, SurveyOptions, SurveyProgress, SurveyReport, Surveyor,
 };
 use lodeseek_net::egress::{Cancellation, IriPrefix};
-use lodeseek_net::remote::ClientOptions;
+use lodeseek_net::sparql_client::ClientOptions;
 use lodeseek_rdf::TripleGraph;
 use lodeseek_store::{Access, DatasetOutcome, DatasetReport, Loader, Store};
 use oxrdf::NamedNode;
@@ -138,7 +138,7 @@ impl EndpointArguments {
         options.call.time = Duration::from_secs(self.patience);
         if let Some(minutes) = self.budget_minutes {
             let most = Duration::from_secs(60 * minutes);
-            options.call.cancellation = Cancellation::when(move || started.elapsed() >= most);
+            options.call.cancellation = Cancellation::from_fn(move || started.elapsed() >= most);
         }
         options
     }

@@ -199,7 +199,7 @@ fn check_topics(name: &str, run: &Run, qrels: &Qrels, average: Average<'_>) -> a
 }
 
 fn row((name, run): &(String, Run), qrels: &Qrels, arguments: &Arguments) -> Row {
-    let columns = TopicValues::of(run, qrels, &arguments.metrics);
+    let columns = TopicValues::evaluate(run, qrels, &arguments.metrics);
     Row { name: name.clone(), tag: run.tag.clone(), columns, comparisons: Vec::new() }
 }
 

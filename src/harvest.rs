@@ -14,7 +14,7 @@ use lodeseek_harvest::{
 };
 use lodeseek_index::vectors::Precision;
 use lodeseek_net::egress::{Cancellation, Egress, EgressPolicy, IriPrefix};
-use lodeseek_rdf::intake::Outcome;
+use lodeseek_rdf::dump::Outcome;
 use lodeseek_server::{Background, Live, when_asked_to_stop};
 use lodeseek_store::{Access, DatasetOutcome, DatasetReport, LoadOptions, Loader, Stamp, Store};
 use oxrdf::NamedNode;
@@ -256,7 +256,7 @@ fn policy(
         let host = rest.split(['/', '?', '#']).next().unwrap_or(rest);
         listed.push(format!("{scheme}://{host}/").parse()?);
     }
-    Ok(EgressPolicy { listed, others: others.into(), inner })
+    Ok(EgressPolicy { listed, others: others.into(), private_networks: inner })
 }
 
 /// A number with its unit.

@@ -5,7 +5,7 @@ use super::endpoint::EndpointArguments;
 use super::terminal::{bar, cut, grouped, memory_note, rate};
 use anyhow::Context;
 use lodeseek_catalog::Catalog;
-use lodeseek_rdf::intake::Outcome;
+use lodeseek_rdf::dump::Outcome;
 use lodeseek_store::{
     Access, DatasetOutcome, DatasetReport, LoadOptions, LoadProgress, LoadReport, Loader, Phase, Stamp, Store,
 };

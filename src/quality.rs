@@ -82,7 +82,7 @@ fn ask(store: &Store, of: Option<&DatasetId>, reached: &mut Reached, arguments: 
     let policy = EgressPolicy {
         listed: arguments.inner_address.clone(),
         others: OtherHosts::AnyPublic,
-        inner: arguments.inner_network.clone(),
+        private_networks: arguments.inner_network.clone(),
     };
     let addresses = reached.first(&distribution_addresses(store, of)?, arguments.budget);
     let progress = bar(addresses.len() as u64, "{pos}/{len} addresses {wide_bar} {elapsed}");

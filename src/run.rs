@@ -75,7 +75,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         "model": record,
         "rerank": reranked,
         "depth": arguments.depth,
-        "topics": Input::of(&arguments.topics)?,
+        "topics": Input::read(&arguments.topics)?,
         "collection": provenance::collection(&searcher)?,
         "program": Provenance::default(),
         "arguments": provenance::arguments(),

@@ -125,7 +125,7 @@ fn by_folds(arguments: &Arguments, runs: Vec<Run>, qrels: &Path, parts: &str) ->
     say(&tuned, &judgements, &arguments.objective)?;
     let how = json!({
         "inputs": inputs(&arguments.runs, &firsts)?,
-        "qrels": Input::of(qrels)?,
+        "qrels": Input::read(qrels)?,
         "folds": source.record(Path::new(""))?,
         "objective": names(&arguments.objective),
         "learned_from": arguments.on,
@@ -154,7 +154,7 @@ fn names(metrics: &[Metric]) -> Vec<String> {
 /// Every file with its digest; a copy names the file it repeats and has no weight.
 fn inputs(paths: &[PathBuf], firsts: &[usize]) -> anyhow::Result<Vec<Value>> {
     let input = |(own, path): (usize, &PathBuf)| {
-        let mut value = serde_json::to_value(Input::of(path)?)?;
+        let mut value = serde_json::to_value(Input::read(path)?)?;
         if firsts[own] != own {
             value["same_as"] = json!(paths[firsts[own]]);
         }
@@ -177,7 +177,7 @@ fn say(tuned: &TunedFusion, qrels: &Qrels, objective: &[Metric]) -> io::Result<(
     }
     for metric in objective {
         let topics = tuned.folds.iter().map(|fold| fold.topics).sum::<usize>() as f64;
-        let values: Vec<f64> = tuned.run.iter().map(|(topic, ranking)| metric.of(qrels, topic, ranking)).collect();
+        let values: Vec<f64> = tuned.run.iter().map(|(topic, ranking)| metric.evaluate(qrels, topic, ranking)).collect();
         writeln!(err, "{metric} {:.4} over {topics} test topics", mean(&values) * values.len() as f64 / topics)?;
     }
     writeln!(err, "{:.1} distinct documents fused for a topic", tuned.pool)

@@ -280,7 +280,7 @@ impl Papers {
             topics.extend(ResearchTopic::read(path)?);
         }
         for path in &self.qrels {
-            topics.extend(lodeseek_eval::judged(Vec::new(), &Qrels::read(path)?).0);
+            topics.extend(lodeseek_eval::match_judgements(Vec::new(), &Qrels::read(path)?).0);
         }
         Ok(topics)
     }
@@ -295,7 +295,7 @@ fn about(made: &Made, collection: Option<Value>) -> anyhow::Result<Value> {
     let mut inputs = Vec::new();
     for path in &made.inputs {
         ensure!(path.file_name().is_some(), "{} names no file", path.display());
-        inputs.push(json!({ "file": name(path), "sha256": Input::of(path)?.sha256 }));
+        inputs.push(json!({ "file": name(path), "sha256": Input::read(path)?.sha256 }));
     }
     Ok(json!({
         "kind": made.kind,

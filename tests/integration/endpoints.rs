@@ -5,7 +5,7 @@ use super::protocol::{MF, Manifest, QT, w3c};
 use super::support::{Home, limits, testdata};
 use axum::Router;
 use lodeseek_net::egress::{Egress, EgressPolicy, OtherHosts};
-use lodeseek_net::remote::{ClientOptions, SparqlClient};
+use lodeseek_net::sparql_client::{ClientOptions, SparqlClient};
 use lodeseek_server::{AppState, app};
 use lodeseek_store::SparqlLimits;
 use oxrdf::Term;
@@ -30,7 +30,7 @@ fn client(policy: EgressPolicy) -> Arc<SparqlClient> {
 fn local(listed: &[String]) -> EgressPolicy {
     EgressPolicy {
         listed: listed.iter().map(|prefix| prefix.parse().expect("a prefix")).collect(),
-        inner: vec!["127.0.0.0/8".parse().expect("a network")],
+        private_networks: vec!["127.0.0.0/8".parse().expect("a network")],
         ..EgressPolicy::default()
     }
 }

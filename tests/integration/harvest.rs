@@ -208,7 +208,7 @@ fn options() -> HarvestOptions {
 fn egress(portals: &[&Portal]) -> Egress {
     let listed = portals.iter().map(|portal| portal.iri("/").parse().expect("a prefix")).collect();
     let inner = vec!["127.0.0.0/8".parse().expect("a network")];
-    Egress::new(EgressPolicy { listed, inner, ..EgressPolicy::default() })
+    Egress::new(EgressPolicy { listed, private_networks: inner, ..EgressPolicy::default() })
 }
 
 fn harvest(
@@ -1167,7 +1167,7 @@ fn our_own_feed_comes_back() {
     runtime.spawn(async move { axum::serve(listener, lodeseek_server::app(state)).await });
     let policy = EgressPolicy {
         listed: vec![root.parse().expect("a prefix")],
-        inner: vec!["127.0.0.0/8".parse().expect("a network")],
+        private_networks: vec!["127.0.0.0/8".parse().expect("a network")],
         ..EgressPolicy::default()
     };
     let egress = Egress::new(policy);

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use http_body_util::BodyExt;
 use lodeseek_rdf::TripleGraphBuilder;
-use lodeseek_rdf::intake::{Intake, Outcome};
+use lodeseek_rdf::dump::{DumpReader, Outcome};
 use lodeseek_server::{AppState, Editor};
 use lodeseek_store::SparqlLimits;
 use serde_json::Value;
@@ -430,7 +430,7 @@ fn without_json_ld(page: &str) -> String {
 /// The triples of a document, counted, if it is sound.
 pub(crate) fn triples(body: &str, name: &str) -> usize {
     let mut graph = TripleGraphBuilder::new();
-    let reports = Intake::default().read(body.as_bytes(), name, "http://e.org/", &mut graph);
+    let reports = DumpReader::default().read(body.as_bytes(), name, "http://e.org/", &mut graph);
     assert!(reports.iter().all(|report| report.outcome == Outcome::Complete), "{reports:#?}\n{body}");
     graph.finish().len()
 }

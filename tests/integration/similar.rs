@@ -7,7 +7,7 @@ use axum::http::{Method, Request, StatusCode};
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{Example, Likeness};
 use lodeseek_rdf::TripleGraphBuilder;
-use lodeseek_rdf::intake::Intake;
+use lodeseek_rdf::dump::DumpReader;
 use serde_json::Value;
 use std::fs;
 use tempfile::TempDir;
@@ -152,7 +152,7 @@ fn an_example_is_most_like_the_dataset_it_was_taken_from() {
     let (_folder, home) = home();
     let turtle = format!("{PREFIXES}<http://my.example/> a v:River ; v:flow 7 ; v:unheard 1 .");
     let mut builder = TripleGraphBuilder::new();
-    Intake::default().read(turtle.as_bytes(), "x.ttl", "http://my.example/", &mut builder);
+    DumpReader::default().read(turtle.as_bytes(), "x.ttl", "http://my.example/", &mut builder);
     let found = home.searcher().similar_to(&Example::new(builder.finish()), 1).expect("found").similar;
     assert_eq!(found.len(), 1);
     assert!(found[0].dataset.id.as_str().starts_with("rivers-"), "{found:#?}");
@@ -212,7 +212,7 @@ async fn a_resource_is_shown_with_what_leads_to_it() {
     assert!(page.body.contains("entity?iri=_%3Ab"), "blank nodes too: {}", page.body);
     let turtle = site.accept(address, "text/turtle").await;
     let mut graph = TripleGraphBuilder::new();
-    Intake::default().read(turtle.body.as_bytes(), "x.ttl", "http://e.org/", &mut graph);
+    DumpReader::default().read(turtle.body.as_bytes(), "x.ttl", "http://e.org/", &mut graph);
     assert_eq!(graph.finish().len(), 4, "type, gauge, its level, and what joins it: {}", turtle.body);
     let blank = site.accept("/dataset/rivers-a/entity?iri=_:b0", "text/html").await;
     assert!(blank.status == StatusCode::OK && blank.body.contains("level"), "{}", blank.body);

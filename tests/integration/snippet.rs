@@ -3,7 +3,7 @@
 use super::http::{Reply, Site, hostile, triples};
 use super::support::{iri, limits, testdata};
 use axum::http::{Method, StatusCode};
-use lodeseek_rdf::intake::Intake;
+use lodeseek_rdf::dump::DumpReader;
 use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
 use lodeseek_server::{AppState, SnippetLimits};
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ fn chosen(reply: &Reply) -> Vec<[String; 3]> {
 
 fn graph(body: &str, name: &str) -> TripleGraph {
     let mut builder = TripleGraphBuilder::new();
-    Intake::default().read(body.as_bytes(), name, "http://e.org/", &mut builder);
+    DumpReader::default().read(body.as_bytes(), name, "http://e.org/", &mut builder);
     builder.finish()
 }
 

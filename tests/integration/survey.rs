@@ -11,7 +11,7 @@ use lodeseek_harvest::survey::{
     Budget, GraphOutcome, GraphReport, Graphs, SurveyError, SurveyOptions, SurveyReport, Surveyed, Surveyor,
 };
 use lodeseek_net::egress::{Egress, EgressPolicy};
-use lodeseek_net::remote::{ClientOptions, SparqlClient};
+use lodeseek_net::sparql_client::{ClientOptions, SparqlClient};
 use lodeseek_rdf::vocab::{lodeseek as own, rdf};
 use lodeseek_rdf::{TermRef, TripleGraph};
 use lodeseek_store::{DatasetOutcome, DatasetReport, Loader, Store};
@@ -102,7 +102,7 @@ impl Endpoint {
 fn client(endpoint: &NamedNode) -> SparqlClient {
     let policy = EgressPolicy {
         listed: vec![endpoint.as_str().parse().expect("a prefix")],
-        inner: vec!["127.0.0.0/8".parse().expect("a network")],
+        private_networks: vec!["127.0.0.0/8".parse().expect("a network")],
         ..EgressPolicy::default()
     };
     let options = ClientOptions { back_off: vec![Duration::from_millis(10)], ..ClientOptions::default() };

@@ -6,7 +6,7 @@ use lodeseek_engine::{IndexOptions, IndexReport};
 use lodeseek_eval::{Metric, Qrels, mean};
 use lodeseek_index::document::Field;
 use lodeseek_index::sparse::{LengthMode, ModelKind};
-use lodeseek_rdf::intake::Outcome;
+use lodeseek_rdf::dump::Outcome;
 use lodeseek_store::{Answer, DatasetOutcome, LoadReport, QueryRequest, SparqlError, SparqlLimits, evaluate};
 use oxrdf::{NamedNode, Term};
 use std::collections::{BTreeMap, BTreeSet};

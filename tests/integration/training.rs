@@ -101,7 +101,7 @@ fn judged_topics_with_their_folds() {
     let folds = lodeseek_eval::Folds::read(&testdata("folds")).expect("folds");
     for example in &made.examples {
         let topic = example["id"].as_str().and_then(|id| id.strip_prefix("judged-")).expect("a topic");
-        assert_eq!(example["fold"], Value::from(folds.testing(topic)), "{example}");
+        assert_eq!(example["fold"], Value::from(folds.test_fold(topic)), "{example}");
     }
     let dealt = Made::of(home.path(), "judged", &[&files[..], &["--folds", "5"]].concat());
     assert_eq!(dealt.examples.len(), made.examples.len());

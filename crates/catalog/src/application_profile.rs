@@ -469,7 +469,7 @@ fn typed(text: &str, kind: &str) -> Option<Literal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lodeseek_rdf::intake::Intake;
+    use lodeseek_rdf::dump::DumpReader;
     use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
 
     const PREFIXES: &str = "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
@@ -480,7 +480,7 @@ mod tests {
     fn graph(turtle: &str) -> TripleGraph {
         let mut builder = TripleGraphBuilder::new();
         let text = format!("{PREFIXES}\n{turtle}");
-        let reports = Intake::default().read(text.as_bytes(), "t.ttl", "http://localhost:7878/dataset/", &mut builder);
+        let reports = DumpReader::default().read(text.as_bytes(), "t.ttl", "http://localhost:7878/dataset/", &mut builder);
         assert!(reports.iter().all(|report| report.problems.is_empty()), "{reports:?}");
         builder.finish()
     }

@@ -7,7 +7,7 @@ use super::{
     Agent, Beside, Catalog, Dataset, DatasetId, Distribution, Extent, Form, Iris, Location, Metadata, Node, Place,
     RemoteContent, Scheme, Statement, Text, Theme, Work, schema_org, typed,
 };
-use lodeseek_rdf::intake::{FileReport, Intake, Outcome};
+use lodeseek_rdf::dump::{FileReport, DumpReader, Outcome};
 use lodeseek_rdf::vocab::{dc11, dcat, dcterms, foaf, hydra, lodeseek, owl, rdf, rdfs, schema, sd, skos, vcard, void};
 use lodeseek_rdf::{LiteralKind, TermId, TermRef, Triple, TripleGraph, TripleGraphBuilder, local_name, words};
 use oxrdf::{NamedNode, Triple as OxTriple};
@@ -27,7 +27,7 @@ pub fn read(path: &Path) -> io::Result<Catalog> {
 pub(super) fn read_place(place: &Place<'_>) -> io::Result<Catalog> {
     let (name, base) = place.name_and_base();
     let mut builder = TripleGraphBuilder::new();
-    let intake = place.media_type.map_or_else(Intake::default, |text| Intake::default().announced_as(text));
+    let intake = place.media_type.map_or_else(DumpReader::default, |text| DumpReader::default().with_media_type(text));
     let reports = intake.read_file(place.path, &name, &base, &mut builder);
     from_file(&builder.finish(), &reports, place, &name)
 }
@@ -36,7 +36,7 @@ pub(super) fn read_place(place: &Place<'_>) -> io::Result<Catalog> {
 pub(super) fn read_texts(place: &Place<'_>, texts: &[&str]) -> io::Result<Catalog> {
     let (name, base) = place.name_and_base();
     let mut builder = TripleGraphBuilder::new();
-    let intake = Intake::default().announced_as("application/ld+json");
+    let intake = DumpReader::default().with_media_type("application/ld+json");
     let mut reports = Vec::new();
     for (number, text) in texts.iter().enumerate() {
         let piece = format!("{name}#{}", number + 1);
@@ -583,7 +583,7 @@ mod tests {
 
     fn read_turtle(turtle: &str) -> Catalog {
         let mut builder = TripleGraphBuilder::new();
-        Intake::default().read(turtle.as_bytes(), "c.ttl", &format!("{FOLDER}c.ttl"), &mut builder);
+        DumpReader::default().read(turtle.as_bytes(), "c.ttl", &format!("{FOLDER}c.ttl"), &mut builder);
         from_graph(&builder.finish())
     }
 

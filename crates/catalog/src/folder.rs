@@ -3,7 +3,7 @@
 //! Files are taken in the order of their paths. Hidden ones are left aside, and links that lead out of the folder.
 
 use super::{Catalog, CatalogError, Dataset, DatasetId, Form, Location};
-use lodeseek_rdf::intake::Syntax;
+use lodeseek_rdf::dump::Syntax;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -111,5 +111,5 @@ fn leads_to_file_within(root: &Path, link: &Path) -> bool {
 fn may_be_read(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let others = [".html", ".htm", ".jsonl", ".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz"];
-    Syntax::of_file_name(&name).is_some() || others.iter().any(|suffix| name.ends_with(suffix))
+    Syntax::from_file_name(&name).is_some() || others.iter().any(|suffix| name.ends_with(suffix))
 }

@@ -39,7 +39,7 @@ pub use iris::{InvalidBase, Iris};
 pub use lodeseek_ranking::{DatasetId, InvalidDatasetId};
 pub use statement::{Node, Statement, Value};
 
-use lodeseek_rdf::intake::{self, Limits};
+use lodeseek_rdf::dump::{self, Limits};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
@@ -306,7 +306,7 @@ fn head(path: &Path) -> io::Result<String> {
         let mut bytes = Vec::new();
         reader.by_ref().take(4096).read_to_end(&mut bytes).map(|_| bytes)
     };
-    let unpacked = intake::open(path, &limits()).and_then(beginning);
+    let unpacked = dump::open(path, &limits()).and_then(beginning);
     let bytes = unpacked.or_else(|_| beginning(Box::new(File::open(path)?)))?;
     Ok(String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').trim_start().to_owned())
 }
@@ -314,7 +314,7 @@ fn head(path: &Path) -> io::Result<String> {
 /// A text file as a whole, a compression taken off.
 fn text(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
-    intake::open(path, &limits())?.read_to_end(&mut bytes)?;
+    dump::open(path, &limits())?.read_to_end(&mut bytes)?;
     Ok(match String::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),

@@ -4,7 +4,7 @@
 //! that two of one title are two, and the same file gives the same ids.
 
 use super::{Catalog, CatalogError, Dataset, DatasetId, Metadata, Text};
-use lodeseek_rdf::intake;
+use lodeseek_rdf::dump;
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -26,7 +26,7 @@ pub(super) fn looks_like(head: &str) -> bool {
 /// Reads the file.
 pub(super) fn read(path: &Path) -> Result<Catalog, CatalogError> {
     let failed = |cause| CatalogError::Io { path: path.to_owned(), cause };
-    let reader = BufReader::new(intake::open(path, &super::limits()).map_err(failed)?);
+    let reader = BufReader::new(dump::open(path, &super::limits()).map_err(failed)?);
     let mut catalog = Catalog::default();
     for (line, number) in reader.lines().zip(1..) {
         let line = line.map_err(failed)?;

@@ -9,7 +9,7 @@
 
 use super::acordar::scalar;
 use super::{Catalog, CatalogError, Dataset, DatasetId, Metadata, Scheme, Text, Theme, Work};
-use lodeseek_rdf::intake;
+use lodeseek_rdf::dump;
 use pulldown_cmark::{Event, Options, Parser, TagEnd};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,7 +31,7 @@ fn is_lines(head: &str) -> bool {
 /// Reads the file.
 pub fn read(path: &Path) -> Result<Catalog, CatalogError> {
     let io_error = |cause| CatalogError::Io { path: path.to_owned(), cause };
-    let mut reader = BufReader::new(intake::open(path, &super::limits()).map_err(io_error)?);
+    let mut reader = BufReader::new(dump::open(path, &super::limits()).map_err(io_error)?);
     let lines = !reader.fill_buf().map_err(io_error)?.trim_ascii_start().starts_with(b"[");
     let mut collection = Collection::default();
     if lines {

@@ -2,7 +2,7 @@
 
 use super::{SearchService, Searcher};
 use lodeseek_net::egress::Cancellation;
-use lodeseek_net::remote::{CallOptions, FailureKind, RemoteError, SparqlClient};
+use lodeseek_net::sparql_client::{CallOptions, FailureKind, RemoteError, SparqlClient};
 use lodeseek_rdf::vocab::search;
 use lodeseek_store::{
     Answer, QueryRequest, ServiceCall, ServiceError, ServiceRow, Services, SparqlError, SparqlLimits, Store, evaluate,
@@ -104,7 +104,7 @@ impl Federation {
         let options = CallOptions {
             time: call.deadline.saturating_duration_since(Instant::now()),
             rows: self.limits.service_rows as u64,
-            cancellation: Cancellation::when(move || cancelled.is_cancelled()),
+            cancellation: Cancellation::from_fn(move || cancelled.is_cancelled()),
             ..CallOptions::default()
         };
         let failed = |error: RemoteError| failure(&error, call.bindings.rows.len());

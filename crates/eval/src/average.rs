@@ -31,10 +31,10 @@ pub struct TopicValues {
 impl TopicValues {
     /// Measures a run: the values under every measure, in the order of the measures.
     #[must_use]
-    pub fn of(run: &Run, qrels: &Qrels, metrics: &[Metric]) -> Vec<Self> {
+    pub fn evaluate(run: &Run, qrels: &Qrels, metrics: &[Metric]) -> Vec<Self> {
         let mut columns: Vec<Self> = metrics.iter().map(|&metric| Self { metric, values: BTreeMap::new() }).collect();
         for topic in qrels.topics() {
-            let grades = run.ranking(topic).map(|ranking| Grades::of(qrels, topic, ranking));
+            let grades = run.ranking(topic).map(|ranking| Grades::new(qrels, topic, ranking));
             for column in &mut columns {
                 let value = grades.as_ref().map(|grades| column.metric.value(grades));
                 column.values.insert(topic.to_owned(), value);
@@ -101,7 +101,7 @@ pub fn compare(
     test: SignificanceTest,
 ) -> Vec<Comparison> {
     let mut comparisons: Vec<Comparison> =
-        others.iter().map(|other| Comparison::of(&other.minus(baseline, average), test)).collect();
+        others.iter().map(|other| Comparison::new(&other.minus(baseline, average), test)).collect();
     let corrected = holm(&comparisons.iter().map(|comparison| comparison.p).collect::<Vec<_>>());
     for (comparison, corrected) in comparisons.iter_mut().zip(corrected) {
         comparison.corrected_p = corrected;

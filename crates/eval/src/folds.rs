@@ -75,7 +75,7 @@ impl Folds {
     /// Parts the topics of judgements into `count` folds: sorted topics dealt out in turn. Of fold i, the test part is
     /// the i-th hand, the validation part the next, and the training part all others.
     #[must_use]
-    pub fn deal(qrels: &Qrels, count: usize) -> Self {
+    pub fn split(qrels: &Qrels, count: usize) -> Self {
         let topics: Vec<&str> = qrels.topics().collect();
         let part = |hands: &dyn Fn(usize) -> bool| {
             let chosen = topics.iter().enumerate().filter(|(place, _)| hands(place % count)).map(|(_, topic)| *topic);
@@ -91,7 +91,7 @@ impl Folds {
 
     /// The fold that tests a topic, from 0.
     #[must_use]
-    pub fn testing(&self, topic: &str) -> Option<usize> {
+    pub fn test_fold(&self, topic: &str) -> Option<usize> {
         self.0.iter().position(|fold| fold.test.has(topic))
     }
 
@@ -103,7 +103,7 @@ impl Folds {
         for (number, fold) in self.0.iter().enumerate() {
             fold.test.topics().try_for_each(|topic| self.check_topic(qrels, topic, number))?;
         }
-        match qrels.topics().find(|topic| self.testing(topic).is_none()) {
+        match qrels.topics().find(|topic| self.test_fold(topic).is_none()) {
             Some(topic) => Err(FoldsMismatch::Untested { topic: topic.to_owned() }),
             None => Ok(()),
         }
@@ -112,7 +112,7 @@ impl Folds {
     /// One topic of a test part.
     fn check_topic(&self, qrels: &Qrels, topic: &str, fold: usize) -> Result<(), FoldsMismatch> {
         let name = topic.to_owned();
-        match self.testing(topic) {
+        match self.test_fold(topic) {
             Some(first) if first < fold => Err(FoldsMismatch::Twice { topic: name, first, second: fold }),
             _ if !qrels.has(topic) => Err(FoldsMismatch::Unjudged { topic: name, fold }),
             _ if !qrels.judgements(topic).eq(self.0[fold].test.judgements(topic)) => {

@@ -9,21 +9,21 @@ mod lines;
 mod metrics;
 mod provenance;
 mod qrels;
-mod research;
+mod datafinder;
 mod run;
 mod significance;
-mod spread;
+mod topic_sampling;
 mod topics;
 
 pub use average::{Average, TopicValues, compare};
+pub use datafinder::{QueryForm, QueryPart, ResearchTopic, match_judgements, topic_id};
 pub use folds::{Fold, Folds, FoldsMismatch};
 pub use metrics::{Gain, Grades, Measure, Metric, MinimumGrade, ParseMetricError, mean};
 pub use provenance::{Input, Provenance, digest};
 pub use qrels::Qrels;
-pub use research::{QueryForm, QueryPart, ResearchTopic, judged, topic_id};
 pub use run::{Run, ScorePrecision};
 pub use significance::{Comparison, Differences, Resampling, SignificanceTest, holm};
-pub use spread::{Draws, Samples};
+pub use topic_sampling::{SamplingMethod, TopicSamples};
 pub use topics::{Topic, Topics};
 
 use std::path::PathBuf;

@@ -170,7 +170,7 @@ impl Grades {
 
     /// Looks up the documents of a ranking.
     #[must_use]
-    pub fn of(qrels: &Qrels, topic: &str, ranking: &Ranking) -> Self {
+    pub fn new(qrels: &Qrels, topic: &str, ranking: &Ranking) -> Self {
         let judged = Self::judged(qrels, topic);
         Self { ranked: ranking.iter().map(|entry| qrels.judged(topic, entry.id.as_str())).collect(), judged }
     }
@@ -207,20 +207,20 @@ impl Metric {
 
     /// The value for one topic, in [0, 1]; 0 where nothing is relevant.
     #[must_use]
-    pub fn of(self, qrels: &Qrels, topic: &str, ranking: &Ranking) -> f64 {
-        self.value(&Grades::of(qrels, topic, ranking))
+    pub fn evaluate(self, qrels: &Qrels, topic: &str, ranking: &Ranking) -> f64 {
+        self.value(&Grades::new(qrels, topic, ranking))
     }
 
     /// The value for one topic whose grades were looked up.
     #[must_use]
     pub fn value(self, grades: &Grades) -> f64 {
-        self.of_grades(&grades.ranked, &grades.judged)
+        self.evaluate_grades(&grades.ranked, &grades.judged)
     }
 
     /// The value for the grades by rank, `None` where a document was not judged, and all judged grades, best first: for a
     /// search that judges the same documents in thousands of orders.
     #[must_use]
-    pub fn of_grades(self, ranked: &[Option<i32>], judged: &[i32]) -> f64 {
+    pub fn evaluate_grades(self, ranked: &[Option<i32>], judged: &[i32]) -> f64 {
         let ranked = self.cut(ranked);
         let relevant_judged =
             |from: MinimumGrade| judged.iter().take_while(|&&grade| grade >= from.get()).count() as f64;
@@ -248,7 +248,7 @@ impl Metric {
 }
 
 impl Gain {
-    fn of(self, grade: i32) -> f64 {
+    fn value(self, grade: i32) -> f64 {
         let grade = f64::from(grade.max(0));
         match self {
             Self::Linear => grade,
@@ -258,7 +258,7 @@ impl Gain {
 
     /// The gain of grades by rank, each over log2(rank + 1).
     fn discounted(self, grades: impl Iterator<Item = i32>) -> f64 {
-        grades.enumerate().map(|(place, grade)| self.of(grade) / ((place + 2) as f64).log2()).sum()
+        grades.enumerate().map(|(place, grade)| self.value(grade) / ((place + 2) as f64).log2()).sum()
     }
 }
 
@@ -305,7 +305,7 @@ mod tests {
             qrels.insert("1", document, grade);
         }
         let ranking = ranking(&["x", "a", "c", "b"]);
-        let value = |name: &str| name.parse::<Metric>().expect(name).of(&qrels, "1", &ranking);
+        let value = |name: &str| name.parse::<Metric>().expect(name).evaluate(&qrels, "1", &ranking);
         let gain = 2.0 / 3.0_f64.log2() + 1.0 / 5.0_f64.log2();
         let ideal = 2.0 + 1.0 / 3.0_f64.log2() + 1.0 / 4.0_f64.log2();
         assert!((value("nDCG@10") - gain / ideal).abs() < 1e-12);
@@ -403,7 +403,7 @@ mod tests {
             qrels.insert(topic, document, grade);
         }
         let value = |name: &str, topic: &str, ids: &[&str]| {
-            name.parse::<Metric>().expect(name).of(&qrels, topic, &ranking(ids))
+            name.parse::<Metric>().expect(name).evaluate(&qrels, topic, &ranking(ids))
         };
         // pytrec_eval's values, but for Judged, which is ir_measures' own
         for (name, expected) in [
@@ -445,7 +445,7 @@ mod tests {
             let best = ranking(&best);
             for name in ["nDCG", "nDCG(dcg='exp-log2')", "AP", "AP(rel=2)", "P", "R", "RR", "Judged"] {
                 let metric: Metric = format!("{name}@{k}").parse().expect("a measure");
-                let (any, best) = (metric.of(&qrels, "1", &any), metric.of(&qrels, "1", &best));
+                let (any, best) = (metric.evaluate(&qrels, "1", &any), metric.evaluate(&qrels, "1", &best));
                 prop_assert!((0.0..=1.0 + 1e-12).contains(&any) && best >= any - 1e-12, "{} {} {}", metric, any, best);
             }
         }

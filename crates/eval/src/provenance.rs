@@ -35,7 +35,7 @@ pub struct Input {
 
 impl Input {
     /// Reads a file for its digest.
-    pub fn of(path: &Path) -> Result<Self, EvalError> {
+    pub fn read(path: &Path) -> Result<Self, EvalError> {
         Ok(Self { path: path.to_owned(), sha256: digest(path)? })
     }
 }

@@ -261,7 +261,7 @@ pub struct Comparison {
 impl Comparison {
     /// One comparison; nothing to correct yet.
     #[must_use]
-    pub fn of(differences: &Differences, test: SignificanceTest) -> Self {
+    pub fn new(differences: &Differences, test: SignificanceTest) -> Self {
         let p = test.p(differences);
         Self {
             topics: differences.len(),

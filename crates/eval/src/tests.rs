@@ -118,14 +118,14 @@ fn example() -> (Run, Qrels) {
 }
 
 fn values(run: &Run, qrels: &Qrels) -> TopicValues {
-    TopicValues::of(run, qrels, &["RR".parse().expect("a measure")]).remove(0)
+    TopicValues::evaluate(run, qrels, &["RR".parse().expect("a measure")]).remove(0)
 }
 
 #[test]
 fn means_over_topics_and_folds() {
     let (run, qrels) = example();
     let values = values(&run, &qrels);
-    let folds = Folds::deal(&qrels, 2); // 1, 3, 5 and 2, 4
+    let folds = Folds::split(&qrels, 2); // 1, 3, 5 and 2, 4
     assert_eq!((values.missing(), values.counted(Average::Intersection).count()), (2, 3));
     assert_eq!(
         values.counted(Average::AllTopics).map(|(_, value)| value).collect::<Vec<_>>(),
@@ -139,8 +139,8 @@ fn means_over_topics_and_folds() {
 #[test]
 fn folds_must_part_the_judgements() {
     let (_, qrels) = example();
-    let folds = Folds::deal(&qrels, 2);
-    assert_eq!((folds.check(&qrels), folds.testing("4"), folds.testing("9")), (Ok(()), Some(1), None));
+    let folds = Folds::split(&qrels, 2);
+    assert_eq!((folds.check(&qrels), folds.test_fold("4"), folds.test_fold("9")), (Ok(()), Some(1), None));
     let broken = |change: &dyn Fn(&mut Folds)| {
         let mut folds = folds.clone();
         change(&mut folds);
@@ -173,7 +173,7 @@ fn twelve_topics_as_scipy_has_them() {
     let a = [0.91, 0.35, 0.62, 0.48, 0.77, 0.15, 0.83, 0.56, 0.29, 0.71, 0.44, 0.66];
     let b = [0.85, 0.41, 0.50, 0.48, 0.60, 0.22, 0.70, 0.49, 0.31, 0.52, 0.40, 0.58];
     let differences = Differences::new(a.iter().zip(b).map(|(a, b)| a - b));
-    let comparison = Comparison::of(&differences, SignificanceTest::StudentT);
+    let comparison = Comparison::new(&differences, SignificanceTest::StudentT);
     let (low, high) = comparison.interval.expect("an interval");
     for (value, expected) in [
         (comparison.p, 0.034_736_841_475_142_15),

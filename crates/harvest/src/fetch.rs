@@ -4,7 +4,7 @@ use super::robots::Rules;
 use super::state::{Kept, State, hash_of, hash_of_text};
 use super::{FetchError, HarvestError, HarvestOptions, Spent};
 use lodeseek_net::egress::{Egress, EgressError, EgressFault, Request, RequestLimits, Response};
-use lodeseek_rdf::intake::{self, Limits};
+use lodeseek_rdf::dump::{self, Limits};
 use oxiri::Iri;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -137,7 +137,7 @@ impl<'h> Fetcher<'h> {
         let total = self.options.file_time.min(self.time_left()?);
         let limits = RequestLimits { connect: CONNECT, total, bytes: bytes.min(self.options.file_bytes) };
         self.spent.requests += 1;
-        let request = self.egress.get(address).with_limits(limits).cancelled_by(self.options.cancellation.clone());
+        let request = self.egress.get(address).with_limits(limits).with_cancellation(self.options.cancellation.clone());
         let response = prepare(request).send().map_err(|error| self.spent_or(error))?;
         match response.status() {
             200..=299 | 304 => Ok(response),
@@ -160,13 +160,13 @@ impl<'h> Fetcher<'h> {
         }
         let mut target = address.to_owned();
         for _ in 0..HOSTS {
-            match self.send(&target, |request| prepare(request).staying()) {
-                Err(FetchError::Egress(EgressError { fault: EgressFault::Elsewhere(other), .. })) => target = other,
+            match self.send(&target, |request| prepare(request).with_same_origin_only()) {
+                Err(FetchError::Egress(EgressError { fault: EgressFault::OtherHost(other), .. })) => target = other,
                 answer => return answer,
             }
             self.ask_robots(&target)?;
         }
-        self.send(&target, |request| prepare(request).staying())
+        self.send(&target, |request| prepare(request).with_same_origin_only())
     }
 
     fn take_turn(&mut self, address: &str) -> Result<(), FetchError> {
@@ -253,7 +253,7 @@ impl<'h> Fetcher<'h> {
 
     /// What an error of a body means; its beginning stays where the rest may still come.
     fn broken(&self, error: io::Error, part: &Part) -> Result<FetchError, HarvestError> {
-        let Some(error) = EgressError::behind(&error).cloned() else {
+        let Some(error) = EgressError::find_in(&error).cloned() else {
             return Ok(HarvestError::Io { path: part.path.clone(), cause: error }.into());
         };
         let is_too_large = matches!(error.fault, EgressFault::TooLarge(_));
@@ -395,7 +395,7 @@ impl Part {
 }
 
 fn unpack(path: &Path) -> io::Result<()> {
-    io::copy(&mut intake::open(path, &Limits::default())?, &mut io::sink()).map(drop)
+    io::copy(&mut dump::open(path, &Limits::default())?, &mut io::sink()).map(drop)
 }
 
 #[cfg(test)]

@@ -191,7 +191,7 @@ mod tests {
         EgressPolicy {
             listed: vec![server.iri("/").parse().expect("a prefix")],
             others: OtherHosts::Refused,
-            inner: vec!["127.0.0.0/8".parse().expect("a network")],
+            private_networks: vec!["127.0.0.0/8".parse().expect("a network")],
         }
     }
 

@@ -3,7 +3,7 @@
 use super::*;
 use lodeseek_catalog::{DatasetId, Iris};
 use lodeseek_profile::Summary;
-use lodeseek_rdf::intake::Intake;
+use lodeseek_rdf::dump::DumpReader;
 use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
 use oxrdf::{NamedNode, Term};
 use proptest::prelude::*;
@@ -40,7 +40,7 @@ const WHOLE: &str = r#"<http://localhost:7878/dataset/t> a dcat:Dataset .
 fn graph(turtle: &str) -> TripleGraph {
     let mut builder = TripleGraphBuilder::new();
     let text = format!("{PREFIXES}{turtle}");
-    let reports = Intake::default().read(text.as_bytes(), "t.ttl", "http://e.org/", &mut builder);
+    let reports = DumpReader::default().read(text.as_bytes(), "t.ttl", "http://e.org/", &mut builder);
     assert!(reports.iter().all(|report| report.problems.is_empty()), "{reports:?}");
     builder.finish()
 }

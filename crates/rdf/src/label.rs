@@ -198,7 +198,7 @@ impl<'g> Labels<'g> {
 
     /// The literal that names a term; `None` where its label is its own text or a part of it.
     #[must_use]
-    pub fn naming(&self, id: TermId) -> Option<TermId> {
+    pub fn label_term(&self, id: TermId) -> Option<TermId> {
         self.chosen.get(&id).copied()
     }
 

@@ -1,7 +1,7 @@
 //! RDF itself: vocabulary, graphs in memory, labels, and the tolerant, guarded reading of any dump.
 
 mod canonical;
-pub mod intake;
+pub mod dump;
 mod label;
 mod language;
 mod output;
@@ -9,7 +9,7 @@ mod pretty;
 mod triples;
 pub mod vocab;
 
-pub use canonical::{Uncanonical, canonical_fingerprint};
+pub use canonical::{CanonicalizationError, canonical_fingerprint};
 pub use label::{LABEL_PROPERTIES, Labels, grouped, local_name, namespace, on_one_line, prefixed, words};
 pub use language::language_name;
 pub use output::{RdfSyntax, WriteError};

@@ -166,7 +166,7 @@ struct TermTable {
 
 impl TermTable {
     fn push(&mut self, text: &str, suffix: &str, kind: Kind) {
-        // Intake refuses literals long before they reach the four gigabytes that would not fit here.
+        // DumpReader refuses literals long before they reach the four gigabytes that would not fit here.
         let (text_len, suffix_len) = (text.len() as u32, suffix.len() as u32);
         self.entries.push(Entry { start: self.arena.len() as u64, text: text_len, suffix: suffix_len, kind });
         self.arena.push_str(text);
@@ -204,7 +204,7 @@ pub trait TripleSink {
     fn start_file(&mut self);
 
     /// Takes one triple.
-    fn take(&mut self, triple: OxTripleRef<'_>);
+    fn insert_triple(&mut self, triple: OxTripleRef<'_>);
 }
 
 /// Collects triples, term by term, into a [`TripleGraph`].
@@ -250,7 +250,7 @@ impl TripleGraphBuilder {
 
     /// Inserts a triple of a graph that was finished before: its blank nodes keep their labels, so that the graph becomes
     /// what it was, whatever the order of the triples.
-    pub fn insert_again<'a>(&mut self, triple: impl Into<OxTripleRef<'a>>) {
+    pub fn insert_with_labels<'a>(&mut self, triple: impl Into<OxTripleRef<'a>>) {
         self.insert_with(triple.into(), |builder, label| builder.intern(TermRef::Blank(label)));
     }
 
@@ -314,7 +314,7 @@ impl TripleSink for TripleGraphBuilder {
         Self::start_file(self);
     }
 
-    fn take(&mut self, triple: OxTripleRef<'_>) {
+    fn insert_triple(&mut self, triple: OxTripleRef<'_>) {
         self.insert(triple);
     }
 }
@@ -502,7 +502,7 @@ impl TripleGraph {
         )
     }
 
-    /// Writes the graph in the compact form that [`read_compact`](Self::read_compact) reads: terms, then triples, numbers
+    /// Writes the graph in the compact form that [`from_compact`](Self::from_compact) reads: terms, then triples, numbers
     /// as LEB128, triples as differences.
     ///
     /// The form is not compressed and carries no checksum: the store adds both.
@@ -534,7 +534,7 @@ impl TripleGraph {
 
     /// Reads what [`to_compact`](Self::to_compact) wrote; `None` where the bytes are of something else.
     #[must_use]
-    pub fn read_compact(bytes: &[u8]) -> Option<Self> {
+    pub fn from_compact(bytes: &[u8]) -> Option<Self> {
         let mut input = bytes;
         let count = usize::try_from(read_leb128(&mut input)?).ok()?;
         let mut entries = Vec::with_capacity(count.min(input.len()));
@@ -632,7 +632,7 @@ mod tests {
         #[test]
         fn the_compact_form_gives_the_graph_back(triples in triples()) {
             let graph = graph_of(&triples);
-            let again = TripleGraph::read_compact(&graph.to_compact()).expect("own form");
+            let again = TripleGraph::from_compact(&graph.to_compact()).expect("own form");
             prop_assert_eq!(again.triples(), graph.triples());
             for index in 0..graph.term_count() as u32 {
                 prop_assert_eq!(again.term(TermId(index)), graph.term(TermId(index)));
@@ -644,7 +644,7 @@ mod tests {
             let mut bytes = graph_of(&triples).to_compact();
             let place = place.index(bytes.len());
             bytes[place] = byte;
-            let _ = TripleGraph::read_compact(&bytes);
+            let _ = TripleGraph::from_compact(&bytes);
         }
 
         #[test]

@@ -3,7 +3,7 @@
 use super::AppState;
 use axum::Json;
 use axum::extract::State;
-use lodeseek_net::remote::EndpointStatistics;
+use lodeseek_net::sparql_client::EndpointStatistics;
 use serde_json::{Map, Value, json};
 
 pub(super) async fn endpoints(State(state): State<AppState>) -> Json<Value> {

@@ -243,9 +243,9 @@ impl Labelling {
             }
         }
         let mut builder = TripleGraphBuilder::new();
-        triples.into_iter().flatten().for_each(|triple| builder.insert_again(triple.as_ref()));
+        triples.into_iter().flatten().for_each(|triple| builder.insert_with_labels(triple.as_ref()));
         let labels = resources.labels(terms.iter().chain(&others))?;
-        labels.iter().for_each(|triple| builder.insert_again(triple.as_ref()));
+        labels.iter().for_each(|triple| builder.insert_with_labels(triple.as_ref()));
         Ok(Self { graph: builder.finish(), others })
     }
 

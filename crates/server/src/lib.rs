@@ -85,7 +85,7 @@ use axum::routing::get;
 use error::ApiError;
 use lodeseek_engine::{EngineError, Federation, IndexOptions, Indexer, Reranker, Searcher, index_folder};
 use lodeseek_net::egress::Egress;
-use lodeseek_net::remote::{ClientOptions, SparqlClient};
+use lodeseek_net::sparql_client::{ClientOptions, SparqlClient};
 use lodeseek_store::{Access, Services, SparqlLimits, Store};
 use operator::Operator;
 use std::io;

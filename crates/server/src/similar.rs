@@ -15,7 +15,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{Example, SimilarDatasets};
-use lodeseek_rdf::intake::{FileReport, Intake, Limits, Outcome};
+use lodeseek_rdf::dump::{FileReport, DumpReader, Limits, Outcome};
 use lodeseek_rdf::{TripleGraph, TripleGraphBuilder, TripleSink};
 use oxrdf::TripleRef;
 use serde::Deserialize;
@@ -294,9 +294,9 @@ impl Sent {
     /// Its triples; an error that tells what is wrong where there are none.
     fn read(self, base: &str) -> Result<(TripleGraph, Reading), ApiError> {
         let limits = Limits { decompressed_bytes: UNPACKED_BYTES, json_memory: 512 << 20, ..Limits::default() };
-        let intake = Intake::with_limits(limits);
+        let intake = DumpReader::with_limits(limits);
         let intake = match &self.media_type {
-            Some(media_type) => intake.announced_as(media_type),
+            Some(media_type) => intake.with_media_type(media_type),
             None => intake,
         };
         let mut graph = Bounded { builder: TripleGraphBuilder::new(), over: false };
@@ -350,7 +350,7 @@ impl TripleSink for Bounded {
         self.builder.start_file();
     }
 
-    fn take(&mut self, triple: TripleRef<'_>) {
+    fn insert_triple(&mut self, triple: TripleRef<'_>) {
         match self.builder.len() < EXAMPLE_TRIPLES {
             true => self.builder.insert(triple),
             false => self.over = true,

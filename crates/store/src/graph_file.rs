@@ -29,7 +29,7 @@ pub(super) fn write(home: &Path, graph: &TripleGraph) -> Result<String, StoreErr
     let version = version(&compact);
     let path = path(home, &version);
     // A file damaged by a failing disk or a power cut is made again.
-    if !path.exists() || read_compact(&path, &version).is_err() {
+    if !path.exists() || from_compact(&path, &version).is_err() {
         write_compact(&path, &compact)?;
     }
     Ok(version)
@@ -53,10 +53,10 @@ fn write_compact(path: &Path, compact: &[u8]) -> Result<(), StoreError> {
 
 /// Reads a graph; the reason where the file cannot be used.
 pub(super) fn read(path: &Path, expected: &str) -> Result<TripleGraph, String> {
-    TripleGraph::read_compact(&read_compact(path, expected)?).ok_or_else(|| "it is of another format".to_owned())
+    TripleGraph::from_compact(&from_compact(path, expected)?).ok_or_else(|| "it is of another format".to_owned())
 }
 
-fn read_compact(path: &Path, expected: &str) -> Result<Vec<u8>, String> {
+fn from_compact(path: &Path, expected: &str) -> Result<Vec<u8>, String> {
     let file = File::open(path).map_err(|error| error.to_string())?;
     let mut compact = Vec::new();
     FrameDecoder::new(file).read_to_end(&mut compact).map_err(|error| error.to_string())?;

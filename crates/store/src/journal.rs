@@ -7,7 +7,7 @@
 use super::load::{DatasetOutcome, DatasetReport, LoadReport};
 use super::{Stamp, Store, StoreError, graph_file};
 use lodeseek_catalog::DatasetId;
-use lodeseek_rdf::intake::FileReport;
+use lodeseek_rdf::dump::FileReport;
 use lodeseek_rdf::vocab::lodeseek;
 use oxrdf::NamedNodeRef;
 use oxsdatatypes::{DateTime, Double};
@@ -166,7 +166,7 @@ fn past_dataset(report: &DatasetReport) -> PastDataset {
 mod tests {
     use super::*;
     use lodeseek_catalog::Iris;
-    use lodeseek_rdf::intake::Outcome;
+    use lodeseek_rdf::dump::Outcome;
 
     fn dataset(id: &str, outcome: DatasetOutcome, files: Vec<FileReport>) -> DatasetReport {
         let id = DatasetId::new(id).expect("an id");

@@ -403,7 +403,7 @@ impl Store {
     fn read_graph(&self, graph: &NamedNode) -> Result<TripleGraph, StoreError> {
         let mut builder = TripleGraphBuilder::new();
         for quad in self.oxigraph.quads_for_pattern(None, None, None, Some(graph.as_ref().into())) {
-            builder.insert_again(blank::from_store(quad?).as_ref());
+            builder.insert_with_labels(blank::from_store(quad?).as_ref());
         }
         Ok(builder.finish())
     }

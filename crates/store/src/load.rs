@@ -6,7 +6,7 @@
 use super::counts::Counts;
 use super::{Stamp, Store, StoreError, blank, fingerprint, graph_file, journal};
 use lodeseek_catalog::{Catalog, Dataset, DatasetId, Distribution, LocalCopy, Location, dcat};
-use lodeseek_rdf::intake::{FileReport, Intake, Limits, Outcome};
+use lodeseek_rdf::dump::{FileReport, DumpReader, Limits, Outcome};
 use lodeseek_rdf::vocab::lodeseek;
 use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
 use oxrdf::{Literal, NamedNode, Triple};
@@ -441,12 +441,12 @@ fn parse_all(
 fn parse(dataset: Dataset, folder: &Path, store: &Store, limits: &Limits) -> Result<Parsed, StoreError> {
     let id = dataset.metadata.id.clone();
     let mut builder = TripleGraphBuilder::new();
-    let plain = Intake::with_limits(limits.clone());
+    let plain = DumpReader::with_limits(limits.clone());
     let mut files = Vec::new();
     for distribution in &dataset.distributions {
         let name = distribution.location.as_str();
         let intake = match &distribution.media_type {
-            Some(media_type) => plain.clone().announced_as(media_type),
+            Some(media_type) => plain.clone().with_media_type(media_type),
             None => plain.clone(),
         };
         match local_content(distribution, folder) {

@@ -3,7 +3,7 @@
 use super::pages::{Pages, Row};
 use super::query::Template;
 use super::{Budget, Over, Spent, SurveyError, SurveyOptions};
-use lodeseek_net::remote::{CallOptions, FailureKind, RemoteError, SparqlClient};
+use lodeseek_net::sparql_client::{CallOptions, FailureKind, RemoteError, SparqlClient};
 use oxrdf::NamedNode;
 
 /// Calls in a row without any answer after which an endpoint is left alone.

@@ -34,7 +34,7 @@ use asker::{Asker, Unanswered};
 use counts::{Listing, Partition};
 use description::Described;
 use lodeseek_catalog::{Dataset, DatasetId, Extent, Metadata, RemoteContent};
-use lodeseek_net::remote::{CallOptions, RemoteError, SparqlClient};
+use lodeseek_net::sparql_client::{CallOptions, RemoteError, SparqlClient};
 use lodeseek_rdf::TripleGraph;
 use oxrdf::NamedNode;
 use pages::{Pages, State};

@@ -177,7 +177,7 @@ mod tests {
     use super::*;
     use lodeseek_catalog::{DatasetId, Text};
     use lodeseek_rdf::TripleGraphBuilder;
-    use lodeseek_rdf::intake::Intake;
+    use lodeseek_rdf::dump::DumpReader;
 
     fn sequence(document: &FieldedDocument, field: Field) -> Vec<&str> {
         let text = document.field(field);
@@ -189,7 +189,7 @@ mod tests {
         let turtle = "@prefix e: <http://e.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
             e:a a e:City ; rdfs:label \"Alpha\" ; e:near e:b , _:x . e:City rdfs:label \"town\" .";
         let mut builder = TripleGraphBuilder::new();
-        Intake::default().read(turtle.as_bytes(), "t.ttl", "http://e.org/", &mut builder);
+        DumpReader::default().read(turtle.as_bytes(), "t.ttl", "http://e.org/", &mut builder);
         let metadata =
             Metadata { titles: vec![Text::plain("T")], ..Metadata::new(DatasetId::new("1").expect("an id")) };
         let document = FieldedDocument::of(&metadata, &builder.finish());

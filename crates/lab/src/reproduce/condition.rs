@@ -511,7 +511,7 @@ pub(super) fn compare_rows(
             Differences::new(reports[place].by_topic[measure].iter().map(|(topic, value)| value - others[topic]))
         };
         let mut column: Vec<Comparison> =
-            pairs.iter().map(|pair| Comparison::of(&differences(pair), SignificanceTest::StudentT)).collect();
+            pairs.iter().map(|pair| Comparison::new(&differences(pair), SignificanceTest::StudentT)).collect();
         let corrected = holm(&column.iter().map(|comparison| comparison.p).collect::<Vec<_>>());
         for (comparison, corrected) in column.iter_mut().zip(corrected) {
             comparison.corrected_p = corrected;

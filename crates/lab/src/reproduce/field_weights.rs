@@ -128,6 +128,6 @@ impl<'p> Lesson<'p> {
         }
         order.sort_unstable_by(before);
         let grades: Vec<Option<i32>> = order.into_iter().map(|(_, place)| self.documents[place].1).collect();
-        metric.of_grades(&grades, &self.judged)
+        metric.evaluate_grades(&grades, &self.judged)
     }
 }

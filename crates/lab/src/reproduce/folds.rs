@@ -13,7 +13,7 @@ use std::str::FromStr;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum FoldSource {
-    /// [`Folds::deal`].
+    /// [`Folds::split`].
     Dealt(usize),
     /// A folder, in ACORDAR's form.
     Folder(PathBuf),
@@ -36,7 +36,7 @@ impl FoldSource {
                 let topics = qrels.len();
                 let possible = (3..=topics).contains(count);
                 ensure!(possible, "{count} folds of {topics} topics: from 3 to {topics} are possible");
-                Ok(Folds::deal(qrels, *count))
+                Ok(Folds::split(qrels, *count))
             }
             Self::Folder(folder) => {
                 let folder = base.join(folder);

@@ -107,7 +107,7 @@ impl Laboratory<'_> {
     }
 
     fn searcher_for<'s>(&self, searchers: &'s Searchers, topic: &str) -> &'s Searcher {
-        searchers.of_fold(self.facts.folds.testing(topic).unwrap_or_default())
+        searchers.of_fold(self.facts.folds.test_fold(topic).unwrap_or_default())
     }
 
     fn rerank_as_given(&self, searchers: &Searchers) -> anyhow::Result<(Run, Option<String>)> {

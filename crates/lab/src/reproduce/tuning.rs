@@ -293,7 +293,7 @@ impl<'o> Lesson<'o> {
     fn value(&self, weights: &[f64]) -> f64 {
         let of = |topic: &LessonTopic| {
             let grades = topic.ranked(weights, self.depth);
-            self.objective.iter().map(|metric| metric.of_grades(&grades, &topic.judged)).sum::<f64>()
+            self.objective.iter().map(|metric| metric.evaluate_grades(&grades, &topic.judged)).sum::<f64>()
         };
         self.topics.iter().map(of).sum::<f64>() / (self.topics.len() * self.objective.len()).max(1) as f64
     }
@@ -388,10 +388,10 @@ mod tests {
     #[test]
     fn the_good_run_is_found() {
         let qrels = qrels();
-        let tuned = learned(&Folds::deal(&qrels, 5), &FusionTuning::default());
+        let tuned = learned(&Folds::split(&qrels, 5), &FusionTuning::default());
         assert_eq!((tuned.run.len(), tuned.folds.len(), tuned.pool), (10, 5, 4.0));
         for (topic, ranking) in tuned.run.iter() {
-            assert!((Metric::ndcg(1).of(&qrels, topic, ranking) - 1.0).abs() < 1e-12, "{topic}");
+            assert!((Metric::ndcg(1).evaluate(&qrels, topic, ranking) - 1.0).abs() < 1e-12, "{topic}");
         }
         for fold in &tuned.folds {
             assert!(
@@ -405,7 +405,7 @@ mod tests {
     #[test]
     fn of_methods_the_one_that_validates_best_is_taken_and_the_first_of_equals() {
         let methods = vec![Method::Mixed(Normalization::MinMax), Method::default()];
-        let tuned = learned(&Folds::deal(&qrels(), 5), &FusionTuning::default().with_methods(methods.clone()));
+        let tuned = learned(&Folds::split(&qrels(), 5), &FusionTuning::default().with_methods(methods.clone()));
         for fold in &tuned.folds {
             assert_eq!(fold.validated.iter().map(|(method, _)| *method).collect::<Vec<_>>(), methods);
             let best = fold.validated.iter().map(|(_, value)| *value).fold(f64::MIN, f64::max);
@@ -417,13 +417,13 @@ mod tests {
     #[test]
     fn a_topic_that_is_tested_is_not_learned_from() {
         let error = |folds: &Folds| FusionTuning::default().run(&runs(), folds, &|_| ()).expect_err("refused");
-        let mut folds = Folds::deal(&qrels(), 5);
+        let mut folds = Folds::split(&qrels(), 5);
         folds.0[1].train = qrels();
         assert_eq!(error(&folds), TuneError::Leak { fold: 1, topic: "1".to_owned() });
-        let mut folds = Folds::deal(&qrels(), 5);
+        let mut folds = Folds::split(&qrels(), 5);
         folds.0[3] = folds.0[2].clone();
         assert!(matches!(error(&folds), TuneError::TestedTwice { fold: 3, .. }));
-        let mut folds = Folds::deal(&qrels(), 5);
+        let mut folds = Folds::split(&qrels(), 5);
         folds.0[0].test = Qrels::default();
         assert_eq!(error(&folds), TuneError::Empty { fold: 0 });
         assert!(matches!(error(&Folds(Vec::new())), TuneError::Nothing(_)));
@@ -442,7 +442,7 @@ mod tests {
         #[test]
         fn test_judgements_change_no_weight(grades in proptest::collection::vec(0_i32..3, 8)) {
             let tuning = FusionTuning::default().with_methods(vec![Method::default(), Method::CombSum(Normalization::ZScore)]);
-            let folds = Folds::deal(&qrels(), 5);
+            let folds = Folds::split(&qrels(), 5);
             let mut other = folds.clone();
             for fold in &mut other.0 {
                 let topics: Vec<String> = fold.test.topics().map(str::to_owned).collect();
@@ -460,7 +460,7 @@ mod tests {
             for method in [Method::default(), Method::CombSum(Normalization::ZScore), Method::Mixed(Normalization::MinMax)] {
                 for metric in ["nDCG@2", "AP@3", "RR"].map(|name| name.parse::<Metric>().expect(name)) {
                     let lesson = Lesson::new(&runs, method, &[&qrels], std::slice::from_ref(&metric)).value(&weights);
-                    let of = |topic: &str| metric.of(&qrels, topic, &pool(&runs, method, topic).fuse(&weights));
+                    let of = |topic: &str| metric.evaluate(&qrels, topic, &pool(&runs, method, topic).fuse(&weights));
                     prop_assert!((lesson - mean(&qrels.topics().map(of).collect::<Vec<_>>())).abs() < 1e-12);
                 }
             }

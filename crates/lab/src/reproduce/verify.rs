@@ -132,7 +132,7 @@ impl Facts {
 
     /// The value of every judged topic; 0 where the run has no ranking.
     pub(super) fn values(&self, run: &Run, measure: Metric) -> BTreeMap<String, f64> {
-        let of = |topic: &String| run.ranking(topic).map_or(0.0, |ranking| measure.of(&self.qrels, topic, ranking));
+        let of = |topic: &String| run.ranking(topic).map_or(0.0, |ranking| measure.evaluate(&self.qrels, topic, ranking));
         self.topics.iter().map(|topic| (topic.clone(), of(topic))).collect()
     }
 

@@ -37,7 +37,7 @@ pub fn judged(
             negatives: Vec::new(),
             year: None,
             split: None,
-            fold: folds.testing(&topic.id),
+            fold: folds.test_fold(&topic.id),
         };
         if example.positives.is_empty() {
             data.left_out.add("topics without a relevant dataset in the home");

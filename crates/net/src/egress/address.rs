@@ -43,7 +43,7 @@ const NOT_PUBLIC_V6: [Ipv6Net; 4] = [
 const NAT64: Ipv6Net = v6(0x64, 0xff9b, 96);
 
 /// The address meant by one that only carries it: mapped (`::ffff:0:0/96`) or translated (`64:ff9b::/96`).
-fn meant(address: IpAddr) -> IpAddr {
+fn embedded_address(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V6(v6) if NAT64.contains(&v6) => {
             let [.., a, b, c, d] = v6.octets();
@@ -61,18 +61,19 @@ fn is_public(address: IpAddr) -> bool {
 }
 
 /// Whether an address may be connected to: a public one, or one of the networks that configuration opens.
-pub(super) fn is_open(address: IpAddr, inner: &[IpNet]) -> bool {
-    let meant = meant(address);
-    is_public(meant) || inner.iter().any(|network| network.contains(&meant))
+pub(super) fn is_open(address: IpAddr, private_networks: &[IpNet]) -> bool {
+    let meant = embedded_address(address);
+    is_public(meant) || private_networks.iter().any(|network| network.contains(&meant))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn open(address: &str, inner: &[&str]) -> bool {
-        let inner: Vec<IpNet> = inner.iter().map(|network| network.parse().expect("a network")).collect();
-        is_open(address.parse().expect("an address"), &inner)
+    fn open(address: &str, private_networks: &[&str]) -> bool {
+        let private_networks: Vec<IpNet> =
+            private_networks.iter().map(|network| network.parse().expect("a network")).collect();
+        is_open(address.parse().expect("an address"), &private_networks)
     }
 
     #[test]

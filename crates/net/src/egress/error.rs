@@ -1,4 +1,4 @@
-//! Why a request was not made or not answered.
+//! Why a request was not made or not started.
 
 use std::io;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ pub enum EgressFault {
     Redirected(#[source] Box<EgressFault>),
     /// A redirect to another host, which who asks follows itself.
     #[error("it redirects to another host")]
-    Elsewhere(String),
+    OtherHost(String),
     /// No connection.
     #[error("no connection ({0})")]
     Connect(io::ErrorKind),
@@ -95,9 +95,9 @@ impl EgressFault {
     }
 
     /// What an error of the HTTP library means.
-    pub(super) fn of_http(error: ureq::Error, answered: Answered) -> Self {
+    pub(super) fn from_http(error: ureq::Error, started: ResponseStarted) -> Self {
         match error {
-            ureq::Error::Io(error) => Self::of_io(&error, answered),
+            ureq::Error::Io(error) => Self::from_io(&error, started),
             ureq::Error::Timeout(_) => Self::TimedOut,
             ureq::Error::HostNotFound => Self::Unresolved,
             ureq::Error::ConnectionFailed => Self::Connect(io::ErrorKind::Other),
@@ -107,34 +107,34 @@ impl EgressFault {
         }
     }
 
-    pub(super) fn of_io(error: &io::Error, answered: Answered) -> Self {
+    pub(super) fn from_io(error: &io::Error, started: ResponseStarted) -> Self {
         let inner = error.get_ref();
         if let Some(fault) = inner.and_then(|inner| inner.downcast_ref::<Self>()) {
             return fault.clone();
         }
         match inner.and_then(|inner| inner.downcast_ref::<ureq::Error>()) {
             Some(ureq::Error::Timeout(_)) => return Self::TimedOut,
-            Some(ureq::Error::Io(error)) => return Self::of_io(error, answered),
+            Some(ureq::Error::Io(error)) => return Self::from_io(error, started),
             Some(ureq::Error::Rustls(_) | ureq::Error::Tls(_)) => return Self::Tls,
             Some(_) => return Self::Protocol,
             None => {}
         }
-        match (error.kind(), answered) {
+        match (error.kind(), started) {
             (io::ErrorKind::TimedOut, _) => Self::TimedOut,
-            (io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput, Answered::No) => Self::Tls,
-            (io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::Other, Answered::Yes) => {
+            (io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput, ResponseStarted::No) => Self::Tls,
+            (io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::Other, ResponseStarted::Yes) => {
                 Self::Protocol
             }
             (kind @ (io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe), _)
-            | (kind, Answered::Yes) => Self::Broken(kind),
-            (kind, Answered::No) => Self::Connect(kind),
+            | (kind, ResponseStarted::Yes) => Self::Broken(kind),
+            (kind, ResponseStarted::No) => Self::Connect(kind),
         }
     }
 }
 
 /// Whether the answer had begun.
 #[derive(Clone, Copy)]
-pub(super) enum Answered {
+pub(super) enum ResponseStarted {
     Yes,
     No,
 }
@@ -142,9 +142,9 @@ pub(super) enum Answered {
 impl EgressError {
     /// The error behind one of a [`Body`](super::Body)'s reader, however deep a parser wrapped it.
     #[must_use]
-    pub fn behind(error: &io::Error) -> Option<&Self> {
+    pub fn find_in(error: &io::Error) -> Option<&Self> {
         let inner = error.get_ref()?;
         let wrapped = || inner.downcast_ref::<io::Error>().or_else(|| Some(&**inner.downcast_ref::<Arc<io::Error>>()?));
-        inner.downcast_ref::<Self>().or_else(|| Self::behind(wrapped()?))
+        inner.downcast_ref::<Self>().or_else(|| Self::find_in(wrapped()?))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Whom a query, a catalogue or a document makes us ask is not ours to choose, so what may be asked is: http and https
 //! alone, what the policy lists, at addresses that are public unless configuration opens their network. The addresses
-//! checked are those connected to, since a name is resolved once. Redirects are followed by hand, at most [`REDIRECTS`],
+//! checked are those connected to, since a name is resolved once. Redirects are followed by hand, at most [`MAX_REDIRECTS`],
 //! each checked like the first request, none from https to http. There is no proxy: the environment's would undo all that.
 //!
 //! Every request has an end: a time for connecting, a time for all of it, the last byte included, a length of the answer
@@ -23,17 +23,18 @@ mod resolve;
 mod response;
 #[cfg(test)]
 pub(crate) mod tests;
-mod watch;
+mod cancellation;
 
+pub use cancellation::Cancellation;
 pub use error::{EgressError, EgressFault};
 pub use policy::{EgressPolicy, IriPrefix, OtherHosts, PrefixError};
 pub use resolve::{Resolve, SystemResolver};
 pub use response::{Body, Response};
-pub use watch::Cancellation;
 
-use error::Answered;
+use cancellation::{CancellableConnector, with_cancellation};
+use error::ResponseStarted;
 use ipnet::IpNet;
-use policy::{Reach, parse, redirected};
+use policy::{AddressScope, parse, redirect_target};
 use resolve::CheckedResolver;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -41,16 +42,15 @@ use ureq::Agent;
 use ureq::http;
 use ureq::unversioned::transport::{Connector, RustlsConnector, TcpConnector};
 use url::{Url, form_urlencoded};
-use watch::{WatchedConnector, working_for};
 
 /// How many redirects are followed.
-pub const REDIRECTS: usize = 3;
+pub const MAX_REDIRECTS: usize = 3;
 /// How the program names itself.
 const USER_AGENT: &str = concat!("lodeseek/", env!("CARGO_PKG_VERSION"));
 /// Bytes of the headers of an answer.
-const HEADERS: usize = 32 << 10;
+const MAX_HEADER_BYTES: usize = 32 << 10;
 /// How long a connection is kept for the next request.
-const IDLE: Duration = Duration::from_secs(10);
+const MAX_IDLE: Duration = Duration::from_secs(10);
 
 /// What one request may cost.
 #[derive(Clone, Copy, Debug)]
@@ -95,7 +95,7 @@ impl Egress {
     /// With names of one's own.
     #[must_use]
     pub fn with_resolver(policy: EgressPolicy, names: Arc<dyn Resolve>) -> Self {
-        let listed = agent(Arc::clone(&names), policy.inner.clone());
+        let listed = agent(Arc::clone(&names), policy.private_networks.clone());
         Self { listed, public: agent(names, Vec::new()), policy }
     }
 
@@ -148,26 +148,26 @@ impl Egress {
         }
     }
 
-    fn agent(&self, reach: Reach) -> &Agent {
-        match reach {
-            Reach::Listed => &self.listed,
-            Reach::Public => &self.public,
+    fn agent(&self, scope: AddressScope) -> &Agent {
+        match scope {
+            AddressScope::Listed => &self.listed,
+            AddressScope::Public => &self.public,
         }
     }
 }
 
-fn agent(names: Arc<dyn Resolve>, inner: Vec<IpNet>) -> Agent {
+fn agent(names: Arc<dyn Resolve>, private_networks: Vec<IpNet>) -> Agent {
     let config = Agent::config_builder()
         .proxy(None)
         .max_redirects(0)
         .max_redirects_will_error(false)
         .http_status_as_error(false)
         .user_agent(USER_AGENT)
-        .max_response_header_size(HEADERS)
-        .max_idle_age(IDLE)
+        .max_response_header_size(MAX_HEADER_BYTES)
+        .max_idle_age(MAX_IDLE)
         .build();
-    let connector = TcpConnector::default().chain(WatchedConnector).chain(RustlsConnector::default());
-    Agent::with_parts(config, connector, CheckedResolver { names, inner })
+    let connector = TcpConnector::default().chain(CancellableConnector).chain(RustlsConnector::default());
+    Agent::with_parts(config, connector, CheckedResolver { names, private_networks })
 }
 
 #[derive(Clone, Debug)]
@@ -224,15 +224,15 @@ impl Request<'_> {
         self
     }
 
-    /// Redirects to another host, if the policy allows them, are not followed but told ([`EgressFault::Elsewhere`]): who asks may
+    /// Redirects to another host, if the policy allows them, are not followed but told ([`EgressFault::OtherHost`]): who asks may
     /// have to ask that host something first.
-    pub fn staying(mut self) -> Self {
+    pub fn with_same_origin_only(mut self) -> Self {
         self.stays = true;
         self
     }
 
     /// When it is given up.
-    pub fn cancelled_by(mut self, cancellation: Cancellation) -> Self {
+    pub fn with_cancellation(mut self, cancellation: Cancellation) -> Self {
         self.cancellation = cancellation;
         self
     }
@@ -254,33 +254,33 @@ impl Request<'_> {
             first.query_pairs_mut().extend_pairs(&self.parameters);
         }
         let mut url = first.clone();
-        let mut reach = self.egress.policy.admit(&url)?;
-        for _ in 0..=REDIRECTS {
+        let mut scope = self.egress.policy.admit(&url)?;
+        for _ in 0..=MAX_REDIRECTS {
             let own = url.origin() == first.origin();
-            let (parts, body) = self.exchange(&url, reach, own, deadline)?.into_parts();
+            let (parts, body) = self.exchange(&url, scope, own, deadline)?.into_parts();
             let status = parts.status.as_u16();
             if !matches!(status, 301 | 302 | 303 | 307 | 308) {
                 let body = Body::new(body.into_reader(), shown.to_owned(), self.limits.bytes, self.cancellation);
                 return Ok(Response::new(parts, url.into(), body));
             }
             let location = parts.headers.get(http::header::LOCATION).and_then(|value| value.to_str().ok());
-            url = redirected(&url, location.ok_or(EgressFault::Location)?)?;
+            url = redirect_target(&url, location.ok_or(EgressFault::Location)?)?;
             tracing::debug!(iri = shown, target = %url, "redirected");
-            reach = self.egress.policy.admit(&url).map_err(|fault| EgressFault::Redirected(Box::new(fault)))?;
+            scope = self.egress.policy.admit(&url).map_err(|fault| EgressFault::Redirected(Box::new(fault)))?;
             if self.stays && url.origin() != first.origin() {
-                return Err(EgressFault::Elsewhere(url.into()));
+                return Err(EgressFault::OtherHost(url.into()));
             }
             if status == 303 && !matches!(self.method, Method::Head) {
                 self.method = Method::Get;
             }
         }
-        Err(EgressFault::Redirects(REDIRECTS))
+        Err(EgressFault::Redirects(MAX_REDIRECTS))
     }
 
     fn exchange(
         &self,
         url: &Url,
-        reach: Reach,
+        scope: AddressScope,
         own: bool,
         deadline: Instant,
     ) -> Result<http::Response<ureq::Body>, EgressFault> {
@@ -291,8 +291,8 @@ impl Request<'_> {
         if left.is_zero() {
             return Err(EgressFault::TimedOut);
         }
-        let agent = self.egress.agent(reach);
-        let answer = working_for(&self.cancellation, || match &self.method {
+        let agent = self.egress.agent(scope);
+        let answer = with_cancellation(&self.cancellation, || match &self.method {
             Method::Get => self.run(agent, self.head(url, own), (), left),
             Method::Head => self.run(agent, self.head(url, own).method("HEAD"), (), left),
             Method::Post { content_type, body } => {
@@ -300,7 +300,7 @@ impl Request<'_> {
                 self.run(agent, head, body, left)
             }
         });
-        answer.map_err(|error| EgressFault::of_http(error, Answered::No))
+        answer.map_err(|error| EgressFault::from_http(error, ResponseStarted::No))
     }
 
     fn head(&self, url: &Url, own: bool) -> http::request::Builder {

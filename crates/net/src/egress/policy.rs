@@ -12,7 +12,7 @@ use url::Url;
 ///
 /// let policy = EgressPolicy {
 ///     listed: vec!["https://query.wikidata.org/sparql".parse()?, "http://localhost:7200/repositories".parse()?],
-///     inner: vec!["127.0.0.0/8".parse()?],
+///     private_networks: vec!["127.0.0.0/8".parse()?],
 ///     ..EgressPolicy::default()
 /// };
 /// assert_eq!(policy.others, OtherHosts::Refused);
@@ -27,7 +27,8 @@ pub struct EgressPolicy {
     pub others: OtherHosts,
     /// Networks that are not public but may be connected to, for what is listed alone: no query makes the program look
     /// around in them.
-    pub inner: Vec<IpNet>,
+    #[serde(alias = "inner")]
+    pub private_networks: Vec<IpNet>,
 }
 
 /// What becomes of a request to a host that is not listed.
@@ -83,12 +84,12 @@ impl IriPrefix {
 fn is_under(prefix: &str, path: &str) -> bool {
     let Some(rest) = path.strip_prefix(prefix) else { return false };
     let at_boundary = rest.is_empty() || rest.starts_with('/') || prefix.ends_with('/');
-    at_boundary && (prefix == "/" || !climbs(rest))
+    at_boundary && (prefix == "/" || !has_parent_segment(rest))
 }
 
 /// Whether a server may read the path as one that leaves the prefix. Plain `..` is gone by now: this is about what some
 /// servers decode later (`%2e%2e`, `%2f`, `%252e`) or take for it (`..;`).
-fn climbs(rest: &str) -> bool {
+fn has_parent_segment(rest: &str) -> bool {
     let rest = rest.to_ascii_lowercase();
     ["%2e", "%2f", "%5c", "%25"].iter().any(|code| rest.contains(code))
         || rest.split('/').any(|segment| segment.starts_with(".."))
@@ -96,7 +97,7 @@ fn climbs(rest: &str) -> bool {
 
 /// By which part of the policy a request may be made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Reach {
+pub(super) enum AddressScope {
     /// It is listed: networks opened by configuration may be connected to.
     Listed,
     /// Public addresses alone.
@@ -104,13 +105,17 @@ pub(super) enum Reach {
 }
 
 impl EgressPolicy {
-    pub(super) fn admit(&self, url: &Url) -> Result<Reach, EgressFault> {
+    pub(super) fn admit(&self, url: &Url) -> Result<AddressScope, EgressFault> {
         check(url)?;
         if self.listed.iter().any(|prefix| prefix.covers(url)) {
-            return Ok(Reach::Listed);
+            return Ok(AddressScope::Listed);
         }
         let usual = url.port_or_known_default().is_some_and(|port| matches!(port, 80 | 443 | 1024..));
-        if self.others == OtherHosts::AnyPublic && usual { Ok(Reach::Public) } else { Err(EgressFault::NotListed) }
+        if self.others == OtherHosts::AnyPublic && usual {
+            Ok(AddressScope::Public)
+        } else {
+            Err(EgressFault::NotListed)
+        }
     }
 }
 
@@ -139,7 +144,7 @@ pub(super) fn parse(iri: &str) -> Result<Url, EgressFault> {
 }
 
 /// Where a redirect leads, if it may lead there.
-pub(super) fn redirected(from: &Url, location: &str) -> Result<Url, EgressFault> {
+pub(super) fn redirect_target(from: &Url, location: &str) -> Result<Url, EgressFault> {
     let joined = is_clean(location).then(|| from.join(location).ok()).flatten();
     let mut url = joined.ok_or(EgressFault::Location)?;
     if from.scheme() == "https" && url.scheme() == "http" {
@@ -159,7 +164,7 @@ mod tests {
 
     fn policy(listed: &[&str], others: OtherHosts) -> EgressPolicy {
         let listed = listed.iter().map(|prefix| prefix.parse().expect("a prefix")).collect();
-        EgressPolicy { listed, others, inner: Vec::new() }
+        EgressPolicy { listed, others, private_networks: Vec::new() }
     }
 
     fn admits(policy: &EgressPolicy, iri: &str) -> bool {
@@ -175,9 +180,12 @@ mod tests {
 
     #[test]
     fn a_policy_is_read_or_refused_whole() {
-        let text = r#"{"listed": ["http://localhost:7200/"], "others": "any-public", "inner": ["127.0.0.0/8"]}"#;
+        let text =
+            r#"{"listed": ["http://localhost:7200/"], "others": "any-public", "private-networks": ["127.0.0.0/8"]}"#;
         let policy: EgressPolicy = serde_json::from_str(text).expect("a policy");
-        assert_eq!((policy.listed.len(), policy.others, policy.inner.len()), (1, OtherHosts::AnyPublic, 1));
+        assert_eq!((policy.listed.len(), policy.others, policy.private_networks.len()), (1, OtherHosts::AnyPublic, 1));
+        let former_name: EgressPolicy = serde_json::from_str(r#"{"inner": ["127.0.0.0/8"]}"#).expect("a policy");
+        assert_eq!(former_name.private_networks.len(), 1);
         for text in [
             r#"{"listed": ["example.org"]}"#,
             r#"{"listed": ["ftp://example.org/"]}"#,
@@ -258,7 +266,7 @@ mod tests {
     #[test]
     fn redirects_never_lose_the_lock() {
         let from = parse("https://good.example/a/b").expect("an IRI");
-        let to = |location: &str| redirected(&from, location).map(String::from);
+        let to = |location: &str| redirect_target(&from, location).map(String::from);
         assert_eq!(to("c?d#e"), Ok("https://good.example/a/c?d".to_owned()));
         assert_eq!(to("//other.example/"), Ok("https://other.example/".to_owned()));
         assert_eq!(to("http://good.example/"), Err(EgressFault::Downgrade));

@@ -1,8 +1,8 @@
 //! From names to addresses, once: what is checked here is what the connection is made to.
 
 use super::address::is_open;
+use super::cancellation;
 use super::error::EgressFault;
-use super::watch;
 use ipnet::IpNet;
 use std::fmt;
 use std::io;
@@ -17,7 +17,7 @@ use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::NextTimeout;
 
 /// How many of a host's addresses are tried.
-const TRIED: usize = 16;
+const MAX_ADDRESSES: usize = 16;
 
 /// From the name of a host to its addresses.
 pub trait Resolve: Send + Sync {
@@ -39,12 +39,15 @@ impl Resolve for SystemResolver {
 pub(super) struct CheckedResolver {
     pub(super) names: Arc<dyn Resolve>,
     /// Networks that are not public, and open all the same.
-    pub(super) inner: Vec<IpNet>,
+    pub(super) private_networks: Vec<IpNet>,
 }
 
 impl fmt::Debug for CheckedResolver {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("CheckedResolver").field("inner", &self.inner).finish_non_exhaustive()
+        formatter
+            .debug_struct("CheckedResolver")
+            .field("private_networks", &self.private_networks)
+            .finish_non_exhaustive()
     }
 }
 
@@ -52,7 +55,7 @@ impl Resolver for CheckedResolver {
     fn resolve(&self, uri: &Uri, _: &Config, timeout: NextTimeout) -> Result<ResolvedSocketAddrs, ureq::Error> {
         let found = self.look_up(uri, *timeout.after).map_err(EgressFault::into_io)?;
         let mut addresses = self.empty();
-        found.into_iter().take(TRIED).for_each(|address| addresses.push(address));
+        found.into_iter().take(MAX_ADDRESSES).for_each(|address| addresses.push(address));
         Ok(addresses)
     }
 }
@@ -73,7 +76,7 @@ impl CheckedResolver {
         if found.is_empty() {
             return Err(EgressFault::Unresolved);
         }
-        match found.iter().find(|address| !is_open(address.ip(), &self.inner)) {
+        match found.iter().find(|address| !is_open(address.ip(), &self.private_networks)) {
             Some(closed) => {
                 tracing::warn!(host, address = %closed, "refused to connect: not a public address");
                 Err(EgressFault::Address)
@@ -99,11 +102,11 @@ impl CheckedResolver {
 fn receive<T>(receiver: &Receiver<T>, timeout: Duration) -> Result<T, EgressFault> {
     let start = Instant::now();
     loop {
-        if watch::is_cancelled() {
+        if cancellation::is_cancelled() {
             return Err(EgressFault::Cancelled);
         }
         let left = timeout.saturating_sub(start.elapsed());
-        match receiver.recv_timeout(left.min(watch::GLANCE)) {
+        match receiver.recv_timeout(left.min(cancellation::POLL_INTERVAL)) {
             Ok(found) => return Ok(found),
             Err(RecvTimeoutError::Timeout) if left.is_zero() => return Err(EgressFault::TimedOut),
             Err(RecvTimeoutError::Timeout) => {}

@@ -1,7 +1,7 @@
 //! Answers, read within their bounds.
 
-use super::error::{Answered, EgressError, EgressFault};
-use super::watch::{Cancellation, working_for};
+use super::cancellation::{Cancellation, with_cancellation};
+use super::error::{EgressError, EgressFault, ResponseStarted};
 use std::fmt;
 use std::io::{self, Read};
 use std::time::Duration;
@@ -22,7 +22,7 @@ impl Response {
         Self { status: parts.status.as_u16(), headers: parts.headers, address, body }
     }
 
-    /// Who answered: what was asked, or what it redirected to in the end.
+    /// Who started: what was asked, or what it redirected to in the end.
     #[must_use]
     pub fn address(&self) -> &str {
         &self.address
@@ -67,7 +67,7 @@ impl Response {
 
 /// A body: at most as long, in time and in bytes after decompression, as the request allowed.
 ///
-/// Its errors carry an [`EgressError`], found by [`EgressError::behind`].
+/// Its errors carry an [`EgressError`], found by [`EgressError::find_in`].
 pub struct Body {
     reader: Box<dyn Read + Send>,
     iri: String,
@@ -87,8 +87,8 @@ impl Body {
             return Err(EgressFault::Cancelled);
         }
         let reader = &mut self.reader;
-        let read = working_for(&self.cancellation, || reader.read(buffer));
-        let length = read.map_err(|error| EgressFault::of_io(&error, Answered::Yes))?;
+        let read = with_cancellation(&self.cancellation, || reader.read(buffer));
+        let length = read.map_err(|error| EgressFault::from_io(&error, ResponseStarted::Yes))?;
         self.read += length as u64;
         if self.read > self.limit { Err(EgressFault::TooLarge(self.limit)) } else { Ok(length) }
     }

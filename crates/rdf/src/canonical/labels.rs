@@ -2,10 +2,10 @@
 //!
 //! Sophia bounds how deep it looks and what it permutes, not how often: nodes that are alike in a net of others like them
 //! cost exponentially with both limits kept. It looks at a node by asking for the label of each of its neighbours, so the
-//! terms it is given count how often they are asked ([`Meter`]) and break off by unwinding, which is caught here.
+//! terms it is dataset count how often they are asked ([`WorkMeter`]) and break off by unwinding, which is caught here.
 
 use super::super::{LiteralKind, TermId, TermRef, Triple, TripleGraph};
-use super::Uncanonical;
+use super::CanonicalizationError;
 use sophia::api::MownStr;
 use sophia::api::dataset::{Dataset, SetDataset};
 use sophia::api::quad::Spog;
@@ -20,42 +20,44 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 const XSD_STRING: &str = "http://www.w3.org/2001/XMLSchema#string";
 
 /// How far Sophia walks from a node, one call within another: more could outgrow the stack of a thread.
-pub(super) const DEPTH: usize = 100;
+pub(super) const MAX_DEPTH: usize = 100;
 /// Neighbours of a node that look the same: all their orders are tried.
-const PERMUTED: usize = 6;
+const MAX_PERMUTED: usize = 6;
 /// Looks at a node's neighbour, each as dear as what Sophia copies for it: the largest set of linked blank nodes.
-const WORK: usize = 100_000_000;
+const WORK_BUDGET: usize = 100_000_000;
 /// Looks at each place of a triple that every graph takes.
-const ALWAYS: usize = 16;
+const BASE_WORK_PER_TRIPLE: usize = 16;
 
 /// The labels of a graph's blank nodes in the order of their ids.
-pub(super) fn canonical(graph: &TripleGraph, triples: &[Triple]) -> Result<Vec<Box<str>>, Uncanonical> {
+pub(super) fn canonical(graph: &TripleGraph, triples: &[Triple]) -> Result<Vec<Box<str>>, CanonicalizationError> {
     let blanks = graph.blank_nodes();
     let count = blanks.end.index() - blanks.start.index();
     if count == 0 {
         return Ok(Vec::new());
     }
-    let budget = triples.len() * ALWAYS + WORK / largest_net(&blanks, triples);
-    let meter = Meter(Cell::new(budget));
-    let given = Given { graph, triples, meter: &meter };
-    let depth_factor = DEPTH as f32 / count as f32;
+    let budget = triples.len() * BASE_WORK_PER_TRIPLE + WORK_BUDGET / largest_component(&blanks, triples);
+    let meter = WorkMeter(Cell::new(budget));
+    let dataset = MeteredDataset { graph, triples, meter: &meter };
+    let depth_factor = MAX_DEPTH as f32 / count as f32;
     let relabelled = catch_unwind(AssertUnwindSafe(|| {
-        relabel_with::<Sha256, _>(&given, depth_factor, PERMUTED).map(|(_, labels)| labels)
+        relabel_with::<Sha256, _>(&dataset, depth_factor, MAX_PERMUTED).map(|(_, labels)| labels)
     }));
     let labels = match relabelled {
-        Ok(labels) => labels.map_err(|error| Uncanonical::TooIntricate(error.to_string()))?,
-        Err(cause) if cause.is::<Spent>() => {
-            return Err(Uncanonical::TooIntricate(format!("{budget} looks at neighbours did not do")));
+        Ok(labels) => labels.map_err(|error| CanonicalizationError::TooComplex(error.to_string()))?,
+        Err(cause) if cause.is::<BudgetExhausted>() => {
+            return Err(CanonicalizationError::TooComplex(format!("{budget} looks at neighbours did not do")));
         }
         Err(cause) => resume_unwind(cause),
     };
     let ids = blanks.start.0..blanks.end.0;
     let label = |id| labels.get(graph.term(TermId(id)).text()).map(|label| label.as_str().into());
-    ids.map(label).collect::<Option<_>>().ok_or_else(|| Uncanonical::TooIntricate("a node got no label".to_owned()))
+    ids.map(label)
+        .collect::<Option<_>>()
+        .ok_or_else(|| CanonicalizationError::TooComplex("a node got no label".to_owned()))
 }
 
 /// The size of the largest set of blank nodes that triples link to each other.
-fn largest_net(blanks: &Range<TermId>, triples: &[Triple]) -> usize {
+fn largest_component(blanks: &Range<TermId>, triples: &[Triple]) -> usize {
     let first = blanks.start.index();
     let mut above: Vec<usize> = (0..blanks.end.index() - first).collect();
     let root = |above: &mut Vec<usize>, mut place: usize| {
@@ -77,28 +79,28 @@ fn largest_net(blanks: &Range<TermId>, triples: &[Triple]) -> usize {
 
 /// Looks that are left.
 #[derive(Debug)]
-struct Meter(Cell<usize>);
+struct WorkMeter(Cell<usize>);
 
 /// Nothing is left.
-struct Spent;
+struct BudgetExhausted;
 
-impl Meter {
+impl WorkMeter {
     fn tick(&self) {
         match self.0.get().checked_sub(1) {
             Some(left) => self.0.set(left),
-            None => resume_unwind(Box::new(Spent)),
+            None => resume_unwind(Box::new(BudgetExhausted)),
         }
     }
 }
 
 /// The triples with blank nodes, as Sophia has them.
-struct Given<'g> {
+struct MeteredDataset<'g> {
     graph: &'g TripleGraph,
     triples: &'g [Triple],
-    meter: &'g Meter,
+    meter: &'g WorkMeter,
 }
 
-impl Dataset for Given<'_> {
+impl Dataset for MeteredDataset<'_> {
     type Quad<'x>
         = Spog<Metered<'x>>
     where
@@ -112,13 +114,13 @@ impl Dataset for Given<'_> {
 }
 
 /// A [`TripleGraph`] has each triple once.
-impl SetDataset for Given<'_> {}
+impl SetDataset for MeteredDataset<'_> {}
 
 /// A term that counts how often it is asked for its label.
 #[derive(Clone, Copy, Debug)]
 struct Metered<'g> {
     term: TermRef<'g>,
-    meter: &'g Meter,
+    meter: &'g WorkMeter,
 }
 
 impl Metered<'_> {

@@ -4,13 +4,13 @@ use super::super::{LiteralKind, TermId, TermRef, TripleGraph};
 use std::cmp::Ordering;
 
 /// A graph whose blank nodes have their canonical labels.
-pub(super) struct Lines<'g> {
+pub(super) struct CanonicalLines<'g> {
     graph: &'g TripleGraph,
     /// By the place among the graph's blank nodes.
     labels: Vec<Box<str>>,
 }
 
-impl<'g> Lines<'g> {
+impl<'g> CanonicalLines<'g> {
     pub(super) fn new(graph: &'g TripleGraph, labels: Vec<Box<str>>) -> Self {
         Self { graph, labels }
     }

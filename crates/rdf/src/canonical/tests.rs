@@ -1,6 +1,6 @@
 use super::*;
 use crate::TripleGraphBuilder;
-use crate::intake::Intake;
+use crate::dump::DumpReader;
 use proptest::prelude::*;
 use sophia::api::prelude::QuadSource;
 use sophia::api::quad::Spog;
@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 
 fn graph(text: &str, name: &str) -> TripleGraph {
     let mut builder = TripleGraphBuilder::new();
-    let reports = Intake::default().read(text.as_bytes(), name, "http://e.org/", &mut builder);
-    assert!(reports.iter().all(crate::intake::FileReport::is_clean), "{reports:?}");
+    let reports = DumpReader::default().read(text.as_bytes(), name, "http://e.org/", &mut builder);
+    assert!(reports.iter().all(crate::dump::FileReport::is_clean), "{reports:?}");
     builder.finish()
 }
 
-fn of(text: &str, name: &str) -> Result<String, Uncanonical> {
+fn fingerprint(text: &str, name: &str) -> Result<String, CanonicalizationError> {
     canonical_fingerprint(&graph(text, name))
 }
 
@@ -47,11 +47,11 @@ fn neither_syntax_nor_order_nor_labels_matter() {
          _:l1 <{rdf}first> <http://e.org/b> .
          <http://e.org/a> <http://e.org/p> _:x ."
     );
-    let found = of(turtle, "a.ttl").expect("a fingerprint");
-    assert_eq!(found, of(&lines, "a.nt").expect("a fingerprint"));
+    let found = fingerprint(turtle, "a.ttl").expect("a fingerprint");
+    assert_eq!(found, fingerprint(&lines, "a.nt").expect("a fingerprint"));
     assert_eq!(found, by_sophia(&lines));
     let other = lines.replace("_:z <http://e.org/q> \"x\"@en", "_:x <http://e.org/q> \"x\"@en");
-    assert_ne!(found, of(&other, "a.nt").expect("a fingerprint"));
+    assert_ne!(found, fingerprint(&other, "a.nt").expect("a fingerprint"));
     let empty = TripleGraphBuilder::new().finish();
     assert_eq!(canonical_fingerprint(&empty).expect("of nothing"), by_sophia(""));
 }
@@ -60,7 +60,7 @@ fn neither_syntax_nor_order_nor_labels_matter() {
 fn language_tags_are_one_in_any_case() {
     let tagged = |tags: &[&str]| {
         let lines: Vec<String> = tags.iter().map(|tag| format!("<ex:a> <ex:p> \"x\"@{tag} .\n")).collect();
-        of(&lines.concat(), "a.nt").expect("a fingerprint")
+        fingerprint(&lines.concat(), "a.nt").expect("a fingerprint")
     };
     assert_eq!(tagged(&["EN", "en"]), tagged(&["En"]));
     assert_ne!(tagged(&["en"]), tagged(&["de"]));
@@ -95,7 +95,7 @@ fn lines(triples: &[(u8, u8, u8)], label: impl Fn(u8) -> String) -> String {
 proptest! {
     #[test]
     fn a_graph_without_blank_nodes_has_sophias_hash(lines in named()) {
-        prop_assert_eq!(of(&lines, "a.nt").expect("a fingerprint"), by_sophia(&lines));
+        prop_assert_eq!(fingerprint(&lines, "a.nt").expect("a fingerprint"), by_sophia(&lines));
     }
 
     #[test]
@@ -104,8 +104,8 @@ proptest! {
         let mut reversed = triples.clone();
         reversed.reverse();
         let second = lines(&reversed, |place| format!("_:m{}", (place + turn) % 6));
-        let found = of(&first, "a.nt").expect("a fingerprint");
-        prop_assert_eq!(&found, &of(&second, "b.nt").expect("a fingerprint"));
+        let found = fingerprint(&first, "a.nt").expect("a fingerprint");
+        prop_assert_eq!(&found, &fingerprint(&second, "b.nt").expect("a fingerprint"));
         prop_assert_eq!(found, by_sophia(&first));
     }
 }
@@ -129,8 +129,8 @@ fn graphs_made_to_take_forever_are_given_up_soon() {
         ("a long circle", circle(20_000, &[1])),
         ("a long chain", chain),
     ] {
-        let found = of(&hostile, "a.nt");
-        assert!(matches!(found, Err(Uncanonical::TooIntricate(_))), "{name}: {found:?}");
+        let found = fingerprint(&hostile, "a.nt");
+        assert!(matches!(found, Err(CanonicalizationError::TooComplex(_))), "{name}: {found:?}");
     }
     assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
 }
@@ -139,6 +139,6 @@ fn graphs_made_to_take_forever_are_given_up_soon() {
 #[test]
 fn alike_nodes_within_the_limits_have_a_fingerprint() {
     let cycles: String = (0..500).map(|cycle| circle(6, &[1]).replace("_:n", &format!("_:c{cycle}n"))).collect();
-    assert!(of(&cycles, "a.nt").is_ok());
-    assert!(of(&circle(labels::DEPTH, &[1]), "a.nt").is_ok());
+    assert!(fingerprint(&cycles, "a.nt").is_ok());
+    assert!(fingerprint(&circle(labels::MAX_DEPTH, &[1]), "a.nt").is_ok());
 }

@@ -89,7 +89,7 @@ impl<F: Fn(&str) -> KeywordSet> KeywordMatcher for ByLabel<F> {
             held[id.index()] = (self.0)(graph.term(id).text());
         }
         for id in graph.iris() {
-            held[id.index()] = match (labels.naming(id), graph.term(id)) {
+            held[id.index()] = match (labels.label_term(id), graph.term(id)) {
                 (Some(label), _) => held[label.index()],
                 (None, TermRef::Iri(iri)) => (self.0)(local_name(iri)),
                 (None, _) => KeywordSet::NONE,

@@ -5,7 +5,7 @@ use super::{CollectionSpec, TextForm};
 use anyhow::ensure;
 use lodeseek_catalog::{Catalog, DatasetId, Metadata, Scheme, Text, Theme};
 use lodeseek_eval::digest;
-use lodeseek_eval::{Qrels, ResearchTopic, judged};
+use lodeseek_eval::{Qrels, ResearchTopic, match_judgements};
 use rustc_hash::FxHashMap;
 use std::path::Path;
 
@@ -35,7 +35,7 @@ impl Collection {
             ensure!(found == *expected, "{} is not the one expected: SHA-256 {found}, not {expected}", path.display());
         }
         let topics = ResearchTopic::read(&data.join(&spec.topics))?;
-        let (topics, qrels) = judged(topics, &Qrels::read(&data.join(&spec.qrels))?);
+        let (topics, qrels) = match_judgements(topics, &Qrels::read(&data.join(&spec.qrels))?);
         let catalog = Catalog::read(&data.join(&spec.catalog))?;
         ensure!(catalog.problems.is_empty(), "{}", catalog.problems.join("; "));
         let dataset = |metadata: Metadata| Dataset { year: metadata.first_year(), metadata };

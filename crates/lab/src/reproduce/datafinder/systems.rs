@@ -143,8 +143,8 @@ impl<'l> Laboratory<'l> {
 
     /// Each fold's topics are ranked with what gave the topics of all other folds the best mean average precision.
     fn tuned_bm25(&mut self, form: TextForm, queries: &[Query], years: Years) -> anyhow::Result<Rankings> {
-        let folds = Folds::deal(&self.collection.qrels, FOLDS);
-        let fold_of = |query: &Query| folds.testing(&self.collection.topics[query.topic].id);
+        let folds = Folds::split(&self.collection.qrels, FOLDS);
+        let fold_of = |query: &Query| folds.test_fold(&self.collection.topics[query.topic].id);
         let by_fold: Vec<Option<usize>> = queries.iter().map(fold_of).collect();
         let precision: Metric = "AP".parse()?;
         let mut best = vec![(f64::NEG_INFINITY, Ranking::default()); queries.len()];
@@ -167,7 +167,7 @@ impl<'l> Laboratory<'l> {
     /// The values of a measure, in the order of the queries.
     pub(super) fn values(&self, rankings: &[Ranking], queries: &[Query], measure: Metric) -> Vec<f64> {
         let id = |query: &Query| &self.collection.topics[query.topic].id;
-        let of = |(ranking, query)| measure.of(&self.collection.qrels, id(query), ranking);
+        let of = |(ranking, query)| measure.evaluate(&self.collection.qrels, id(query), ranking);
         rankings.iter().zip(queries).map(of).collect()
     }
 

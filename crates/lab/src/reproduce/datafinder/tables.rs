@@ -5,7 +5,7 @@ use super::{ConcealedSpec, Rankings, SystemSpec, View, Years, part_name};
 use crate::reproduce::condition::{Average, compare_rows};
 use crate::reproduce::report::{Cell, RowReport, Spread, TableReport};
 use lodeseek_eval::{
-    Comparison, Differences, Draws, Metric, QueryForm, QueryPart, Resampling, Samples, SignificanceTest, mean,
+    Comparison, Differences, SamplingMethod, Metric, QueryForm, QueryPart, Resampling, TopicSamples, SignificanceTest, mean,
 };
 use std::collections::BTreeMap;
 
@@ -16,19 +16,19 @@ const PRECISION: usize = 2;
 /// The name of the table of average precision alone.
 pub(super) const OVERVIEW: &str = "overview";
 /// Draws of topics, where they are drawn as they should.
-const BOOTSTRAP: Resampling = Resampling { samples: 10_000, seed: Samples::PUBLISHED.seed };
+const BOOTSTRAP: Resampling = Resampling { samples: 10_000, seed: TopicSamples::PUBLISHED.seed };
 
 /// Topics drawn both ways.
 struct Drawn {
-    bootstrap: Samples,
-    published: Samples,
+    bootstrap: TopicSamples,
+    published: TopicSamples,
 }
 
 impl Drawn {
     fn of(topics: usize) -> Self {
         Self {
-            bootstrap: Samples::new(topics, Draws::Bootstrap, BOOTSTRAP),
-            published: Samples::new(topics, Draws::AsDataFinder, Samples::PUBLISHED),
+            bootstrap: TopicSamples::new(topics, SamplingMethod::Bootstrap, BOOTSTRAP),
+            published: TopicSamples::new(topics, SamplingMethod::DataFinder, TopicSamples::PUBLISHED),
         }
     }
 
@@ -125,12 +125,12 @@ impl Laboratory<'_> {
     pub(super) fn concealed(&mut self, spec: &ConcealedSpec) -> anyhow::Result<TableReport> {
         let mut rows = Vec::new();
         for part in QueryPart::ALL {
-            let concealing = |whole: &Query| {
-                let text = self.collection.topics[whole.topic].concealing(part, spec.form)?;
+            let without_part = |whole: &Query| {
+                let text = self.collection.topics[whole.topic].without_part(part, spec.form)?;
                 Some((whole.clone(), Query { text, ..*whole }))
             };
             let (whole, without): (Vec<Query>, Vec<Query>) =
-                self.queries(spec.form).iter().filter_map(concealing).unzip();
+                self.queries(spec.form).iter().filter_map(without_part).unzip();
             if !whole.is_empty() {
                 rows.push(self.concealed_row(spec, part, &[whole, without])?);
             }
@@ -166,7 +166,7 @@ impl Laboratory<'_> {
             by_topic.push(self.by_topic(queries, &values));
         }
         let lost = by_topic[0].values().zip(by_topic[1].values()).map(|(all, concealed)| concealed - all);
-        let test = Comparison::of(&Differences::new(lost), SignificanceTest::StudentT);
+        let test = Comparison::new(&Differences::new(lost), SignificanceTest::StudentT);
         let note = format!("{:+.4} on {} topics, p {:.4} (paired t-test)", test.difference, test.topics, test.p);
         let note = Some(note);
         Ok(RowReport { name, fused: false, cells, published: Vec::new(), note, by_topic, against: Vec::new() })
@@ -183,7 +183,7 @@ fn note_wins<'s>(systems: impl Iterator<Item = &'s SystemSpec>, rows: &mut [RowR
         rows.iter().map(|row| (row.name.clone(), row.by_topic[PRECISION].values().copied().collect())).collect();
     for (system, row) in systems.zip(rows) {
         for other in &system.against {
-            let wins = |samples: &Samples| 100.0 * samples.wins(&values[&system.name], &values[other]);
+            let wins = |samples: &TopicSamples| 100.0 * samples.win_rate(&values[&system.name], &values[other]);
             let note = format!(
                 "above {other} by AP in {:.1} % of samples of topics, in {:.1} % of samples drawn as the paper draws them",
                 wins(&drawn.bootstrap),

@@ -41,7 +41,7 @@ fn policy(listed: &[String]) -> EgressPolicy {
     EgressPolicy {
         listed: listed.iter().map(|prefix| prefix.parse().expect("a prefix")).collect(),
         others: OtherHosts::AnyPublic,
-        inner: vec!["127.0.0.0/8".parse().expect("a network")],
+        private_networks: vec!["127.0.0.0/8".parse().expect("a network")],
     }
 }
 
@@ -57,7 +57,7 @@ fn read(response: Response) -> Result<Vec<u8>, Fault> {
     let mut body = Vec::new();
     match response.into_body().read_to_end(&mut body) {
         Ok(_) => Ok(body),
-        Err(error) => Err(EgressError::behind(&error).expect("carried").fault.clone()),
+        Err(error) => Err(EgressError::find_in(&error).expect("carried").fault.clone()),
     }
 }
 
@@ -145,7 +145,7 @@ fn no_redirect_leads_inside() {
     let server = Server::start(move |_, request, stream| {
         let (status, host) = request.path[1..].split_once('/').expect("a status and a host");
         let location = format!("Location: http://{host}:{inside}/\r\n");
-        stream.write_all(&answer(&format!("{status} Elsewhere"), &location, "")).ok();
+        stream.write_all(&answer(&format!("{status} OtherHost"), &location, "")).ok();
     });
     let egress = Egress::with_resolver(policy(&[server.iri("/")]), attackers_names());
     for (number, host) in FORBIDDEN_HOSTS.iter().filter(|host| host.is_ascii()).enumerate() {
@@ -272,7 +272,7 @@ fn the_request_is_sent_as_written() {
     });
     let egress = egress_to(&server);
     let request = egress.post(&server.iri("/a?b=c"), "text/plain", b"body".to_vec());
-    let response = request.with_accept("text/turtle").with_header("X-Key", "1").send().expect("answered");
+    let response = request.with_accept("text/turtle").with_header("X-Key", "1").send().expect("started");
     assert_eq!((response.status(), response.header("x-a")), (418, Some("b")));
     assert_eq!(read(response), Ok(b"no".to_vec()));
     let received = server.received();
@@ -298,7 +298,7 @@ fn a_key_stays_with_its_host() {
     let server = Server::constant(answer("303 See Other", &away, ""));
     let egress = Egress::new(policy(&[server.iri("/"), other.iri("/")]));
     let request = egress.post(&server.iri("/"), "text/plain", b"body".to_vec()).with_header("Authorization", "key");
-    assert_eq!(request.send().expect("answered").status(), 200);
+    assert_eq!(request.send().expect("started").status(), 200);
     assert_eq!(server.received()[0].header("authorization"), Some("key"));
     let received = &other.received()[0];
     assert_eq!((&*received.method, received.header("authorization"), &*received.body), ("GET", None, ""));
@@ -343,7 +343,7 @@ fn bodies_are_bounded_after_decompression() {
         let mut body = response.into_body();
         let mut read = Vec::new();
         let error = body.read_to_end(&mut read).expect_err("too long");
-        assert_eq!(EgressError::behind(&error).expect("carried").fault, Fault::TooLarge(1 << 20));
+        assert_eq!(EgressError::find_in(&error).expect("carried").fault, Fault::TooLarge(1 << 20));
         assert!(read.len() <= 1 << 20, "{}", read.len());
     }
 }
@@ -398,7 +398,7 @@ fn a_request_is_given_up_while_it_waits() {
             later.store(true, Ordering::Relaxed);
         });
         let egress = egress_to(&server);
-        let sent = egress.get(&server.iri("/")).cancelled_by(flag.into()).send();
+        let sent = egress.get(&server.iri("/")).with_cancellation(flag.into()).send();
         assert_eq!(sent.map_err(|error| error.fault).and_then(read), Err(Fault::Cancelled), "{head:?}");
         assert!(start.elapsed() < Duration::from_secs(3), "{head:?}: {:?}", start.elapsed());
     }

@@ -5,16 +5,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long a wait goes on without looking whether anybody still wants its outcome.
-pub(super) const SPELL: Duration = Duration::from_millis(50);
+pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A call's deadline, and whether it was given up.
-pub(super) struct Patience {
+pub(super) struct Timeout {
     pub(super) iri: String,
     pub(super) deadline: Instant,
     pub(super) cancellation: Cancellation,
 }
 
-impl Patience {
+impl Timeout {
     pub(super) fn error(&self, fault: EgressFault) -> EgressError {
         EgressError { iri: self.iri.clone(), fault }
     }
@@ -44,7 +44,7 @@ impl Patience {
             if wait.is_zero() {
                 return Ok(());
             }
-            thread::sleep(wait.min(SPELL));
+            thread::sleep(wait.min(POLL_INTERVAL));
         }
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 /// Characters of an endpoint's text that a message repeats.
-const EXCERPT: usize = 300;
+const EXCERPT_CHARS: usize = 300;
 
 /// What an endpoint said, as far as a message repeats it: one line of at most 300 characters, without any that control
 /// a terminal or the direction of the text.
@@ -13,11 +13,11 @@ const EXCERPT: usize = 300;
 pub struct Excerpt(String);
 
 impl Excerpt {
-    pub(super) fn of(bytes: &[u8]) -> Self {
+    pub(super) fn from_bytes(bytes: &[u8]) -> Self {
         let text = String::from_utf8_lossy(bytes);
         let clean = text.replace(|c: char| c.is_control() || is_format(c), " ");
         let words: Vec<&str> = clean.split_whitespace().collect();
-        Self(words.join(" ").chars().take(EXCERPT).collect())
+        Self(words.join(" ").chars().take(EXCERPT_CHARS).collect())
     }
 
     /// The text; empty where the endpoint said nothing.
@@ -189,7 +189,7 @@ impl RemoteError {
     }
 
     /// What a status that is no success says.
-    pub(super) fn of_status(endpoint: &str, status: u16, retry_after: Option<Duration>, text: Excerpt) -> Self {
+    pub(super) fn from_status(endpoint: &str, status: u16, retry_after: Option<Duration>, text: Excerpt) -> Self {
         let endpoint = endpoint.to_owned();
         match status {
             400 => Self::Rejected { endpoint, text },
@@ -217,10 +217,10 @@ mod tests {
 
     #[test]
     fn an_excerpt_is_a_line_of_harmless_text() {
-        let excerpt = |text: &str| Excerpt::of(text.as_bytes()).0;
+        let excerpt = |text: &str| Excerpt::from_bytes(text.as_bytes()).0;
         assert_eq!(excerpt("  one\r\n\ttwo \u{1b}[31mred\u{202e}der\u{0} "), "one two [31mred der");
         assert_eq!(excerpt(&"é".repeat(1000)).chars().count(), 300);
-        assert_eq!(Excerpt::of(b"\xff<p>").0, "\u{fffd}<p>");
+        assert_eq!(Excerpt::from_bytes(b"\xff<p>").0, "\u{fffd}<p>");
         assert_eq!(format!("a{}", Excerpt::default()), "a");
     }
 }

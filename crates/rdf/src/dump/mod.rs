@@ -1,7 +1,7 @@
 //! Tolerant, guarded reading of RDF dumps.
 //!
 //! A dump comes as people publish it: compressed or not, one file or an archive, named by a suffix that may lie, with
-//! statements that break the grammar. [`Intake::read`] takes what can be read and says what could not:
+//! statements that break the grammar. [`DumpReader::read`] takes what can be read and says what could not:
 //!
 //! * the layers ([`unpack`]) are found by content, never by name; at most one archive and one compression inside it;
 //! * text ([`text`]) becomes UTF-8: byte order marks, declared encodings, stray Windows-1252 bytes;
@@ -316,23 +316,23 @@ impl From<Refusal> for io::Error {
 /// Reads dumps into a [`TripleSink`], as a [`TripleGraphBuilder`](crate::TripleGraphBuilder).
 ///
 /// ```
-/// use lodeseek_rdf::{TripleGraphBuilder, intake::{Intake, Outcome}};
+/// use lodeseek_rdf::{TripleGraphBuilder, dump::{DumpReader, Outcome}};
 ///
 /// let turtle = "<http://e.org/a> <http://e.org/p> 1 , unknown:prefix ; <http://e.org/q> 2 .";
 /// let mut graph = TripleGraphBuilder::new();
-/// let reports = Intake::default().read(turtle.as_bytes(), "dump.ttl", "http://e.org/", &mut graph);
+/// let reports = DumpReader::default().read(turtle.as_bytes(), "dump.ttl", "http://e.org/", &mut graph);
 /// assert_eq!(reports[0].outcome, Outcome::Skipped);
 /// assert_eq!(reports[0].problems[0].line, Some(1));
 /// assert_eq!(graph.finish().len(), 2);
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Intake {
+pub struct DumpReader {
     limits: Limits,
     announced: Option<Syntax>,
 }
 
-impl Intake {
-    /// Intake with limits of its own.
+impl DumpReader {
+    /// DumpReader with limits of its own.
     #[must_use]
     pub fn with_limits(limits: Limits) -> Self {
         Self { limits, ..Self::default() }
@@ -340,7 +340,7 @@ impl Intake {
 
     /// For a dump whose catalogue states a media type. It says more than a file name, and less than the content.
     #[must_use]
-    pub fn announced_as(self, media_type: &str) -> Self {
+    pub fn with_media_type(self, media_type: &str) -> Self {
         Self { announced: Syntax::from_hint(media_type), ..self }
     }
 
@@ -349,7 +349,7 @@ impl Intake {
         unpack::read_file(
             path,
             name,
-            &mut Reading { limits: &self.limits, announced: self.announced, base, graph, reports: Vec::new() },
+            &mut ReadContext { limits: &self.limits, announced: self.announced, base, graph, reports: Vec::new() },
         )
     }
 
@@ -358,13 +358,13 @@ impl Intake {
         unpack::read_stream(
             reader,
             name,
-            &mut Reading { limits: &self.limits, announced: self.announced, base, graph, reports: Vec::new() },
+            &mut ReadContext { limits: &self.limits, announced: self.announced, base, graph, reports: Vec::new() },
         )
     }
 }
 
 /// One dump being read.
-struct Reading<'a> {
+struct ReadContext<'a> {
     limits: &'a Limits,
     announced: Option<Syntax>,
     base: &'a str,
@@ -372,17 +372,17 @@ struct Reading<'a> {
     reports: Vec<FileReport>,
 }
 
-impl Reading<'_> {
+impl ReadContext<'_> {
     /// Reads one document: a plain file or a member of an archive, its layers taken off.
     fn document(&mut self, reader: Box<dyn Read + '_>, name: &str, layers: Vec<&'static str>) {
         let mut report = FileReport { layers, ..FileReport::new(name) };
         self.graph.start_file();
         let mut sink = Sink { limits: self.limits, graph: self.graph, report: &mut report };
         // A media type is of the whole distribution: it says nothing of an archive's members.
-        let announced = self.announced.filter(|_| !name.contains('!')).or_else(|| Syntax::of_file_name(name));
+        let announced = self.announced.filter(|_| !name.contains('!')).or_else(|| Syntax::from_file_name(name));
         let result = read_document(reader, name, announced, self.base, &mut sink);
         if let Err(error) = result {
-            close_with(&mut report, &error);
+            record_error(&mut report, &error);
         } else if report.outcome == Outcome::Complete && report.skipped > 0 {
             report.outcome = Outcome::Skipped;
         }
@@ -391,7 +391,7 @@ impl Reading<'_> {
 }
 
 /// Notes the error that ended a document.
-fn close_with(report: &mut FileReport, error: &io::Error) {
+fn record_error(report: &mut FileReport, error: &io::Error) {
     let refusal = error.get_ref().and_then(|cause| cause.downcast_ref::<Refusal>());
     report.outcome = match refusal {
         Some(_) => Outcome::Refused,
@@ -448,7 +448,7 @@ impl Sink<'_> {
     /// Takes a triple from a reader that checks IRIs and language tags itself.
     fn triple(&mut self, triple: &Triple) {
         self.report.triples += 1;
-        self.graph.take(triple.as_ref());
+        self.graph.insert_triple(triple.as_ref());
     }
 
     /// Takes a triple from a reader that does not check; one with an invalid IRI or language tag is skipped.

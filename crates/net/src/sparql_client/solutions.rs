@@ -1,8 +1,8 @@
 //! Rows as they arrive.
 
-use super::endpoint::Visit;
+use super::endpoint::ActiveCall;
 use super::error::RemoteError;
-use super::source::{Meter, NodeIds, Origin};
+use super::source::{Meter, ResponseContext, VirtuosoNodeIdFilter};
 use oxrdf::{BlankNode, Term, Variable};
 use sha2::{Digest, Sha256};
 use sparesults::{
@@ -14,13 +14,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 /// Bytes before an answer that may be blank.
-const BLANK: usize = 4096;
+const MAX_LEADING_BLANKS: usize = 4096;
 
 type Source = Box<dyn Read + Send>;
 
 /// An answer whose format is known.
 pub(super) struct Answer {
-    origin: Origin,
+    context: ResponseContext,
     format: QueryResultsFormat,
     source: Source,
 }
@@ -33,38 +33,38 @@ impl Answer {
         body: impl Read + Send + 'static,
         bytes: Arc<AtomicU64>,
     ) -> Result<Self, RemoteError> {
-        let mut origin = Origin::new(endpoint);
-        let mut meter = Meter::new(body, bytes, &origin);
-        let first = begin(&mut meter).map_err(|error| origin.io(&error))?;
+        let mut context = ResponseContext::new(endpoint);
+        let mut meter = Meter::new(body, bytes, &context);
+        let first = begin(&mut meter).map_err(|error| context.io(&error))?;
         let format = match first.first() {
             Some(b'{') => QueryResultsFormat::Json,
             Some(b'<') => QueryResultsFormat::Xml,
-            _ => return Err(origin.unreadable("neither JSON nor XML")),
+            _ => return Err(context.unreadable("neither JSON nor XML")),
         };
-        origin.json = format == QueryResultsFormat::Json;
+        context.json = format == QueryResultsFormat::Json;
         let whole = Cursor::new(first).chain(meter);
-        let source: Source = if origin.json { Box::new(NodeIds::new(whole)) } else { Box::new(whole) };
-        Ok(Self { origin, format, source })
+        let source: Source = if context.json { Box::new(VirtuosoNodeIdFilter::new(whole)) } else { Box::new(whole) };
+        Ok(Self { context, format, source })
     }
 
     pub(super) fn boolean(self) -> Result<bool, RemoteError> {
         match QueryResultsParser::from_format(self.format).for_reader(self.source) {
             Ok(ReaderQueryResultsParserOutput::Boolean(value)) => Ok(value),
-            Ok(_) => Err(self.origin.unreadable("rows in answer to a yes-or-no question")),
-            Err(error) => Err(self.origin.parser(&error)),
+            Ok(_) => Err(self.context.unreadable("rows in answer to a yes-or-no question")),
+            Err(error) => Err(self.context.parser(&error)),
         }
     }
 
     /// Reads up to the first row.
     pub(super) fn rows(self, limit: u64, response: u64) -> Result<Rows, RemoteError> {
-        let origin = self.origin;
+        let context = self.context;
         let rows = match QueryResultsParser::from_format(self.format).for_reader(self.source) {
             Ok(ReaderQueryResultsParserOutput::Solutions(rows)) => rows,
-            Ok(_) => return Err(origin.unreadable("yes or no in answer to a question for rows")),
-            Err(error) => return Err(origin.parser(&error)),
+            Ok(_) => return Err(context.unreadable("yes or no in answer to a question for rows")),
+            Err(error) => return Err(context.parser(&error)),
         };
         let variables = rows.variables().into();
-        let mut rows = Rows { origin, variables, rows, first: None, left: limit, limit, response };
+        let mut rows = Rows { context, variables, rows, first: None, left: limit, limit, response };
         rows.first = rows.read().transpose()?;
         Ok(rows)
     }
@@ -82,7 +82,7 @@ fn begin(reader: &mut impl Read) -> io::Result<Vec<u8>> {
         first.extend_from_slice(&buffer[..length]);
         let text = first.strip_prefix(b"\xef\xbb\xbf".as_slice()).unwrap_or(&first).trim_ascii_start();
         let incomplete = text.is_empty() || text.starts_with(b"\xef") && text.len() < 3;
-        if length == 0 || !incomplete || first.len() > BLANK {
+        if length == 0 || !incomplete || first.len() > MAX_LEADING_BLANKS {
             return Ok(text.to_vec());
         }
     }
@@ -90,7 +90,7 @@ fn begin(reader: &mut impl Read) -> io::Result<Vec<u8>> {
 
 /// The rows of an answer.
 pub(super) struct Rows {
-    origin: Origin,
+    context: ResponseContext,
     variables: Arc<[Variable]>,
     rows: ReaderSolutionsParser<Source>,
     /// Read ahead: an endpoint whose first row is damaged may be asked again.
@@ -103,15 +103,15 @@ pub(super) struct Rows {
 impl Rows {
     fn read(&mut self) -> Option<Result<QuerySolution, RemoteError>> {
         let row = match self.rows.next() {
-            Some(row) => row.map_err(|error| self.origin.parser(&error)),
-            None if self.origin.json || self.origin.xml_has_ended() => return None,
-            None => Err(self.origin.unreadable("it ends before its end")),
+            Some(row) => row.map_err(|error| self.context.parser(&error)),
+            None if self.context.json || self.context.xml_has_ended() => return None,
+            None => Err(self.context.unreadable("it ends before its end")),
         };
         Some(row.and_then(|row| self.admit(row)))
     }
 
     fn admit(&mut self, row: QuerySolution) -> Result<QuerySolution, RemoteError> {
-        let too_many = || RemoteError::TooManyRows { endpoint: self.origin.endpoint.clone(), limit: self.limit };
+        let too_many = || RemoteError::TooManyRows { endpoint: self.context.endpoint.clone(), limit: self.limit };
         self.left = self.left.checked_sub(1).ok_or_else(too_many)?;
         Ok(renamed(row, self.response, &self.variables))
     }
@@ -126,7 +126,7 @@ fn renamed(row: QuerySolution, response: u64, variables: &Arc<[Variable]>) -> Qu
         return row;
     }
     let values = row.values().iter().map(|value| match value {
-        Some(Term::BlankNode(node)) => Some(fresh(node, response).into()),
+        Some(Term::BlankNode(node)) => Some(relabel(node, response).into()),
         value => value.clone(),
     });
     QuerySolution::from((Arc::clone(variables), values.collect::<Vec<_>>()))
@@ -135,7 +135,7 @@ fn renamed(row: QuerySolution, response: u64, variables: &Arc<[Variable]>) -> Qu
 /// A blank node that no other response has: a hash of the response's number and the label, so that nothing need be kept.
 /// The id begins with a digit no blank node of the store begins with (`store/blank.rs`), and which is a letter, so that
 /// the label is also a name in RDF/XML.
-pub(super) fn fresh(node: &BlankNode, response: u64) -> BlankNode {
+pub(super) fn relabel(node: &BlankNode, response: u64) -> BlankNode {
     let digest = Sha256::new().chain_update(response.to_le_bytes()).chain_update(node.as_str()).finalize();
     let hash = digest.iter().take(16).fold(0, |hash, &byte| hash << 8 | u128::from(byte));
     BlankNode::new_from_unique_id(hash & (u128::MAX >> 4) | 0xb << 124)
@@ -147,12 +147,12 @@ pub(super) fn fresh(node: &BlankNode, response: u64) -> BlankNode {
 /// there is nothing more.
 pub struct Solutions {
     variables: Arc<[Variable]>,
-    running: Option<(Rows, Visit)>,
+    running: Option<(Rows, ActiveCall)>,
 }
 
 impl Solutions {
-    pub(super) fn new(rows: Rows, visit: Visit) -> Self {
-        Self { variables: Arc::clone(&rows.variables), running: Some((rows, visit)) }
+    pub(super) fn new(rows: Rows, call: ActiveCall) -> Self {
+        Self { variables: Arc::clone(&rows.variables), running: Some((rows, call)) }
     }
 
     /// The variables, in the order of the answer.
@@ -166,14 +166,14 @@ impl Iterator for Solutions {
     type Item = Result<QuerySolution, RemoteError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let (mut rows, mut visit) = self.running.take()?;
+        let (mut rows, mut call) = self.running.take()?;
         match rows.next()? {
             Ok(row) => {
-                visit.rows += 1;
-                self.running = Some((rows, visit));
+                call.rows += 1;
+                self.running = Some((rows, call));
                 Some(Ok(row))
             }
-            Err(error) => Some(Err(visit.failed(error))),
+            Err(error) => Some(Err(call.failed(error))),
         }
     }
 }

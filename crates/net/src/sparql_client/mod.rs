@@ -23,7 +23,7 @@ mod solutions;
 mod source;
 #[cfg(test)]
 mod tests;
-mod wait;
+mod timeout;
 
 pub use endpoint::EndpointStatistics;
 pub use error::{Excerpt, FailureKind, RemoteError};
@@ -31,7 +31,7 @@ pub use graph::RemoteGraph;
 pub use solutions::Solutions;
 
 use crate::egress::{Cancellation, Egress, Request, RequestLimits, Response};
-use endpoint::{Endpoint, Visit};
+use endpoint::{ActiveCall, Endpoint};
 use oxrdf::{NamedNode, NamedNodeRef};
 use rustc_hash::FxHashMap;
 use solutions::Answer;
@@ -39,19 +39,19 @@ use std::io::Read;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use wait::Patience;
+use timeout::Timeout;
 
 /// Results: what is asked for first, and what when JSON came and could not be read.
-const RESULTS: &[&str] =
+const RESULTS_ACCEPT: &[&str] =
     &["application/sparql-results+json, application/sparql-results+xml;q=0.8", "application/sparql-results+xml"];
 /// Graphs: lines first, of which a broken one spoils no other.
-const GRAPHS: &[&str] = &["application/n-triples, text/turtle;q=0.9, application/rdf+xml;q=0.5"];
+const GRAPHS_ACCEPT: &[&str] = &["application/n-triples, text/turtle;q=0.9, application/rdf+xml;q=0.5"];
 /// Bytes of a query that may become part of an IRI.
-const SHORT: usize = 2000;
+const MAX_GET_QUERY_BYTES: usize = 2000;
 /// Bytes of the text of a failure that are read.
-const FAILURE_TEXT: u64 = 4096;
+const FAILURE_TEXT_BYTES: u64 = 4096;
 /// Endpoints remembered. Of more, those not in use and longest unused are forgotten.
-const ENDPOINTS: usize = 4096;
+const MAX_ENDPOINTS: usize = 4096;
 
 /// How the client treats endpoints.
 #[derive(Clone, Debug)]
@@ -102,7 +102,7 @@ impl Default for CallOptions {
 ///
 /// ```
 /// use lodeseek_net::egress::{Egress, EgressPolicy};
-/// use lodeseek_net::remote::{CallOptions, ClientOptions, FailureKind, SparqlClient};
+/// use lodeseek_net::sparql_client::{CallOptions, ClientOptions, FailureKind, SparqlClient};
 /// use oxrdf::NamedNodeRef;
 /// use std::sync::Arc;
 ///
@@ -146,15 +146,15 @@ impl SparqlClient {
         let read = |endpoint: &str, response: Response, bytes| {
             Answer::open(endpoint, response.into_body(), bytes)?.rows(options.rows, self.number())
         };
-        let (rows, visit) = self.call(endpoint, query, options, RESULTS, read)?;
-        Ok(Solutions::new(rows, visit))
+        let (rows, active) = self.call(endpoint, query, options, RESULTS_ACCEPT, read)?;
+        Ok(Solutions::new(rows, active))
     }
 
     /// The answer to an `ASK`.
     pub fn ask(&self, endpoint: NamedNodeRef<'_>, query: &str, options: &CallOptions) -> Result<bool, RemoteError> {
         let read =
             |endpoint: &str, response: Response, bytes| Answer::open(endpoint, response.into_body(), bytes)?.boolean();
-        let (answer, _) = self.call(endpoint, query, options, RESULTS, read)?;
+        let (answer, _) = self.call(endpoint, query, options, RESULTS_ACCEPT, read)?;
         Ok(answer)
     }
 
@@ -169,8 +169,8 @@ impl SparqlClient {
             let media_type = response.header("content-type").unwrap_or_default().to_owned();
             graph::read(endpoint, &media_type, response.into_body(), bytes, options.rows, self.number())
         };
-        let (graph, mut visit) = self.call(endpoint, query, options, GRAPHS, read)?;
-        visit.rows = graph.triples.len() as u64;
+        let (graph, mut active) = self.call(endpoint, query, options, GRAPHS_ACCEPT, read)?;
+        active.rows = graph.triples.len() as u64;
         Ok(graph)
     }
 
@@ -197,28 +197,28 @@ impl SparqlClient {
         endpoint: NamedNodeRef<'_>,
         query: &str,
         options: &CallOptions,
-        forms: &'static [&'static str],
+        accept_headers: &'static [&'static str],
         read: impl Fn(&str, Response, Arc<AtomicU64>) -> Result<T, RemoteError>,
-    ) -> Result<(T, Visit), RemoteError> {
+    ) -> Result<(T, ActiveCall), RemoteError> {
         self.egress.check(endpoint.as_str())?; // else strangers could fill the table
-        let patience = Patience {
+        let timeout = Timeout {
             iri: endpoint.as_str().to_owned(),
             deadline: Instant::now() + options.time,
             cancellation: options.cancellation.clone(),
         };
-        let mut visit = Visit::begin(self.endpoint(endpoint), self.options.concurrent, &patience)?;
-        let mut call = Call { client: self, query, options, patience, verb: Verb::Post, forms };
-        match call.answer(&mut visit, read) {
-            Ok(answer) => Ok((answer, visit)),
-            Err(error) => Err(visit.failed(error)),
+        let mut active = ActiveCall::begin(self.endpoint(endpoint), self.options.concurrent, &timeout)?;
+        let mut call = Call { client: self, query, options, timeout, method: Method::Post, accept_headers };
+        match call.answer(&mut active, read) {
+            Ok(answer) => Ok((answer, active)),
+            Err(error) => Err(active.failed(error)),
         }
     }
 
     fn endpoint(&self, iri: NamedNodeRef<'_>) -> Arc<Endpoint> {
         let iri = iri.into_owned();
         let mut endpoints = self.endpoints();
-        if !endpoints.contains_key(&iri) && endpoints.len() >= ENDPOINTS {
-            forget_one(&mut endpoints);
+        if !endpoints.contains_key(&iri) && endpoints.len() >= MAX_ENDPOINTS {
+            evict_one(&mut endpoints);
         }
         let known = endpoints.get(&iri).cloned();
         let endpoint = known.unwrap_or_else(|| {
@@ -231,7 +231,7 @@ impl SparqlClient {
     }
 }
 
-fn forget_one(endpoints: &mut FxHashMap<NamedNode, Arc<Endpoint>>) {
+fn evict_one(endpoints: &mut FxHashMap<NamedNode, Arc<Endpoint>>) {
     let idle = endpoints.iter().filter(|(_, endpoint)| Arc::strong_count(endpoint) == 1);
     let oldest = idle.min_by_key(|(_, endpoint)| endpoint.last_use.load(Ordering::Relaxed));
     if let Some(iri) = oldest.map(|(iri, _)| iri.clone()) {
@@ -240,7 +240,7 @@ fn forget_one(endpoints: &mut FxHashMap<NamedNode, Arc<Endpoint>>) {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Verb {
+enum Method {
     Post,
     Get,
 }
@@ -250,34 +250,34 @@ struct Call<'c> {
     client: &'c SparqlClient,
     query: &'c str,
     options: &'c CallOptions,
-    patience: Patience,
-    verb: Verb,
+    timeout: Timeout,
+    method: Method,
     /// What to ask for: the first, and the next where that could not be read.
-    forms: &'static [&'static str],
+    accept_headers: &'static [&'static str],
 }
 
 impl Call<'_> {
     /// Attempts until one succeeds, or none is left that could.
     fn answer<T>(
         &mut self,
-        visit: &mut Visit,
+        active: &mut ActiveCall,
         read: impl Fn(&str, Response, Arc<AtomicU64>) -> Result<T, RemoteError>,
     ) -> Result<T, RemoteError> {
-        if visit.endpoint.takes_get_alone() && self.is_short() {
-            self.verb = Verb::Get;
+        if active.endpoint.is_get_only() && self.fits_get() {
+            self.method = Method::Get;
         }
         let mut steps = self.client.options.back_off.iter();
         let mut unreadable = None;
         loop {
-            let error = match self.attempt(visit, &read) {
+            let error = match self.attempt(active, &read) {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
             if self.can_get_instead(&error) {
-                visit.endpoint.refuses_post();
-                self.verb = Verb::Get;
+                active.endpoint.mark_get_only();
+                self.method = Method::Get;
             } else if self.can_read_xml_instead(&error) {
-                self.forms = &self.forms[1..];
+                self.accept_headers = &self.accept_headers[1..];
                 unreadable = Some(error);
             } else {
                 let Some(wait) = steps.next().filter(|_| error.is_transient()) else {
@@ -288,51 +288,51 @@ impl Call<'_> {
         }
     }
 
-    fn is_short(&self) -> bool {
-        self.query.len() <= SHORT
+    fn fits_get(&self) -> bool {
+        self.query.len() <= MAX_GET_QUERY_BYTES
     }
 
     fn can_get_instead(&self, error: &RemoteError) -> bool {
-        self.verb == Verb::Post && self.is_short() && matches!(error, RemoteError::Status { status: 405 | 501, .. })
+        self.method == Method::Post && self.fits_get() && matches!(error, RemoteError::Status { status: 405 | 501, .. })
     }
 
     fn can_read_xml_instead(&self, error: &RemoteError) -> bool {
-        self.forms.len() > 1 && matches!(error, RemoteError::Unreadable { json: true, .. })
+        self.accept_headers.len() > 1 && matches!(error, RemoteError::Unreadable { json: true, .. })
     }
 
     /// Waits before the next attempt, unless that would come too late: then the failure stands.
     fn back_off(&self, wait: Duration, error: RemoteError) -> Result<(), RemoteError> {
-        if !self.patience.allows(wait) {
+        if !self.timeout.allows(wait) {
             return Err(error);
         }
         tracing::debug!(%error, ?wait, "trying again");
-        self.patience.wait_until(Instant::now() + wait).map_err(|fault| self.patience.error(fault).into())
+        self.timeout.wait_until(Instant::now() + wait).map_err(|fault| self.timeout.error(fault).into())
     }
 
     fn attempt<T>(
         &self,
-        visit: &mut Visit,
+        active: &mut ActiveCall,
         read: impl Fn(&str, Response, Arc<AtomicU64>) -> Result<T, RemoteError>,
     ) -> Result<T, RemoteError> {
-        visit.pace(self.client.options.pause, &self.patience)?;
+        active.pace(self.client.options.pause, &self.timeout)?;
         let response = self.request()?.send()?;
-        let endpoint = &*self.patience.iri;
+        let endpoint = &*self.timeout.iri;
         match response.status() {
-            200..=299 => read(endpoint, response, Arc::clone(&visit.bytes)),
+            200..=299 => read(endpoint, response, Arc::clone(&active.bytes)),
             _ => Err(failure(endpoint, response)),
         }
     }
 
     fn request(&self) -> Result<Request<'_>, RemoteError> {
-        let total = self.patience.left().map_err(|fault| self.patience.error(fault))?;
+        let total = self.timeout.left().map_err(|fault| self.timeout.error(fault))?;
         let limits = RequestLimits { connect: self.options.connect, total, bytes: self.options.bytes };
-        let (egress, endpoint) = (&self.client.egress, &*self.patience.iri);
-        let request = match self.verb {
-            Verb::Post => egress.post_form(endpoint, &[("query", self.query)]),
-            Verb::Get => egress.get(endpoint).with_parameter("query", self.query),
+        let (egress, endpoint) = (&self.client.egress, &*self.timeout.iri);
+        let request = match self.method {
+            Method::Post => egress.post_form(endpoint, &[("query", self.query)]),
+            Method::Get => egress.get(endpoint).with_parameter("query", self.query),
         };
-        let cancellation = self.patience.cancellation.clone();
-        Ok(request.with_accept(self.forms[0]).with_limits(limits).cancelled_by(cancellation))
+        let cancellation = self.timeout.cancellation.clone();
+        Ok(request.with_accept(self.accept_headers[0]).with_limits(limits).with_cancellation(cancellation))
     }
 }
 
@@ -340,9 +340,9 @@ impl Call<'_> {
 fn failure(endpoint: &str, response: Response) -> RemoteError {
     let (status, retry_after) = (response.status(), response.retry_after());
     let mut text = Vec::new();
-    let read = response.into_body().take(FAILURE_TEXT).read_to_end(&mut text);
+    let read = response.into_body().take(FAILURE_TEXT_BYTES).read_to_end(&mut text);
     if let Err(error) = read {
         tracing::debug!(endpoint, status, %error, "the text of a failure broke off");
     }
-    RemoteError::of_status(endpoint, status, retry_after, Excerpt::of(&text))
+    RemoteError::from_status(endpoint, status, retry_after, Excerpt::from_bytes(&text))
 }

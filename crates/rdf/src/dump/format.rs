@@ -60,7 +60,7 @@ impl Syntax {
 
     /// The syntax of a file by its name, compression suffixes left aside.
     #[must_use]
-    pub fn of_file_name(name: &str) -> Option<Self> {
+    pub fn from_file_name(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         let stem = [".gz", ".bz2", ".xz", ".zst"].iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(&name);
         Self::from_hint(stem.rsplit_once('.')?.1)
@@ -69,7 +69,7 @@ impl Syntax {
 
 /// What the first bytes look like.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Look {
+enum ContentKind {
     Xml,
     Json,
     /// Turtle, TriG, N3, N-Triples and N-Quads begin alike.
@@ -83,26 +83,28 @@ enum Look {
 pub(super) fn detect(name: &str, announced: Option<Syntax>, head: &[u8]) -> Result<Syntax, Refusal> {
     let content = skip_blank_and_comments(head);
     refuse_other_languages(content)?;
-    let look = look(content);
-    match (announced, look) {
-        (Some(syntax), Look::Empty) => Ok(syntax),
-        (Some(Syntax::RdfXml), Look::Xml) | (_, Look::Xml) => Ok(Syntax::RdfXml),
-        (Some(Syntax::JsonLd), Look::Json) => Ok(Syntax::JsonLd),
+    let kind = content_kind(content);
+    match (announced, kind) {
+        (Some(syntax), ContentKind::Empty) => Ok(syntax),
+        (Some(Syntax::RdfXml), ContentKind::Xml) | (_, ContentKind::Xml) => Ok(Syntax::RdfXml),
+        (Some(Syntax::JsonLd), ContentKind::Json) => Ok(Syntax::JsonLd),
         // A TriG or N3 document may begin with "{", a Turtle document with "[".
-        (Some(syntax @ (Syntax::TriG | Syntax::N3 | Syntax::Turtle)), Look::Json) if !has_json_key(content) => {
+        (Some(syntax @ (Syntax::TriG | Syntax::N3 | Syntax::Turtle)), ContentKind::Json) if !has_json_key(content) => {
             Ok(syntax)
         }
-        (_, Look::Json) => Ok(Syntax::JsonLd),
-        (Some(Syntax::NTriples | Syntax::NQuads), Look::Terse) if begins_with_directive(content) => Ok(Syntax::Turtle),
-        (Some(Syntax::RdfXml | Syntax::JsonLd | Syntax::Hdt | Syntax::Turtle) | None, Look::Terse)
+        (_, ContentKind::Json) => Ok(Syntax::JsonLd),
+        (Some(Syntax::NTriples | Syntax::NQuads), ContentKind::Terse) if begins_with_directive(content) => {
+            Ok(Syntax::Turtle)
+        }
+        (Some(Syntax::RdfXml | Syntax::JsonLd | Syntax::Hdt | Syntax::Turtle) | None, ContentKind::Terse)
             if begins_with_quad(content) =>
         {
             Ok(Syntax::NQuads)
         }
-        (Some(Syntax::RdfXml | Syntax::JsonLd | Syntax::Hdt) | None, Look::Terse) => Ok(Syntax::Turtle),
-        (Some(syntax), Look::Terse) => Ok(syntax),
-        (Some(syntax), Look::Unknown) if !matches!(syntax, Syntax::RdfXml | Syntax::JsonLd) => Ok(syntax),
-        (_, Look::Unknown | Look::Empty) => Err(Refusal::NotRdf {
+        (Some(Syntax::RdfXml | Syntax::JsonLd | Syntax::Hdt) | None, ContentKind::Terse) => Ok(Syntax::Turtle),
+        (Some(syntax), ContentKind::Terse) => Ok(syntax),
+        (Some(syntax), ContentKind::Unknown) if !matches!(syntax, Syntax::RdfXml | Syntax::JsonLd) => Ok(syntax),
+        (_, ContentKind::Unknown | ContentKind::Empty) => Err(Refusal::NotRdf {
             reason: format!("neither the name nor the first bytes of {name} are of a known syntax"),
         }),
     }
@@ -141,11 +143,11 @@ fn refuse_other_languages(content: &[u8]) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn look(content: &[u8]) -> Look {
-    let Some(&first) = content.first() else { return Look::Empty };
+fn content_kind(content: &[u8]) -> ContentKind {
+    let Some(&first) = content.first() else { return ContentKind::Empty };
     let second = content.get(1).copied();
     match first {
-        b'<' if matches!(second, Some(b'?' | b'!')) => Look::Xml,
+        b'<' if matches!(second, Some(b'?' | b'!')) => ContentKind::Xml,
         // "<rdf:RDF", "<Ontology": an element; "<http:", "<#x>", "<>": an IRI.
         b'<' => {
             let name_end = content[1..]
@@ -154,20 +156,24 @@ fn look(content: &[u8]) -> Look {
             let name = &content[1..1 + name_end.unwrap_or(content.len() - 1)];
             let after = name_end.and_then(|end| content.get(1 + end)).copied();
             let is_element = !name.is_empty() && after.is_some_and(|byte| byte.is_ascii_whitespace());
-            if is_element || starts_with_ignoring_case(content, "<rdf:RDF") { Look::Xml } else { Look::Terse }
+            if is_element || starts_with_ignoring_case(content, "<rdf:RDF") {
+                ContentKind::Xml
+            } else {
+                ContentKind::Terse
+            }
         }
-        b'{' => Look::Json,
+        b'{' => ContentKind::Json,
         b'[' => match content[1..].trim_ascii_start().first() {
-            Some(b'{' | b']') => Look::Json,
-            _ => Look::Terse,
+            Some(b'{' | b']') => ContentKind::Json,
+            _ => ContentKind::Terse,
         },
-        b'@' | b'_' | b':' | b'(' | b'"' | b'\'' => Look::Terse,
+        b'@' | b'_' | b':' | b'(' | b'"' | b'\'' => ContentKind::Terse,
         byte if byte.is_ascii_alphabetic() => {
             let keyword = ["prefix", "base", "graph"].iter().any(|word| starts_with_ignoring_case(content, word));
             let prefixed = content.iter().take_while(|b| !b.is_ascii_whitespace()).any(|&b| b == b':');
-            if keyword || prefixed { Look::Terse } else { Look::Unknown }
+            if keyword || prefixed { ContentKind::Terse } else { ContentKind::Unknown }
         }
-        _ => Look::Unknown,
+        _ => ContentKind::Unknown,
     }
 }
 
@@ -220,7 +226,7 @@ mod tests {
             ("a.n3", "ex:a ex:b ex:c .", Syntax::N3),
         ];
         for (name, head, expected) in cases {
-            assert_eq!(detect(name, Syntax::of_file_name(name), head.as_bytes()), Ok(expected), "{name}: {head}");
+            assert_eq!(detect(name, Syntax::from_file_name(name), head.as_bytes()), Ok(expected), "{name}: {head}");
         }
     }
 
@@ -233,7 +239,7 @@ mod tests {
             ("a.dat", "hello world", "known syntax"),
             ("a.ttl", "\0\0\0", "binary"),
         ] {
-            let refusal = detect(name, Syntax::of_file_name(name), head.as_bytes()).expect_err(head).to_string();
+            let refusal = detect(name, Syntax::from_file_name(name), head.as_bytes()).expect_err(head).to_string();
             assert!(refusal.contains(word), "{refusal}");
         }
     }

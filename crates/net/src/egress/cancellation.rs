@@ -15,10 +15,10 @@ use ureq::unversioned::transport::time::Duration as Left;
 use ureq::unversioned::transport::{Buffers, ConnectionDetails, Connector, NextTimeout, Transport};
 
 /// How long a wait goes on without looking whether anybody still wants its outcome.
-pub(super) const GLANCE: Duration = Duration::from_millis(50);
+pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 thread_local! {
-    static WORKING_FOR: RefCell<Cancellation> = const { RefCell::new(Cancellation(None)) };
+    static CURRENT: RefCell<Cancellation> = const { RefCell::new(Cancellation(None)) };
 }
 
 /// Whether a request has been given up; asked while it waits. By default never.
@@ -27,7 +27,7 @@ pub struct Cancellation(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
 
 impl Cancellation {
     /// Given up as soon as the closure says so. It is called often.
-    pub fn when(is_cancelled: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+    pub fn from_fn(is_cancelled: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(is_cancelled)))
     }
 
@@ -40,7 +40,7 @@ impl Cancellation {
 
 impl From<Arc<AtomicBool>> for Cancellation {
     fn from(flag: Arc<AtomicBool>) -> Self {
-        Self::when(move || flag.load(Ordering::Relaxed))
+        Self::from_fn(move || flag.load(Ordering::Relaxed))
     }
 }
 
@@ -51,42 +51,42 @@ impl fmt::Debug for Cancellation {
 }
 
 /// Restores what the thread worked for before, panics included.
-struct Before(Cancellation);
+struct RestoreOnDrop(Cancellation);
 
-impl Drop for Before {
+impl Drop for RestoreOnDrop {
     fn drop(&mut self) {
         let before = std::mem::take(&mut self.0);
-        WORKING_FOR.with(|current| current.replace(before));
+        CURRENT.with(|current| current.replace(before));
     }
 }
 
 /// Does a piece of a request's work.
-pub(super) fn working_for<T>(request: &Cancellation, work: impl FnOnce() -> T) -> T {
-    let _before = Before(WORKING_FOR.with(|current| current.replace(request.clone())));
+pub(super) fn with_cancellation<T>(request: &Cancellation, work: impl FnOnce() -> T) -> T {
+    let _before = RestoreOnDrop(CURRENT.with(|current| current.replace(request.clone())));
     work()
 }
 
 /// Whether the request this thread works for has been given up.
 pub(super) fn is_cancelled() -> bool {
-    WORKING_FOR.with(|current| current.borrow().clone()).is_cancelled()
+    CURRENT.with(|current| current.borrow().clone()).is_cancelled()
 }
 
 /// Makes connections wait in short spells.
 #[derive(Debug)]
-pub(super) struct WatchedConnector;
+pub(super) struct CancellableConnector;
 
-impl<In: Transport> Connector<In> for WatchedConnector {
-    type Out = WatchedTransport<In>;
+impl<In: Transport> Connector<In> for CancellableConnector {
+    type Out = CancellableTransport<In>;
 
     fn connect(&self, _: &ConnectionDetails<'_>, chained: Option<In>) -> Result<Option<Self::Out>, Error> {
-        Ok(chained.map(WatchedTransport))
+        Ok(chained.map(CancellableTransport))
     }
 }
 
 #[derive(Debug)]
-pub(super) struct WatchedTransport<T>(T);
+pub(super) struct CancellableTransport<T>(T);
 
-impl<T: Transport> Transport for WatchedTransport<T> {
+impl<T: Transport> Transport for CancellableTransport<T> {
     fn buffers(&mut self) -> &mut dyn Buffers {
         self.0.buffers()
     }
@@ -102,9 +102,9 @@ impl<T: Transport> Transport for WatchedTransport<T> {
                 return Err(EgressFault::Cancelled.into_io().into());
             }
             let left = timeout.after.saturating_sub(start.elapsed());
-            let spell = NextTimeout { after: Left::Exact(left.min(GLANCE)), ..timeout };
+            let spell = NextTimeout { after: Left::Exact(left.min(POLL_INTERVAL)), ..timeout };
             match self.0.await_input(spell) {
-                Err(Error::Timeout(_)) if left > GLANCE => {}
+                Err(Error::Timeout(_)) if left > POLL_INTERVAL => {}
                 outcome => return outcome,
             }
         }

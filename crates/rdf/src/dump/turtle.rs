@@ -24,23 +24,23 @@ use rustc_hash::FxHashSet;
 use std::io::{self, Read};
 use std::ops::Range;
 
-const CHUNK: usize = 64 << 10;
+const CHUNK_BYTES: usize = 64 << 10;
 /// Statements are parsed together until they are this many bytes.
-const BATCH: usize = 128 << 10;
+const BATCH_BYTES: usize = 128 << 10;
 /// Of a longer piece of text no triple is held before all of it is known to be sound.
-const COLLECTED: usize = 1 << 20;
+const MAX_COLLECTED_BYTES: usize = 1 << 20;
 /// A longer broken piece of text is skipped as a whole: its elements would be too many to hold.
-const RECOVERED: usize = 16 << 20;
+const MAX_RECOVERED_BYTES: usize = 16 << 20;
 /// A statement of N3 may not be longer: its triples are held until its end.
-const N3_STATEMENT: usize = 4 << 20;
+const MAX_N3_STATEMENT_BYTES: usize = 4 << 20;
 /// How far the other quote of a string broken by a line end is looked for.
-const STRING_LINES: usize = 4 << 10;
+const MAX_STRING_LOOKAHEAD: usize = 4 << 10;
 const MISSING_DOT: &str = "a dot is missing before this line; read as if it were there";
 
 pub(super) fn read(reader: impl Read, syntax: Syntax, base: &str, sink: &mut Sink<'_>) -> io::Result<()> {
     let n3 = syntax == Syntax::N3;
-    let declared = Declared { base: Some(base.to_owned()), prefixes: Vec::new() };
-    let template = Template::new(&declared, n3);
+    let declared = Declarations { base: Some(base.to_owned()), prefixes: Vec::new() };
+    let template = ParserTemplate::new(&declared, n3);
     let mut document = Document { declared, template, n3, line: 0, depth: 0, formulas: 0, sink };
     let result = read_batches(reader, &mut document);
     if document.formulas > 0 {
@@ -58,7 +58,7 @@ fn read_batches(mut reader: impl Read, document: &mut Document<'_, '_>) -> io::R
     let mut scanner = Scanner { n3: document.n3, ..Scanner::default() };
     loop {
         let start = buffer.len();
-        buffer.resize(start + CHUNK, 0);
+        buffer.resize(start + CHUNK_BYTES, 0);
         let read = reader.read(&mut buffer[start..]);
         buffer.truncate(start + read.as_ref().map_or(0, |&read| read));
         let ended = matches!(read, Ok(0));
@@ -67,7 +67,7 @@ fn read_batches(mut reader: impl Read, document: &mut Document<'_, '_>) -> io::R
             scanner.end_at(buffer.len(), 0);
         }
         let done = scanner.done();
-        if done >= BATCH || ended || result.is_err() {
+        if done >= BATCH_BYTES || ended || result.is_err() {
             document.batch(&buffer[..done], &scanner.ends);
             buffer.drain(..done);
             scanner.drop_front(done);
@@ -80,7 +80,7 @@ fn read_batches(mut reader: impl Read, document: &mut Document<'_, '_>) -> io::R
 
 /// Where a statement, or the opening or closing of a graph, ends in the buffer, and how deep in braces the text is after it.
 #[derive(Clone, Copy)]
-struct End {
+struct StatementEnd {
     place: usize,
     depth: u32,
 }
@@ -94,7 +94,7 @@ struct Scanner {
     depth: u32,
     /// Brackets opened in the current statement.
     nested: usize,
-    ends: Vec<End>,
+    ends: Vec<StatementEnd>,
 }
 
 impl Scanner {
@@ -120,7 +120,7 @@ impl Scanner {
         } else if text.len() - self.place > limits.token_bytes {
             return Err(Refusal::TokenSize { limit: limits.token_bytes, line: line(self.place) });
         }
-        let limit = if self.n3 { limits.statement_bytes.min(N3_STATEMENT) } else { limits.statement_bytes };
+        let limit = if self.n3 { limits.statement_bytes.min(MAX_N3_STATEMENT_BYTES) } else { limits.statement_bytes };
         if text.len() - self.done() > limit {
             let statement = &text[self.done()..];
             let blank = statement.len() - statement.trim_ascii_start().len();
@@ -160,7 +160,7 @@ impl Scanner {
 
     fn end_at(&mut self, place: usize, depth: u32) {
         if place > self.done() {
-            self.ends.push(End { place, depth });
+            self.ends.push(StatementEnd { place, depth });
         }
         self.nested = 0;
     }
@@ -247,8 +247,8 @@ fn short_string_end(text: &[u8], quote: u8, ended: bool) -> Option<usize> {
 /// opening one of another string (`Some(None)`). The outer `None` asks for more text.
 #[expect(clippy::option_option, reason = "not known yet, or known to be none")]
 fn broken_string_end(text: &[u8], quote: u8, ended: bool) -> Option<Option<usize>> {
-    let whole = ended || text.len() >= STRING_LINES;
-    let text = &text[..text.len().min(STRING_LINES)];
+    let whole = ended || text.len() >= MAX_STRING_LOOKAHEAD;
+    let text = &text[..text.len().min(MAX_STRING_LOOKAHEAD)];
     let unescaped = |&place: &usize| place == 0 || text[place - 1] != b'\\';
     let Some(place) = memchr::memchr_iter(quote, text).find(unescaped) else { return whole.then_some(None) };
     let after = &text[place + 1..];
@@ -283,19 +283,19 @@ fn newlines(text: &[u8]) -> u64 {
 
 /// Prefixes and base in force.
 #[derive(PartialEq)]
-struct Declared {
+struct Declarations {
     base: Option<String>,
     prefixes: Vec<(String, String)>,
 }
 
 /// A parser with the declarations in force, to be cloned for each piece of text.
-enum Template {
+enum ParserTemplate {
     TriG(TriGParser),
     N3(N3Parser),
 }
 
-impl Template {
-    fn new(declared: &Declared, n3: bool) -> Self {
+impl ParserTemplate {
+    fn new(declared: &Declarations, n3: bool) -> Self {
         // Prefixes and bases were accepted once by a parser of the same kind; only the caller's base may be refused.
         macro_rules! declare {
             ($parser:ty) => {{
@@ -358,13 +358,13 @@ impl Parser {
         })
     }
 
-    fn declared(&self) -> Declared {
+    fn declared(&self) -> Declarations {
         let (base, mut prefixes) = match self {
             Self::TriG(parser) => (parser.base_iri(), collect(parser.prefixes())),
             Self::N3(parser) => (parser.base_iri(), collect(parser.prefixes())),
         };
         prefixes.sort_unstable();
-        Declared { base: base.map(str::to_owned), prefixes }
+        Declarations { base: base.map(str::to_owned), prefixes }
     }
 }
 
@@ -394,10 +394,10 @@ fn n3_event(quad: N3Quad) -> Event {
 }
 
 struct Document<'s, 'a> {
-    declared: Declared,
-    template: Template,
+    declared: Declarations,
+    template: ParserTemplate,
     n3: bool,
-    /// Lines before the current batch.
+    /// LineCounter before the current batch.
     line: u64,
     /// Braces open before the current batch.
     depth: u32,
@@ -408,14 +408,14 @@ struct Document<'s, 'a> {
 /// An error of the parser: the line within the text, from 0, and the message.
 type SyntaxError = (u64, String);
 
-/// Lines of places that come in order, counted once.
-struct Lines<'t> {
+/// LineCounter of places that come in order, counted once.
+struct LineCounter<'t> {
     text: &'t [u8],
     place: usize,
     line: u64,
 }
 
-impl<'t> Lines<'t> {
+impl<'t> LineCounter<'t> {
     fn new(text: &'t [u8], line: u64) -> Self {
         Self { text, place: 0, line }
     }
@@ -473,7 +473,7 @@ impl Document<'_, '_> {
     /// Takes the triples, and the declarations if there may be some, of a text without errors; of another, nothing.
     fn take(&mut self, text: &[u8], depths: (u32, u32), declares: bool) -> Result<(), SyntaxError> {
         let mut parser = self.template.parser();
-        if text.len() > COLLECTED {
+        if text.len() > MAX_COLLECTED_BYTES {
             // Triples are many times longer than their text: too many to hold until the end, so it is read twice.
             parse(&mut self.template.parser(), text, depths, drop)?;
             self.formulas += parse(&mut parser, text, depths, |triple| self.sink.triple(&triple))?;
@@ -489,18 +489,18 @@ impl Document<'_, '_> {
         Ok(())
     }
 
-    fn declare(&mut self, declared: Declared) {
-        self.template = Template::new(&declared, self.n3);
+    fn declare(&mut self, declared: Declarations) {
+        self.template = ParserTemplate::new(&declared, self.n3);
         self.declared = declared;
     }
 
     /// Takes one statement, given without its final dot.
     fn take_statement(&mut self, parts: &[&[u8]], depth: u32) -> Result<(), SyntaxError> {
-        self.take(&completed(parts), (depth, depth), false)
+        self.take(&join_with_dot(parts), (depth, depth), false)
     }
 
     fn is_sound(&self, parts: &[&[u8]], depth: u32) -> bool {
-        parse(&mut self.template.parser(), &completed(parts), (depth, depth), drop).is_ok()
+        parse(&mut self.template.parser(), &join_with_dot(parts), (depth, depth), drop).is_ok()
     }
 
     /// Reports the error of a broken piece of text that begins behind `line` lines.
@@ -511,11 +511,11 @@ impl Document<'_, '_> {
         self.sink.skip(Some(line), format!("{message}, in {}", excerpt(text)));
     }
 
-    fn batch(&mut self, text: &[u8], ends: &[End]) {
+    fn batch(&mut self, text: &[u8], ends: &[StatementEnd]) {
         let after = ends.last().map_or(self.depth, |end| end.depth);
         if self.take(text, (self.depth, after), true).is_err() {
             let (mut start, mut depth) = (0, self.depth);
-            let mut lines = Lines::new(text, self.line);
+            let mut lines = LineCounter::new(text, self.line);
             for end in ends {
                 self.piece(&text[start..end.place], (depth, end.depth), lines.at(start));
                 (start, depth) = (end.place, end.depth);
@@ -529,7 +529,7 @@ impl Document<'_, '_> {
     fn piece(&mut self, text: &[u8], depths: (u32, u32), line: u64) {
         let declares = Directive::first_of(text).is_some();
         let Err(error) = self.take(text, depths, declares) else { return };
-        if text.len() > RECOVERED {
+        if text.len() > MAX_RECOVERED_BYTES {
             return self.skip(line, &error, text);
         }
         let start = if declares { self.directives(text, line) } else { 0 };
@@ -546,7 +546,7 @@ impl Document<'_, '_> {
             let error = (0, "a statement about a quoted triple (RDF-star) is not read".to_owned());
             return self.skip(line + newlines(&text[..first.start]), &error, &text[first.start..]);
         }
-        let mut lines = Lines::new(text, line);
+        let mut lines = LineCounter::new(text, line);
         for (index, statement) in split_at_missing_dots(text, &elements).into_iter().enumerate() {
             let elements = &elements[statement];
             let line = lines.at(elements[0].start);
@@ -560,7 +560,7 @@ impl Document<'_, '_> {
     /// Reads the directives at the beginning of a text one by one and returns where they end.
     fn directives(&mut self, text: &[u8], line: u64) -> usize {
         let mut start = 0;
-        let mut lines = Lines::new(text, line);
+        let mut lines = LineCounter::new(text, line);
         while let Some(directive) = Directive::first_of(&text[start..]) {
             let line = lines.at(start);
             let end = start + directive.end;
@@ -577,7 +577,7 @@ impl Document<'_, '_> {
                 let known =
                     self.declared.prefixes.iter().filter(|(known, _)| directive.prefix.is_empty() || known != name);
                 let prefixes = known.cloned().collect();
-                self.declare(Declared { base: self.declared.base.clone(), prefixes });
+                self.declare(Declarations { base: self.declared.base.clone(), prefixes });
             }
             start = end;
         }
@@ -596,7 +596,7 @@ impl Document<'_, '_> {
         if !can_be_repeated || elements.len() < 3 || !self.is_sound(&[subject, b"<a:p> <a:o>"], depth) {
             return self.skip(line, &error, whole);
         }
-        let mut lines = Lines { text, place: elements[0].start, line };
+        let mut lines = LineCounter { text, place: elements[0].start, line };
         let is_mark = |element: &Range<usize>| matches!(&text[element.clone()], b";" | b"." | b"}");
         for list in elements[1..].split(is_mark).filter(|list| !list.is_empty()) {
             if !self.predicate_list(text, subject, list, depth, &mut lines) {
@@ -618,7 +618,7 @@ impl Document<'_, '_> {
         subject: &[u8],
         list: &[Range<usize>],
         depth: u32,
-        lines: &mut Lines<'_>,
+        lines: &mut LineCounter<'_>,
     ) -> bool {
         let source = &text[list[0].start..list[list.len() - 1].end];
         let Err(error) = self.take_statement(&[subject, source], depth) else { return true };
@@ -640,7 +640,7 @@ impl Document<'_, '_> {
 }
 
 /// The parts of a statement with its final dot, on a line of its own: a broken string or IRI must not swallow it.
-fn completed(parts: &[&[u8]]) -> Vec<u8> {
+fn join_with_dot(parts: &[&[u8]]) -> Vec<u8> {
     [&parts.join(&b' ')[..], b"\n."].concat()
 }
 

@@ -25,7 +25,7 @@ const XML: &str = r#"<?xml version="1.0"?><sparql xmlns="http://www.w3.org/2005/
 fn client_with(options: ClientOptions) -> SparqlClient {
     let policy = EgressPolicy {
         listed: Vec::new(),
-        inner: vec!["127.0.0.0/8".parse().expect("a network")],
+        private_networks: vec!["127.0.0.0/8".parse().expect("a network")],
         ..EgressPolicy::default()
     };
     client_of(policy, options, &[])
@@ -43,7 +43,8 @@ fn hasty() -> ClientOptions {
 
 /// A client that may ask the server.
 fn client(server: &Server, options: ClientOptions) -> SparqlClient {
-    let policy = EgressPolicy { inner: vec!["127.0.0.0/8".parse().expect("a network")], ..EgressPolicy::default() };
+    let policy =
+        EgressPolicy { private_networks: vec!["127.0.0.0/8".parse().expect("a network")], ..EgressPolicy::default() };
     client_of(policy, options, &[server])
 }
 
@@ -87,9 +88,11 @@ fn the_query_is_sent_as_the_protocol_says() {
     assert_eq!((&**method, &**path), ("POST", "/sparql"));
     assert_eq!(body, "query=SELECT+*+%7B+%3Fs+%3Fp+%3Fo+%7D");
     let received = &server.received()[0];
-    for (name, value) in
-        [("content-type", "application/x-www-form-urlencoded"), ("accept", RESULTS[0]), ("accept-encoding", "gzip")]
-    {
+    for (name, value) in [
+        ("content-type", "application/x-www-form-urlencoded"),
+        ("accept", RESULTS_ACCEPT[0]),
+        ("accept-encoding", "gzip"),
+    ] {
         assert_eq!(received.header(name), Some(value));
     }
 }
@@ -127,7 +130,7 @@ fn json_that_cannot_be_read_is_asked_for_in_xml() {
         assert!(is_expected(&asked(&server).expect("rows")));
         let accepts: Vec<_> =
             server.received().iter().map(|request| request.header("accept").map(str::to_owned)).collect();
-        assert_eq!(accepts, RESULTS.iter().map(|accept| Some((*accept).to_owned())).collect::<Vec<_>>());
+        assert_eq!(accepts, RESULTS_ACCEPT.iter().map(|accept| Some((*accept).to_owned())).collect::<Vec<_>>());
     }
 }
 
@@ -205,7 +208,7 @@ fn get_takes_over_where_post_is_refused() {
         let received: Vec<_> = server.received().into_iter().map(|request| (request.method, request.path)).collect();
         let get = ("GET".to_owned(), "/sparql?query=SELECT+*+%7B+%3Fs+%3Fp+%3Fo+%7D".to_owned());
         assert_eq!(received, [("POST".to_owned(), "/sparql".to_owned()), get.clone(), get]);
-        let long = format!("{QUERY} # {}", "x".repeat(SHORT));
+        let long = format!("{QUERY} # {}", "x".repeat(MAX_GET_QUERY_BYTES));
         let error = client.select(endpoint(&server).as_ref(), &long, &CallOptions::default()).expect_err("too long");
         assert_eq!(error.kind(), FailureKind::Status);
     }
@@ -324,7 +327,7 @@ fn time_ends_a_call_wherever_it_is() {
 fn a_call_is_given_up_while_it_waits_to_try_again() {
     let server = Server::constant(answer("503 Busy", "Retry-After: 20\r\n", ""));
     let start = Instant::now();
-    let cancellation = Cancellation::when(move || start.elapsed() > Duration::from_millis(200));
+    let cancellation = Cancellation::from_fn(move || start.elapsed() > Duration::from_millis(200));
     let options = CallOptions { cancellation, ..CallOptions::default() };
     let error = rows(&client(&server, hasty()), &server, &options).expect_err("given up");
     assert_eq!(error.kind(), FailureKind::Cancelled);
@@ -495,7 +498,7 @@ fn endpoints_are_forgotten_when_there_are_too_many() {
         endpoints.insert(iri, Arc::new(endpoint));
     }
     let used = Arc::clone(&endpoints[&NamedNode::new_unchecked("http://e.org/0")]);
-    forget_one(&mut endpoints);
+    evict_one(&mut endpoints);
     let left: BTreeSet<_> = endpoints.keys().map(NamedNode::as_str).collect();
     assert_eq!(left, ["http://e.org/0", "http://e.org/2"].into());
     drop(used);

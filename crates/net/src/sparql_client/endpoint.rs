@@ -2,7 +2,7 @@
 //! begin.
 
 use super::error::{FailureKind, RemoteError};
-use super::wait::{Patience, SPELL};
+use super::timeout::{POLL_INTERVAL, Timeout};
 use crate::egress::EgressFault;
 use oxrdf::NamedNode;
 use std::collections::BTreeMap;
@@ -51,15 +51,15 @@ impl EndpointStatistics {
         }
     }
 
-    fn add(&mut self, visit: &Visit) {
-        let (now, time) = (Instant::now(), visit.start.elapsed());
+    fn add(&mut self, call: &ActiveCall) {
+        let (now, time) = (Instant::now(), call.start.elapsed());
         self.calls += 1;
-        self.requests += visit.requests;
-        self.rows += visit.rows;
-        self.bytes += visit.bytes.load(Ordering::Relaxed);
+        self.requests += call.requests;
+        self.rows += call.rows;
+        self.bytes += call.bytes.load(Ordering::Relaxed);
         self.total_time += time;
         self.max_time = self.max_time.max(time);
-        match &visit.failure {
+        match &call.failure {
             Some((kind, message)) => {
                 *self.failures.entry(*kind).or_default() += 1;
                 self.last_error = Some((now, message.clone()));
@@ -70,7 +70,7 @@ impl EndpointStatistics {
 }
 
 #[derive(Debug)]
-struct Gate {
+struct HostState {
     inside: usize,
     /// When the next request may begin.
     next: Instant,
@@ -81,35 +81,35 @@ struct Gate {
 pub(super) struct Host {
     /// Name and port, as IRIs have them.
     name: String,
-    gate: Mutex<Gate>,
+    state: Mutex<HostState>,
     left: Condvar,
 }
 
 impl Host {
     fn new(name: String) -> Self {
-        Self { name, gate: Mutex::new(Gate { inside: 0, next: Instant::now() }), left: Condvar::new() }
+        Self { name, state: Mutex::new(HostState { inside: 0, next: Instant::now() }), left: Condvar::new() }
     }
 
-    fn gate(&self) -> MutexGuard<'_, Gate> {
-        self.gate.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, HostState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits for a place among the `concurrent` ones.
-    fn enter(self: &Arc<Self>, concurrent: usize, patience: &Patience) -> Result<Place, EgressFault> {
-        let mut gate = self.gate();
-        while gate.inside >= concurrent.max(1) {
-            let left = patience.left()?;
-            gate = self.left.wait_timeout(gate, left.min(SPELL)).unwrap_or_else(PoisonError::into_inner).0;
+    fn acquire_permit(self: &Arc<Self>, concurrent: usize, timeout: &Timeout) -> Result<Permit, EgressFault> {
+        let mut state = self.state();
+        while state.inside >= concurrent.max(1) {
+            let left = timeout.left()?;
+            state = self.left.wait_timeout(state, left.min(POLL_INTERVAL)).unwrap_or_else(PoisonError::into_inner).0;
         }
-        gate.inside += 1;
-        Ok(Place(Arc::clone(self)))
+        state.inside += 1;
+        Ok(Permit(Arc::clone(self)))
     }
 
     /// When a request may begin; the next one may begin `pause` later.
     fn reserve(&self, pause: Duration) -> Instant {
-        let mut gate = self.gate();
-        let turn = gate.next.max(Instant::now());
-        gate.next = turn + pause;
+        let mut state = self.state();
+        let turn = state.next.max(Instant::now());
+        state.next = turn + pause;
         turn
     }
 }
@@ -126,7 +126,7 @@ pub(super) struct Endpoint {
     host: Arc<Host>,
     statistics: Mutex<EndpointStatistics>,
     /// It takes queries by GET alone.
-    by_get: AtomicBool,
+    get_only: AtomicBool,
     /// When it was last asked for, counted in calls of the client.
     pub(super) last_use: AtomicU64,
 }
@@ -139,7 +139,7 @@ impl Endpoint {
         Self {
             host: host.unwrap_or_else(|| Arc::new(Host::new(name))),
             statistics: Mutex::new(EndpointStatistics::new(endpoint)),
-            by_get: AtomicBool::new(false),
+            get_only: AtomicBool::new(false),
             last_use: AtomicU64::new(0),
         }
     }
@@ -148,12 +148,12 @@ impl Endpoint {
         self.statistics().clone()
     }
 
-    pub(super) fn takes_get_alone(&self) -> bool {
-        self.by_get.load(Ordering::Relaxed)
+    pub(super) fn is_get_only(&self) -> bool {
+        self.get_only.load(Ordering::Relaxed)
     }
 
-    pub(super) fn refuses_post(&self) {
-        self.by_get.store(true, Ordering::Relaxed);
+    pub(super) fn mark_get_only(&self) {
+        self.get_only.store(true, Ordering::Relaxed);
     }
 
     fn statistics(&self) -> MutexGuard<'_, EndpointStatistics> {
@@ -163,21 +163,21 @@ impl Endpoint {
 
 /// One of the places that calls to a host have.
 #[derive(Debug)]
-struct Place(Arc<Host>);
+struct Permit(Arc<Host>);
 
-impl Drop for Place {
+impl Drop for Permit {
     fn drop(&mut self) {
-        self.0.gate().inside -= 1;
+        self.0.state().inside -= 1;
         self.0.left.notify_one();
     }
 }
 
 /// One call to an endpoint: a place there while it lasts, and a line of the statistics when it ends.
 #[derive(Debug)]
-pub(super) struct Visit {
+pub(super) struct ActiveCall {
     pub(super) endpoint: Arc<Endpoint>,
     /// None for a call that waited in vain: it is counted all the same.
-    _place: Option<Place>,
+    _place: Option<Permit>,
     start: Instant,
     requests: u64,
     pub(super) rows: u64,
@@ -185,40 +185,40 @@ pub(super) struct Visit {
     failure: Option<(FailureKind, String)>,
 }
 
-impl Visit {
+impl ActiveCall {
     /// Waits for a place.
-    pub(super) fn begin(endpoint: Arc<Endpoint>, concurrent: usize, patience: &Patience) -> Result<Self, RemoteError> {
-        match endpoint.host.enter(concurrent, patience) {
+    pub(super) fn begin(endpoint: Arc<Endpoint>, concurrent: usize, timeout: &Timeout) -> Result<Self, RemoteError> {
+        match endpoint.host.acquire_permit(concurrent, timeout) {
             Ok(place) => Ok(Self::new(endpoint, Some(place))),
             Err(EgressFault::TimedOut) => {
-                let crowded = RemoteError::Crowded { endpoint: patience.iri.clone() };
+                let crowded = RemoteError::Crowded { endpoint: timeout.iri.clone() };
                 Err(Self::new(endpoint, None).failed(crowded))
             }
-            Err(fault) => Err(Self::new(endpoint, None).failed(patience.error(fault).into())),
+            Err(fault) => Err(Self::new(endpoint, None).failed(timeout.error(fault).into())),
         }
     }
 
-    fn new(endpoint: Arc<Endpoint>, place: Option<Place>) -> Self {
+    fn new(endpoint: Arc<Endpoint>, place: Option<Permit>) -> Self {
         let bytes = Arc::default();
         Self { endpoint, _place: place, start: Instant::now(), requests: 0, rows: 0, bytes, failure: None }
     }
 
     /// Waits until the endpoint may be sent a request.
-    pub(super) fn pace(&mut self, pause: Duration, patience: &Patience) -> Result<(), RemoteError> {
+    pub(super) fn pace(&mut self, pause: Duration, timeout: &Timeout) -> Result<(), RemoteError> {
         let turn = self.endpoint.host.reserve(pause);
-        patience.wait_until(turn).map_err(|fault| patience.error(fault))?;
+        timeout.wait_until(turn).map_err(|fault| timeout.error(fault))?;
         self.requests += 1;
         Ok(())
     }
 
-    /// Ends the visit with a failure, which is handed through.
+    /// ResponseEnds the call with a failure, which is handed through.
     pub(super) fn failed(mut self, error: RemoteError) -> RemoteError {
         self.failure = Some((error.kind(), error.to_string()));
         error
     }
 }
 
-impl Drop for Visit {
+impl Drop for ActiveCall {
     fn drop(&mut self) {
         self.endpoint.statistics().add(self);
     }

@@ -19,11 +19,11 @@ use std::ops::Range;
 use std::rc::Rc;
 
 /// A document type declaration must end within this many bytes.
-const PROLOG: usize = 256 << 10;
+const MAX_PROLOG_BYTES: usize = 256 << 10;
 /// What the parser may read ahead.
-const BUFFER: usize = 64 << 10;
+const PARSER_BUFFER_BYTES: usize = 64 << 10;
 /// Attributes of one element: the parser compares each with all others.
-const ATTRIBUTES: u32 = 10_000;
+const MAX_ATTRIBUTES: u32 = 10_000;
 
 pub(super) fn read(mut reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io::Result<()> {
     let mut start = Vec::new();
@@ -35,18 +35,20 @@ pub(super) fn read(mut reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io
             let amplification = amplification(&prolog.entities, sink.limits)?;
             break (prolog.rewritten(&start)?, start[prolog.end..].to_vec(), amplification);
         }
-        if start.len() > PROLOG {
-            return Err(Refusal::DocumentType { reason: format!("it does not end within {PROLOG} bytes") }.into());
+        if start.len() > MAX_PROLOG_BYTES {
+            return Err(
+                Refusal::DocumentType { reason: format!("it does not end within {MAX_PROLOG_BYTES} bytes") }.into()
+            );
         }
     };
-    let lines = Rc::new(RefCell::new(Lines::default()));
+    let lines = Rc::new(RefCell::new(LineIndex::default()));
     let since_triple = Rc::new(Cell::new(0));
     let line = 1 + memchr::memchr_iter(b'\n', &prolog).count() as u64;
-    let guard = Guard {
+    let guard = LimitGuard {
         inner: io::Cursor::new(rest).chain(reader),
         token_limit: sink.limits.token_bytes / amplification,
         nesting_limit: sink.limits.nesting,
-        inside: Inside::Text,
+        state: MarkupState::Text,
         token: 0,
         attributes: 0,
         nesting: 0,
@@ -77,13 +79,13 @@ pub(super) fn read(mut reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io
 
 /// Line ends between what was asked for last and what was read.
 #[derive(Default)]
-struct Lines {
+struct LineIndex {
     ends: VecDeque<u64>,
     passed: u64,
     read: u64,
 }
 
-impl Lines {
+impl LineIndex {
     /// The line, from 1, of a byte offset; offsets must not go back.
     fn line_at(&mut self, offset: u64) -> u64 {
         while self.ends.front().is_some_and(|&end| end < offset) {
@@ -96,7 +98,7 @@ impl Lines {
 
 struct LineCounter<R> {
     inner: R,
-    lines: Rc<RefCell<Lines>>,
+    lines: Rc<RefCell<LineIndex>>,
 }
 
 impl<R: Read> Read for LineCounter<R> {
@@ -112,7 +114,7 @@ impl<R: Read> Read for LineCounter<R> {
 
 /// Where in the markup a byte stands.
 #[derive(Clone, Copy, PartialEq)]
-enum Inside {
+enum MarkupState {
     Text,
     /// Behind `<`.
     Opened,
@@ -133,11 +135,11 @@ enum Inside {
 
 /// Refuses what the XML parser would hold in memory or expand, before it does: long tokens and literals, deep nesting,
 /// and document type declarations behind the prolog, whose entities nobody judged.
-struct Guard<R> {
+struct LimitGuard<R> {
     inner: R,
     token_limit: usize,
     nesting_limit: usize,
-    inside: Inside,
+    state: MarkupState,
     token: usize,
     attributes: u32,
     nesting: usize,
@@ -147,14 +149,14 @@ struct Guard<R> {
     line: u64,
 }
 
-impl<R> Guard<R> {
+impl<R> LimitGuard<R> {
     fn scan(&mut self, text: &[u8]) -> Result<(), Refusal> {
         let mut place = 0;
         while place < text.len() {
-            let marks: [u8; 3] = match self.inside {
-                Inside::Text => [b'<'; 3],
-                Inside::Tag(Some(quote)) | Inside::EndTag(Some(quote)) => [quote; 3],
-                Inside::Tag(None) | Inside::EndTag(None) => [b'>', b'"', b'\''],
+            let marks: [u8; 3] = match self.state {
+                MarkupState::Text => [b'<'; 3],
+                MarkupState::Tag(Some(quote)) | MarkupState::EndTag(Some(quote)) => [quote; 3],
+                MarkupState::Tag(None) | MarkupState::EndTag(None) => [b'>', b'"', b'\''],
                 _ => {
                     self.byte(text[place], 0)?;
                     self.token += 1;
@@ -178,7 +180,7 @@ impl<R> Guard<R> {
         self.line += memchr::memchr_iter(b'\n', text).count() as u64;
         self.since_triple.set(self.since_triple.get() + text.len());
         // An XML literal, or text between comments, is one token to the parser. It may be a buffer behind.
-        if self.since_triple.get() > self.token_limit + BUFFER {
+        if self.since_triple.get() > self.token_limit + PARSER_BUFFER_BYTES {
             return Err(Refusal::TokenSize { limit: self.token_limit, line: self.line });
         }
         Ok(())
@@ -193,55 +195,57 @@ impl<R> Guard<R> {
 
     /// Takes one byte that may change where we are; in a tag, the byte before it counts, too.
     fn byte(&mut self, byte: u8, previous: u8) -> Result<(), Refusal> {
-        self.inside = match (self.inside, byte) {
-            (Inside::Text, b'<') => {
+        self.state = match (self.state, byte) {
+            (MarkupState::Text, b'<') => {
                 (self.token, self.attributes) = (0, 0);
-                Inside::Opened
+                MarkupState::Opened
             }
-            (Inside::Opened, b'!') => Inside::Declaration,
-            (Inside::Opened, b'?') => Inside::Instruction(false),
-            (Inside::Opened, b'/') => Inside::EndTag(None),
-            (Inside::Opened, b'>') => Inside::Text,
-            (Inside::Opened, _) => {
+            (MarkupState::Opened, b'!') => MarkupState::Declaration,
+            (MarkupState::Opened, b'?') => MarkupState::Instruction(false),
+            (MarkupState::Opened, b'/') => MarkupState::EndTag(None),
+            (MarkupState::Opened, b'>') => MarkupState::Text,
+            (MarkupState::Opened, _) => {
                 self.nesting += 1;
                 if self.nesting > self.nesting_limit {
                     return Err(Refusal::Nesting { limit: self.nesting_limit, line: self.line });
                 }
-                Inside::Tag(Some(byte).filter(|&byte| is_quote(byte)))
+                MarkupState::Tag(Some(byte).filter(|&byte| is_quote(byte)))
             }
-            (Inside::Declaration, b'-') => Inside::HalfComment,
-            (Inside::HalfComment, b'-') => Inside::Comment(0),
-            (Inside::Declaration, b'[') => Inside::Data(0),
-            (Inside::Declaration | Inside::HalfComment, _) => {
+            (MarkupState::Declaration, b'-') => MarkupState::HalfComment,
+            (MarkupState::HalfComment, b'-') => MarkupState::Comment(0),
+            (MarkupState::Declaration, b'[') => MarkupState::Data(0),
+            (MarkupState::Declaration | MarkupState::HalfComment, _) => {
                 return Err(Refusal::DocumentType { reason: format!("not at the beginning, near line {}", self.line) });
             }
-            (Inside::Comment(2), b'>') | (Inside::Data(2), b'>') | (Inside::Instruction(true), b'>') => Inside::Text,
-            (Inside::Comment(seen), b'-') => Inside::Comment(2.min(seen + 1)),
-            (Inside::Comment(_), _) => Inside::Comment(0),
-            (Inside::Data(seen), b']') => Inside::Data(2.min(seen + 1)),
-            (Inside::Data(_), _) => Inside::Data(0),
-            (Inside::Instruction(_), _) => Inside::Instruction(byte == b'?'),
-            (Inside::Tag(None), b'>') => {
+            (MarkupState::Comment(2), b'>') | (MarkupState::Data(2), b'>') | (MarkupState::Instruction(true), b'>') => {
+                MarkupState::Text
+            }
+            (MarkupState::Comment(seen), b'-') => MarkupState::Comment(2.min(seen + 1)),
+            (MarkupState::Comment(_), _) => MarkupState::Comment(0),
+            (MarkupState::Data(seen), b']') => MarkupState::Data(2.min(seen + 1)),
+            (MarkupState::Data(_), _) => MarkupState::Data(0),
+            (MarkupState::Instruction(_), _) => MarkupState::Instruction(byte == b'?'),
+            (MarkupState::Tag(None), b'>') => {
                 self.nesting -= usize::from(previous == b'/');
-                Inside::Text
+                MarkupState::Text
             }
-            (Inside::EndTag(None), b'>') => {
+            (MarkupState::EndTag(None), b'>') => {
                 self.nesting = self.nesting.saturating_sub(1);
-                Inside::Text
+                MarkupState::Text
             }
-            (Inside::Tag(None), _) if is_quote(byte) => {
+            (MarkupState::Tag(None), _) if is_quote(byte) => {
                 self.attributes += 1;
-                if self.attributes > ATTRIBUTES {
-                    return Err(Refusal::AttributeCount { limit: ATTRIBUTES, line: self.line });
+                if self.attributes > MAX_ATTRIBUTES {
+                    return Err(Refusal::AttributeCount { limit: MAX_ATTRIBUTES, line: self.line });
                 }
-                Inside::Tag(Some(byte))
+                MarkupState::Tag(Some(byte))
             }
-            (Inside::Tag(Some(quote)), _) if byte == quote => Inside::Tag(None),
-            (Inside::EndTag(None), _) if is_quote(byte) => Inside::EndTag(Some(byte)),
-            (Inside::EndTag(Some(quote)), _) if byte == quote => Inside::EndTag(None),
+            (MarkupState::Tag(Some(quote)), _) if byte == quote => MarkupState::Tag(None),
+            (MarkupState::EndTag(None), _) if is_quote(byte) => MarkupState::EndTag(Some(byte)),
+            (MarkupState::EndTag(Some(quote)), _) if byte == quote => MarkupState::EndTag(None),
             (inside, _) => inside,
         };
-        if self.inside == Inside::Text {
+        if self.state == MarkupState::Text {
             self.token = 0;
         }
         Ok(())
@@ -252,7 +256,7 @@ fn is_quote(byte: u8) -> bool {
     matches!(byte, b'"' | b'\'')
 }
 
-impl<R: Read> Read for Guard<R> {
+impl<R: Read> Read for LimitGuard<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
         self.scan(&buffer[..read])?;

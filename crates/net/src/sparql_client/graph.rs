@@ -1,11 +1,11 @@
 //! Graphs: answers to `CONSTRUCT` and `DESCRIBE`.
 
 use super::error::RemoteError;
-use super::solutions::fresh;
-use super::source::{Meter, Origin};
+use super::solutions::relabel;
+use super::source::{Meter, ResponseContext};
 use crate::egress::EgressError;
 use lodeseek_rdf::TripleSink;
-use lodeseek_rdf::intake::{FileReport, Intake};
+use lodeseek_rdf::dump::{DumpReader, FileReport};
 use oxrdf::{NamedOrBlankNode, Term, Triple, TripleRef};
 use std::cell::{Cell, RefCell};
 use std::io::{self, Read};
@@ -32,7 +32,7 @@ struct Collector<'c> {
 impl TripleSink for Collector<'_> {
     fn start_file(&mut self) {}
 
-    fn take(&mut self, triple: TripleRef<'_>) {
+    fn insert_triple(&mut self, triple: TripleRef<'_>) {
         if self.triples.len() as u64 >= self.limit {
             self.full.set(true);
         } else {
@@ -43,29 +43,29 @@ impl TripleSink for Collector<'_> {
 
 fn renamed(mut triple: Triple, response: u64) -> Triple {
     if let NamedOrBlankNode::BlankNode(node) = &triple.subject {
-        triple.subject = fresh(node, response).into();
+        triple.subject = relabel(node, response).into();
     }
     if let Term::BlankNode(node) = &triple.object {
-        triple.object = fresh(node, response).into();
+        triple.object = relabel(node, response).into();
     }
     triple
 }
 
-/// Ends where the collector is full, and keeps the error that intake only reports.
-struct Tap<'t, R> {
+/// ResponseEnds where the collector is full, and keeps the error that intake only reports.
+struct LimitedReader<'t, R> {
     reader: R,
     full: &'t Cell<bool>,
     error: &'t RefCell<Option<io::Error>>,
 }
 
-impl<R: Read> Read for Tap<'_, R> {
+impl<R: Read> Read for LimitedReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.full.get() {
             return Err(io::Error::other("more triples than the limit"));
         }
         self.reader.read(buffer).inspect_err(|error| {
             let kind = error.kind();
-            let kept = EgressError::behind(error).cloned();
+            let kept = EgressError::find_in(error).cloned();
             self.error.replace(Some(kept.map_or_else(|| kind.into(), io::Error::other)));
         })
     }
@@ -80,23 +80,24 @@ pub(super) fn read(
     limit: u64,
     response: u64,
 ) -> Result<RemoteGraph, RemoteError> {
-    let origin = Origin::new(endpoint);
+    let context = ResponseContext::new(endpoint);
     let (full, error) = (Cell::new(false), RefCell::new(None));
     let mut collector = Collector { triples: Vec::new(), limit, full: &full, response };
-    let tap = Tap { reader: Meter::new(body, bytes, &origin), full: &full, error: &error };
-    let reports = Intake::default().announced_as(media_type).read(tap, "the answer", endpoint, &mut collector);
+    let limited = LimitedReader { reader: Meter::new(body, bytes, &context), full: &full, error: &error };
+    let reports =
+        DumpReader::default().with_media_type(media_type).read(limited, "the answer", endpoint, &mut collector);
     if full.get() {
         return Err(RemoteError::TooManyRows { endpoint: endpoint.to_owned(), limit });
     }
     if let Some(error) = error.take() {
-        return Err(origin.io(&error));
+        return Err(context.io(&error));
     }
-    let skipped = judge(&reports).map_err(|message| origin.unreadable(&message))?;
+    let skipped = count_skipped(&reports).map_err(|message| context.unreadable(&message))?;
     Ok(RemoteGraph { triples: collector.triples, skipped })
 }
 
 /// How many statements were left out of a document read to its end.
-fn judge(reports: &[FileReport]) -> Result<u64, String> {
+fn count_skipped(reports: &[FileReport]) -> Result<u64, String> {
     let [report] = reports else { return Err("it is not one document".to_owned()) };
     if report.outcome.is_failure() {
         return Err(report.problems.last().map_or_else(|| "it is no RDF".to_owned(), ToString::to_string));

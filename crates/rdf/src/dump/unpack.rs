@@ -1,6 +1,6 @@
 //! Compressions and archives, found by their magic bytes, opened under a budget.
 
-use super::{FileReport, Limits, Reading, Refusal};
+use super::{FileReport, Limits, ReadContext, Refusal};
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
@@ -25,7 +25,7 @@ enum Layer {
 }
 
 impl Layer {
-    fn of(head: &[u8]) -> Option<Self> {
+    fn detect(head: &[u8]) -> Option<Self> {
         match head {
             [0x1f, 0x8b, ..] => Some(Self::Gzip),
             [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, ..] => Some(Self::Bzip2),
@@ -54,13 +54,13 @@ impl Layer {
 
 /// Bytes out of all decoders of one file, held against the compressed bytes they have read so far: a bomb shows itself
 /// at its first block, however large the file around it.
-struct Budget {
+struct DecompressionBudget {
     produced: Cell<u64>,
     consumed: Cell<u64>,
     limits: Limits,
 }
 
-impl Budget {
+impl DecompressionBudget {
     fn spend(&self, bytes: usize) -> io::Result<()> {
         let produced = self.produced.get() + bytes as u64;
         self.produced.set(produced);
@@ -76,12 +76,12 @@ impl Budget {
 }
 
 /// The file itself, its bytes counted as they are read.
-struct Consumed<R> {
+struct CompressedInput<R> {
     inner: R,
-    budget: Rc<Budget>,
+    budget: Rc<DecompressionBudget>,
 }
 
-impl<R: Read> Read for Consumed<R> {
+impl<R: Read> Read for CompressedInput<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
         self.budget.consumed.set(self.budget.consumed.get() + read as u64);
@@ -90,12 +90,12 @@ impl<R: Read> Read for Consumed<R> {
 }
 
 /// A decoder's output, counted.
-struct Counted<R> {
+struct DecompressedOutput<R> {
     inner: R,
-    budget: Rc<Budget>,
+    budget: Rc<DecompressionBudget>,
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for DecompressedOutput<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
         self.budget.spend(read)?;
@@ -136,9 +136,9 @@ pub(super) fn peek<'r>(mut reader: impl Read + 'r, wanted: usize) -> io::Result<
     Ok((head.clone(), Box::new(Cursor::new(head).chain(reader))))
 }
 
-fn decoder<'r>(layer: Layer, reader: Box<dyn Read + 'r>, budget: &Rc<Budget>) -> Box<dyn Read + 'r> {
-    fn counted<'r>(inner: impl Read + 'r, budget: &Rc<Budget>) -> Box<dyn Read + 'r> {
-        Box::new(Counted { inner, budget: Rc::clone(budget) })
+fn decoder<'r>(layer: Layer, reader: Box<dyn Read + 'r>, budget: &Rc<DecompressionBudget>) -> Box<dyn Read + 'r> {
+    fn counted<'r>(inner: impl Read + 'r, budget: &Rc<DecompressionBudget>) -> Box<dyn Read + 'r> {
+        Box::new(DecompressedOutput { inner, budget: Rc::clone(budget) })
     }
     match layer {
         Layer::Gzip => counted(flate2::read::MultiGzDecoder::new(reader), budget),
@@ -153,15 +153,15 @@ fn decoder<'r>(layer: Layer, reader: Box<dyn Read + 'r>, budget: &Rc<Budget>) ->
 /// dumps have. Archives stay as they are.
 pub fn open(path: &Path, limits: &Limits) -> io::Result<Box<dyn Read>> {
     let budget = budget(limits);
-    let file = Consumed { inner: File::open(path)?, budget: Rc::clone(&budget) };
+    let file = CompressedInput { inner: File::open(path)?, budget: Rc::clone(&budget) };
     let (head, reader) = peek(file, TAR_HEADER)?;
-    Ok(match Layer::of(&head).filter(|layer| !layer.is_archive()) {
+    Ok(match Layer::detect(&head).filter(|layer| !layer.is_archive()) {
         Some(compression) => decoder(compression, reader, &budget),
         None => reader,
     })
 }
 
-pub(super) fn read_file(path: &Path, name: &str, reading: &mut Reading<'_>) -> Vec<FileReport> {
+pub(super) fn read_file(path: &Path, name: &str, context: &mut ReadContext<'_>) -> Vec<FileReport> {
     let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
     let (metadata, file) = match opened {
         Ok(opened) => opened,
@@ -170,50 +170,55 @@ pub(super) fn read_file(path: &Path, name: &str, reading: &mut Reading<'_>) -> V
     if !metadata.is_file() {
         return vec![FileReport::unreadable(name, "not a file")];
     }
-    let budget = budget(reading.limits);
-    let result = unpack_file(file, name, &budget, reading);
-    close(result, name, reading)
+    let budget = budget(context.limits);
+    let result = unpack_file(file, name, &budget, context);
+    finish(result, name, context)
 }
 
 /// Adds the error that ended the whole file, if one did; an archive without any document is one, too.
-fn close(result: io::Result<()>, name: &str, reading: &mut Reading<'_>) -> Vec<FileReport> {
+fn finish(result: io::Result<()>, name: &str, context: &mut ReadContext<'_>) -> Vec<FileReport> {
     if let Err(error) = result {
-        push_error(name, &error, reading);
-    } else if reading.reports.is_empty() {
+        push_error(name, &error, context);
+    } else if context.reports.is_empty() {
         push_error(
             name,
             &Refusal::NotRdf { reason: "no member of the archive looks like RDF".to_owned() }.into(),
-            reading,
+            context,
         );
     }
-    std::mem::take(&mut reading.reports)
+    std::mem::take(&mut context.reports)
 }
 
-pub(super) fn read_stream(reader: impl Read, name: &str, reading: &mut Reading<'_>) -> Vec<FileReport> {
-    let budget = budget(reading.limits);
-    let reader = Consumed { inner: reader, budget: Rc::clone(&budget) };
-    let result = unpack(Box::new(reader), name, Vec::new(), &budget, reading);
-    close(result, name, reading)
+pub(super) fn read_stream(reader: impl Read, name: &str, context: &mut ReadContext<'_>) -> Vec<FileReport> {
+    let budget = budget(context.limits);
+    let reader = CompressedInput { inner: reader, budget: Rc::clone(&budget) };
+    let result = unpack(Box::new(reader), name, Vec::new(), &budget, context);
+    finish(result, name, context)
 }
 
-fn budget(limits: &Limits) -> Rc<Budget> {
-    Rc::new(Budget { produced: Cell::new(0), consumed: Cell::new(0), limits: limits.clone() })
+fn budget(limits: &Limits) -> Rc<DecompressionBudget> {
+    Rc::new(DecompressionBudget { produced: Cell::new(0), consumed: Cell::new(0), limits: limits.clone() })
 }
 
-fn push_error(name: &str, error: &io::Error, reading: &mut Reading<'_>) {
+fn push_error(name: &str, error: &io::Error, context: &mut ReadContext<'_>) {
     let mut report = FileReport::new(name);
-    super::close_with(&mut report, error);
-    reading.reports.push(report);
+    super::record_error(&mut report, error);
+    context.reports.push(report);
 }
 
-fn unpack_file(file: File, name: &str, budget: &Rc<Budget>, reading: &mut Reading<'_>) -> io::Result<()> {
+fn unpack_file(
+    file: File,
+    name: &str,
+    budget: &Rc<DecompressionBudget>,
+    context: &mut ReadContext<'_>,
+) -> io::Result<()> {
     let (head, _) = peek(&file, 4)?;
     io::Seek::rewind(&mut &file)?;
-    if Layer::of(&head) == Some(Layer::Zip) {
-        return zip_members(file, name, budget, reading);
+    if Layer::detect(&head) == Some(Layer::Zip) {
+        return zip_members(file, name, budget, context);
     }
-    let file = Consumed { inner: file, budget: Rc::clone(budget) };
-    unpack(Box::new(file), name, Vec::new(), budget, reading)
+    let file = CompressedInput { inner: file, budget: Rc::clone(budget) };
+    unpack(Box::new(file), name, Vec::new(), budget, context)
 }
 
 /// Takes off the layers around `reader` and reads the document, or the documents, inside.
@@ -221,32 +226,32 @@ fn unpack(
     reader: Box<dyn Read + '_>,
     name: &str,
     mut layers: Vec<Layer>,
-    budget: &Rc<Budget>,
-    reading: &mut Reading<'_>,
+    budget: &Rc<DecompressionBudget>,
+    context: &mut ReadContext<'_>,
 ) -> io::Result<()> {
     let (head, reader) = peek(reader, TAR_HEADER)?;
-    let Some(layer) = Layer::of(&head) else {
+    let Some(layer) = Layer::detect(&head) else {
         let names = layers.iter().map(|layer| layer.name()).collect();
-        reading.document(reader, name, names);
+        context.document(reader, name, names);
         return Ok(());
     };
-    if let Some(&outer) = layers.iter().rev().find(|outer| nested(**outer, layer, &layers)) {
+    if let Some(&outer) = layers.iter().rev().find(|outer| is_forbidden_nesting(**outer, layer, &layers)) {
         return Err(Refusal::Nested { outer: outer.name(), inner: layer.name() }.into());
     }
     layers.push(layer);
     match layer {
-        Layer::Tar => tar_members(reader, name, &layers, budget, reading),
+        Layer::Tar => tar_members(reader, name, &layers, budget, context),
         // Its directory is at the end: it cannot be read from inside another stream.
         Layer::Zip => {
             let outer = layers.iter().rev().nth(1).map_or("a stream", |outer| outer.name());
             Err(Refusal::Nested { outer, inner: "zip" }.into())
         }
-        compression => unpack(decoder(compression, reader, budget), name, layers, budget, reading),
+        compression => unpack(decoder(compression, reader, budget), name, layers, budget, context),
     }
 }
 
 /// Archives in archives, compressions directly in compressions, and a third layer of either are not opened.
-fn nested(outer: Layer, inner: Layer, layers: &[Layer]) -> bool {
+fn is_forbidden_nesting(outer: Layer, inner: Layer, layers: &[Layer]) -> bool {
     if inner.is_archive() {
         return outer.is_archive();
     }
@@ -257,15 +262,15 @@ fn tar_members(
     reader: Box<dyn Read + '_>,
     name: &str,
     layers: &[Layer],
-    budget: &Rc<Budget>,
-    reading: &mut Reading<'_>,
+    budget: &Rc<DecompressionBudget>,
+    context: &mut ReadContext<'_>,
 ) -> io::Result<()> {
     let mut archive = tar::Archive::new(reader);
     let mut long_name = None;
     // Raw: the library would hold a name of any length, and read a sparse file's holes as so many zeros.
     for (count, entry) in archive.entries()?.raw(true).enumerate() {
-        if count >= reading.limits.archive_members {
-            return Err(Refusal::MemberCount { limit: reading.limits.archive_members }.into());
+        if count >= context.limits.archive_members {
+            return Err(Refusal::MemberCount { limit: context.limits.archive_members }.into());
         }
         let mut entry = entry?;
         let kind = entry.header().entry_type();
@@ -273,21 +278,21 @@ fn tar_members(
             let mut bytes = Vec::new();
             (&mut entry).take(TAR_NAME).read_to_end(&mut bytes)?;
             long_name = if kind.is_gnu_longname() {
-                bytes.split(|&byte| byte == 0).next().map(lossy)
+                bytes.split(|&byte| byte == 0).next().map(decode_lossy)
             } else {
                 pax_path(&bytes)
             };
             continue;
         }
-        let member = long_name.take().unwrap_or_else(|| lossy(&entry.path_bytes()));
+        let member = long_name.take().unwrap_or_else(|| decode_lossy(&entry.path_bytes()));
         if kind.is_file() {
-            member_document(Box::new(entry), name, &member, layers, budget, reading);
+            member_document(Box::new(entry), name, &member, layers, budget, context);
         } // folders, links and devices hold no triples
     }
     Ok(())
 }
 
-fn lossy(bytes: &[u8]) -> String {
+fn decode_lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
@@ -295,24 +300,29 @@ fn lossy(bytes: &[u8]) -> String {
 fn pax_path(records: &[u8]) -> Option<String> {
     records.split(|&byte| byte == b'\n').find_map(|record| {
         let start = memchr::memchr(b' ', record)? + 1;
-        record[start..].strip_prefix(b"path=").map(lossy)
+        record[start..].strip_prefix(b"path=").map(decode_lossy)
     })
 }
 
-fn zip_members(file: File, name: &str, budget: &Rc<Budget>, reading: &mut Reading<'_>) -> io::Result<()> {
+fn zip_members(
+    file: File,
+    name: &str,
+    budget: &Rc<DecompressionBudget>,
+    context: &mut ReadContext<'_>,
+) -> io::Result<()> {
     let mut archive = zip::ZipArchive::new(BufReader::new(file)).map_err(io::Error::other)?;
-    if archive.len() > reading.limits.archive_members {
-        return Err(Refusal::MemberCount { limit: reading.limits.archive_members }.into());
+    if archive.len() > context.limits.archive_members {
+        return Err(Refusal::MemberCount { limit: context.limits.archive_members }.into());
     }
     for index in 0..archive.len() {
         let entry = match archive.by_index(index) {
             Ok(entry) => entry,
             Err(zip::result::ZipError::UnsupportedArchive(reason)) if reason.contains("assword") => {
-                push_error(name, &Refusal::Encrypted.into(), reading);
+                push_error(name, &Refusal::Encrypted.into(), context);
                 continue;
             }
             Err(error) => {
-                push_error(name, &io::Error::other(error), reading);
+                push_error(name, &io::Error::other(error), context);
                 continue;
             }
         };
@@ -321,8 +331,8 @@ fn zip_members(file: File, name: &str, budget: &Rc<Budget>, reading: &mut Readin
         }
         let member = String::from_utf8_lossy(entry.name_raw()).into_owned();
         budget.consumed.set(budget.consumed.get() + entry.compressed_size());
-        let counted = Box::new(Counted { inner: entry, budget: Rc::clone(budget) });
-        member_document(counted, name, &member, &[Layer::Zip], budget, reading);
+        let counted = Box::new(DecompressedOutput { inner: entry, budget: Rc::clone(budget) });
+        member_document(counted, name, &member, &[Layer::Zip], budget, context);
     }
     Ok(())
 }
@@ -333,21 +343,21 @@ fn member_document(
     archive: &str,
     member: &str,
     layers: &[Layer],
-    budget: &Rc<Budget>,
-    reading: &mut Reading<'_>,
+    budget: &Rc<DecompressionBudget>,
+    context: &mut ReadContext<'_>,
 ) {
     let name = format!("{archive}!{member}");
     let outside =
         member.starts_with(['/', '\\']) || member.contains(':') || member.split(['/', '\\']).any(|part| part == "..");
     if outside {
-        push_error(&name, &Refusal::MemberPath { name: member.to_owned() }.into(), reading);
+        push_error(&name, &Refusal::MemberPath { name: member.to_owned() }.into(), context);
         return;
     }
     if is_side_file(member) {
         return;
     }
-    if let Err(error) = unpack(reader, &name, layers.to_vec(), budget, reading) {
-        push_error(&name, &error, reading);
+    if let Err(error) = unpack(reader, &name, layers.to_vec(), budget, context) {
+        push_error(&name, &error, context);
     }
 }
 

@@ -110,7 +110,7 @@ impl ResearchTopic {
         let mut topics: Vec<Self> = Vec::new();
         for (number, line) in lines.iter() {
             let line: TopicLine = serde_json::from_str(line).map_err(|cause| lines.error(number, cause.to_string()))?;
-            let topic = Self::of(&line);
+            let topic = Self::from_line(&line);
             if topic.id.is_empty() {
                 return Err(lines.error(number, "an empty query"));
             }
@@ -121,7 +121,7 @@ impl ResearchTopic {
         if topics.is_empty() { Err(lines.empty("topics")) } else { Ok(topics) }
     }
 
-    fn of(line: &TopicLine) -> Self {
+    fn from_line(line: &TopicLine) -> Self {
         let part = |part: QueryPart| {
             let text = line.others.get(part.name())?.as_str()?.trim();
             (!text.is_empty()).then(|| (part, text.to_owned()))
@@ -154,12 +154,12 @@ impl ResearchTopic {
     ///     parts: [(QueryPart::Modality, "MRI".to_owned())].into(),
     ///     ..ResearchTopic::default()
     /// };
-    /// let concealed = topic.concealing(QueryPart::Modality, QueryForm::Keyphrases);
+    /// let concealed = topic.without_part(QueryPart::Modality, QueryForm::Keyphrases);
     /// assert_eq!(concealed.as_deref(), Some("3d image segmentation biomedical"));
-    /// assert_eq!(topic.concealing(QueryPart::Task, QueryForm::Keyphrases), None);
+    /// assert_eq!(topic.without_part(QueryPart::Task, QueryForm::Keyphrases), None);
     /// ```
     #[must_use]
-    pub fn concealing(&self, part: QueryPart, form: QueryForm) -> Option<String> {
+    pub fn without_part(&self, part: QueryPart, form: QueryForm) -> Option<String> {
         let words = |text: &str| text.split_whitespace().map(bare).filter(|word| !word.is_empty()).collect::<Vec<_>>();
         let concealed = words(self.parts.get(&part)?);
         let kept: Vec<&str> =
@@ -194,7 +194,7 @@ pub fn topic_id(text: &str) -> String {
 /// Topics and their judgements under the same ids. Judged topics that the file of topics does not have are known by their
 /// sentence alone; topics that nobody judged are left out.
 #[must_use]
-pub fn judged(topics: Vec<ResearchTopic>, qrels: &Qrels) -> (Vec<ResearchTopic>, Qrels) {
+pub fn match_judgements(topics: Vec<ResearchTopic>, qrels: &Qrels) -> (Vec<ResearchTopic>, Qrels) {
     let mut by_id: BTreeMap<String, ResearchTopic> =
         topics.into_iter().map(|topic| (topic.id.clone(), topic)).collect();
     let (mut kept, mut renamed) = (Vec::new(), Qrels::default());
@@ -240,7 +240,7 @@ mod tests {
             "QueryID\t0\tDocID\tRelevance\nFinding_boats.\tQ0\tHarbour_1\t1\n\"A_\"\"hard\"\"_one\"\tQ0\tHarbour_1\t1\n",
         );
         let qrels = Qrels::read(qrels.path()).expect("a heading is passed over");
-        let (topics, qrels) = judged(topics, &qrels);
+        let (topics, qrels) = match_judgements(topics, &qrels);
         assert_eq!(topics.len(), 2);
         let [unknown, boats] = &topics[..] else { panic!("two topics") };
         assert_eq!(
@@ -267,8 +267,8 @@ mod tests {
             parts: [(QueryPart::Task, "face detection".to_owned())].into(),
             ..ResearchTopic::default()
         };
-        let text = topic.concealing(QueryPart::Task, QueryForm::Sentences);
+        let text = topic.without_part(QueryPart::Task, QueryForm::Sentences);
         assert_eq!(text.as_deref(), Some("Detecting in images, of"));
-        assert_eq!(topic.concealing(QueryPart::Task, QueryForm::Keyphrases), None);
+        assert_eq!(topic.without_part(QueryPart::Task, QueryForm::Keyphrases), None);
     }
 }

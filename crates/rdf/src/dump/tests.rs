@@ -13,7 +13,7 @@ fn read_with(limits: Limits, name: &str, bytes: &[u8]) -> (Vec<String>, Vec<File
     let path = folder.path().join("dump");
     std::fs::write(&path, bytes).expect("writable");
     let mut graph = TripleGraphBuilder::new();
-    let reports = Intake::with_limits(limits).read_file(&path, name, BASE, &mut graph);
+    let reports = DumpReader::with_limits(limits).read_file(&path, name, BASE, &mut graph);
     let graph = graph.finish();
     let text = |triple: &crate::Triple| graph.to_triple(*triple).to_string().replace("http://e/", "");
     let mut triples: Vec<String> = graph.triples().iter().map(text).collect();
@@ -425,7 +425,7 @@ proptest! {
                 for text in [&bytes[..], tokens.concat().as_bytes(), tokens.join(" ").as_bytes()] {
                     let text = [start.as_bytes(), text].concat();
                     let mut graph = TripleGraphBuilder::new();
-                    let reports = Intake::default().read(&text[..], &format!("a.{extension}"), BASE, &mut graph);
+                    let reports = DumpReader::default().read(&text[..], &format!("a.{extension}"), BASE, &mut graph);
                     prop_assert_eq!(reports.len(), 1);
                 }
             }

@@ -1,4 +1,4 @@
-use super::super::{FileReport, Intake, Limits, Outcome, Syntax};
+use super::super::{DumpReader, FileReport, Limits, Outcome, Syntax};
 use super::*;
 use crate::TripleSink;
 use oxrdf::TripleRef;
@@ -13,14 +13,14 @@ struct Taken(BTreeSet<String>);
 impl TripleSink for Taken {
     fn start_file(&mut self) {}
 
-    fn take(&mut self, triple: TripleRef<'_>) {
+    fn insert_triple(&mut self, triple: TripleRef<'_>) {
         self.0.insert(triple.to_string());
     }
 }
 
 fn read_with(limits: Limits, name: &str, bytes: &[u8]) -> (BTreeSet<String>, FileReport) {
     let mut taken = Taken::default();
-    let mut reports = Intake::with_limits(limits).read(bytes, name, "http://localhost/", &mut taken);
+    let mut reports = DumpReader::with_limits(limits).read(bytes, name, "http://localhost/", &mut taken);
     assert_eq!(reports.len(), 1, "{reports:?}");
     (taken.0, reports.remove(0))
 }
@@ -50,7 +50,7 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(triples: &[Triple], block: u64) -> Self {
+    fn new(triples: &[Triple], block: u64) -> Self {
         let named: BTreeSet<[String; 3]> = triples.iter().map(names).collect();
         let all = |place: usize| named.iter().map(|triple| triple[place].clone()).collect::<BTreeSet<_>>();
         let (subjects, predicates, objects) = (all(0), all(1), all(2));
@@ -229,7 +229,7 @@ fn triples_of(n_triples: &str) -> Vec<Triple> {
 }
 
 fn tiny() -> Parts {
-    Parts::of(&triples_of(TINY), 2)
+    Parts::new(&triples_of(TINY), 2)
 }
 
 /// The check values of the catalogue of parametrised CRC algorithms: CRC-8/SMBUS, CRC-16/ARC, CRC-32/ISCSI.
@@ -276,7 +276,7 @@ fn what_others_write_is_read() {
 
 #[test]
 fn an_empty_graph_is_no_error() {
-    let (found, report) = read("a.hdt", &Parts::of(&[], 16).bytes());
+    let (found, report) = read("a.hdt", &Parts::new(&[], 16).bytes());
     assert_eq!((found.len(), report.outcome), (0, Outcome::Complete), "{report:?}");
 }
 
@@ -426,7 +426,7 @@ proptest! {
         let lines: String = triples.iter().map(|triple| format!("{triple} .\n")).collect();
         let (expected, report) = read("a.nt", lines.as_bytes());
         prop_assert_eq!(report.outcome, Outcome::Complete);
-        let (found, report) = read("a.hdt", &Parts::of(&triples, block).bytes());
+        let (found, report) = read("a.hdt", &Parts::new(&triples, block).bytes());
         prop_assert_eq!(found, expected);
         prop_assert_eq!(report.outcome, Outcome::Complete, "{:?}", report.problems);
     }

@@ -10,14 +10,14 @@ use oxrdf::Triple;
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex};
 
-/// After this many errors in a row without a triple between them a document is given up.
-const ERRORS_IN_A_ROW: usize = 1000;
+/// After this many errors in a row without a triple between them a document is position up.
+const MAX_CONSECUTIVE_ERRORS: usize = 1000;
 /// Levels of nesting. Real documents have about ten.
-const NESTING: usize = 100;
+const MAX_NESTING: usize = 100;
 /// Bytes of memory for one value, for each object around it and for itself, as measured.
-const VALUE: u64 = 128;
+const BYTES_PER_VALUE: u64 = 128;
 /// Remote contexts, and undefined terms, that are named in the report.
-const NAMED: usize = 10;
+const MAX_LISTED: usize = 10;
 
 /// (prefix of the context's IRI, our context for it).
 ///
@@ -37,11 +37,11 @@ pub(super) fn read(reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io::Re
     let asked = Arc::clone(&missing);
     let parser = JsonLdParser::new().lenient();
     let parser = parser.clone().with_base_iri(base).unwrap_or(parser);
-    let quads = parser.for_reader(Guard::new(reader, sink)).with_load_document_callback(move |iri, _| {
+    let quads = parser.for_reader(LimitGuard::new(reader, sink)).with_load_document_callback(move |iri, _| {
         let known = CONTEXTS.iter().find(|(prefix, _)| iri.starts_with(prefix)).map(|(_, context)| *context);
         if known.is_none()
             && let Ok(mut missing) = asked.lock()
-            && missing.len() < NAMED
+            && missing.len() < MAX_LISTED
             && !missing.iter().any(|m| m == iri)
         {
             missing.push(iri.to_owned());
@@ -49,13 +49,13 @@ pub(super) fn read(reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io::Re
         let document = known.unwrap_or("{\"@context\": {}}").as_bytes().to_vec();
         Ok(JsonLdRemoteDocument { document, document_url: iri.to_owned() })
     });
-    let mut undefined = Undefined::default();
-    let mut errors_in_a_row = 0;
+    let mut undefined = UndefinedTerms::default();
+    let mut consecutive_errors = 0;
     let mut result = Ok(());
     for quad in quads {
         match quad {
             Ok(quad) => {
-                errors_in_a_row = 0;
+                consecutive_errors = 0;
                 let triple = Triple::new(quad.subject, quad.predicate, quad.object);
                 match check(&triple) {
                     Ok(()) => sink.triple(&triple),
@@ -68,9 +68,9 @@ pub(super) fn read(reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io::Re
                 break;
             }
             Err(JsonLdParseError::Syntax(error)) => {
-                errors_in_a_row += 1;
+                consecutive_errors += 1;
                 let line = error.location().map(|location| location.start.line + 1);
-                if line.is_some() || errors_in_a_row > ERRORS_IN_A_ROW {
+                if line.is_some() || consecutive_errors > MAX_CONSECUTIVE_ERRORS {
                     sink.truncate(line, &error.to_string());
                     break;
                 }
@@ -96,15 +96,15 @@ fn is_undefined(predicate: &str) -> bool {
 
 /// Statements by terms that no context defines. JSON-LD leaves them out; whoever forgot the context should hear of it.
 #[derive(Default)]
-struct Undefined {
+struct UndefinedTerms {
     statements: u64,
     terms: Vec<String>,
 }
 
-impl Undefined {
+impl UndefinedTerms {
     fn note(&mut self, term: &str) {
         self.statements += 1;
-        if self.terms.len() <= NAMED && !self.terms.iter().any(|known| known == term) {
+        if self.terms.len() <= MAX_LISTED && !self.terms.iter().any(|known| known == term) {
             self.terms.push(term.to_owned());
         }
     }
@@ -116,8 +116,8 @@ impl Undefined {
         if is_loss {
             sink.report.skipped += self.statements;
         }
-        let named: Vec<String> = self.terms.iter().take(NAMED).map(|term| shorten(term)).collect();
-        let more = if self.terms.len() > NAMED { ", …" } else { "" };
+        let named: Vec<String> = self.terms.iter().take(MAX_LISTED).map(|term| shorten(term)).collect();
+        let more = if self.terms.len() > MAX_LISTED { ", …" } else { "" };
         let message = format!(
             "{} statements use terms without a definition ({}{more}) and were left out",
             self.statements,
@@ -127,11 +127,11 @@ impl Undefined {
     }
 }
 
-/// Bytes checked and given out at a time.
-const PIECE: usize = 32 << 10;
+/// Bytes checked and position out at a time.
+const CHUNK_BYTES: usize = 32 << 10;
 
 /// Refuses strings, nesting and objects over the limits before the JSON parser holds them.
-struct Guard<R> {
+struct LimitGuard<R> {
     inner: R,
     token_limit: usize,
     memory_limit: u64,
@@ -143,19 +143,19 @@ struct Guard<R> {
     in_string: bool,
     escaped: bool,
     line: u64,
-    /// Checked bytes, given out up to `given`.
-    held: Vec<u8>,
-    given: usize,
+    /// Checked bytes, position out up to `position`.
+    buffer: Vec<u8>,
+    position: usize,
 }
 
-impl<R> Guard<R> {
+impl<R> LimitGuard<R> {
     fn new(inner: R, sink: &Sink<'_>) -> Self {
         let limits = sink.limits;
         Self {
             inner,
             token_limit: limits.token_bytes,
             memory_limit: limits.json_memory,
-            nesting_limit: limits.nesting.min(NESTING),
+            nesting_limit: limits.nesting.min(MAX_NESTING),
             memory: 0,
             token: 0,
             nesting: 0,
@@ -163,8 +163,8 @@ impl<R> Guard<R> {
             in_string: false,
             escaped: false,
             line: 1,
-            held: Vec::new(),
-            given: 0,
+            buffer: Vec::new(),
+            position: 0,
         }
     }
 
@@ -207,42 +207,42 @@ impl<R> Guard<R> {
         }
         match byte {
             b'}' if self.objects == 0 => self.memory = 0,
-            b',' | b':' | b'[' | b'{' => self.memory += VALUE * (self.objects + 1),
+            b',' | b':' | b'[' | b'{' => self.memory += BYTES_PER_VALUE * (self.objects + 1),
             _ => {}
         }
     }
 }
 
-impl<R: Read> Guard<R> {
+impl<R: Read> LimitGuard<R> {
     /// Reads and checks the next piece. A string longer than a piece is read to its end first: the parser looks at an
     /// open string again from its beginning with every piece it gets.
     fn fill(&mut self) -> io::Result<()> {
-        self.held.clear();
-        self.given = 0;
+        self.buffer.clear();
+        self.position = 0;
         loop {
-            let start = self.held.len();
-            self.held.resize(start + PIECE, 0);
-            let read = self.inner.read(&mut self.held[start..]);
-            self.held.truncate(start + read.as_ref().map_or(0, |&read| read));
+            let start = self.buffer.len();
+            self.buffer.resize(start + CHUNK_BYTES, 0);
+            let read = self.inner.read(&mut self.buffer[start..]);
+            self.buffer.truncate(start + read.as_ref().map_or(0, |&read| read));
             let ended = read? == 0;
-            for place in start..self.held.len() {
-                self.byte(self.held[place])?;
+            for place in start..self.buffer.len() {
+                self.byte(self.buffer[place])?;
             }
-            if ended || !self.in_string || self.token <= PIECE {
+            if ended || !self.in_string || self.token <= CHUNK_BYTES {
                 return Ok(());
             }
         }
     }
 }
 
-impl<R: Read> Read for Guard<R> {
+impl<R: Read> Read for LimitGuard<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.given == self.held.len() {
+        if self.position == self.buffer.len() {
             self.fill()?;
         }
-        let count = buffer.len().min(self.held.len() - self.given);
-        buffer[..count].copy_from_slice(&self.held[self.given..self.given + count]);
-        self.given += count;
+        let count = buffer.len().min(self.buffer.len() - self.position);
+        buffer[..count].copy_from_slice(&self.buffer[self.position..self.position + count]);
+        self.position += count;
         Ok(count)
     }
 }

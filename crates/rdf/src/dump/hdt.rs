@@ -37,11 +37,11 @@ const FRONT_CODING: u8 = 2;
 const PLAIN: u8 = 1;
 const LOG64: u8 = 1;
 /// Bytes of the format or of the properties in control information. Real ones have about a hundred.
-const CONTROL_BYTES: usize = 64 << 10;
+const MAX_CONTROL_BYTES: usize = 64 << 10;
 /// Bits of a word.
-const WORD: u64 = 64;
+const WORD_BITS: u64 = 64;
 /// Bytes that the longest number takes.
-const NUMBER_BYTES: usize = 10;
+const MAX_NUMBER_BYTES: usize = 10;
 /// Checksums: of preambles, of control information, and of what is held.
 const CRC8: Crc<u8> = Crc::<u8>::new(&CRC_8_SMBUS);
 const CRC16: Crc<u16> = Crc::<u16>::new(&CRC_16_ARC);
@@ -49,7 +49,7 @@ const CRC32: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
 
 /// What is wrong with a file that is cut off or damaged.
 #[derive(Debug, thiserror::Error)]
-enum Broken {
+enum HdtError {
     #[error("the HDT file ends within {0}")]
     CutOff(&'static str),
     #[error("the HDT file is damaged: the checksum of {0} is another")]
@@ -58,14 +58,14 @@ enum Broken {
     Malformed { part: &'static str, reason: String },
 }
 
-impl From<Broken> for io::Error {
-    fn from(broken: Broken) -> Self {
+impl From<HdtError> for io::Error {
+    fn from(broken: HdtError) -> Self {
         Self::new(io::ErrorKind::InvalidData, broken)
     }
 }
 
 fn malformed(part: &'static str, reason: impl Into<String>) -> io::Error {
-    Broken::Malformed { part, reason: reason.into() }.into()
+    HdtError::Malformed { part, reason: reason.into() }.into()
 }
 
 fn refused(reason: String) -> io::Error {
@@ -73,12 +73,17 @@ fn refused(reason: String) -> io::Error {
 }
 
 pub(super) fn read(reader: impl Read, sink: &mut Sink<'_>) -> io::Result<()> {
-    let mut source =
-        Source { reader: BufReader::new(reader), part: "", recent: Vec::new(), limit: sink.limits.hdt_memory, held: 0 };
-    source.control("the file's beginning", GLOBAL)?.of_format(&[CONTAINER], "a container of the kind")?;
+    let mut source = HdtReader {
+        reader: BufReader::new(reader),
+        part: "",
+        recent: Vec::new(),
+        limit: sink.limits.hdt_memory,
+        held: 0,
+    };
+    source.control("the file's beginning", GLOBAL)?.require_format(&[CONTAINER], "a container of the kind")?;
     let header = source.control("the header", HEADER)?;
     source.skip(header.number("length").ok_or_else(|| malformed("the header", "its length is not told"))?)?;
-    source.control("the dictionary", DICTIONARY)?.of_format(&[FOUR_SECTIONS], "a dictionary of the kind")?;
+    source.control("the dictionary", DICTIONARY)?.require_format(&[FOUR_SECTIONS], "a dictionary of the kind")?;
     let longest = sink.limits.token_bytes;
     let dictionary = Dictionary {
         shared: Section::read("the terms that are subjects and objects", &mut source, longest)?,
@@ -89,16 +94,16 @@ pub(super) fn read(reader: impl Read, sink: &mut Sink<'_>) -> io::Result<()> {
         bytes_limit: sink.limits.decompressed_bytes,
     };
     let control = source.control("the triples", TRIPLES)?;
-    control.of_format(&[BITMAP_TRIPLES], "triples of the kind")?;
+    control.require_format(&[BITMAP_TRIPLES], "triples of the kind")?;
     if control.property("order") != Some(BY_SUBJECT) {
         let order = shorten(control.property("order").unwrap_or("none"));
         return Err(refused(format!("triples in the order {order}; only those by subject (1) are read")));
     }
-    Triples::read(&mut source)?.hand_out(dictionary, sink)
+    Triples::read(&mut source)?.emit(dictionary, sink)
 }
 
 /// The bytes of the file, and how many of them are held.
-struct Source<R> {
+struct HdtReader<R> {
     reader: BufReader<R>,
     /// What is being read, for errors.
     part: &'static str,
@@ -108,7 +113,7 @@ struct Source<R> {
     held: u64,
 }
 
-impl<R: Read> Source<R> {
+impl<R: Read> HdtReader<R> {
     fn begin(&mut self, part: &'static str) {
         self.part = part;
         self.recent.clear();
@@ -117,7 +122,7 @@ impl<R: Read> Source<R> {
     fn exactly<const N: usize>(&mut self) -> io::Result<[u8; N]> {
         let mut bytes = [0; N];
         self.reader.read_exact(&mut bytes).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => Broken::CutOff(self.part).into(),
+            io::ErrorKind::UnexpectedEof => HdtError::CutOff(self.part).into(),
             _ => error,
         })?;
         Ok(bytes)
@@ -131,14 +136,14 @@ impl<R: Read> Source<R> {
 
     /// A number in groups of seven bits, the lowest first; the last group is marked.
     fn number(&mut self) -> io::Result<u64> {
-        let mut bytes = Vec::with_capacity(NUMBER_BYTES);
+        let mut bytes = Vec::with_capacity(MAX_NUMBER_BYTES);
         loop {
             bytes.push(self.byte()?);
             if bytes.last().is_some_and(|byte| byte & 0x80 != 0) {
                 let (number, _) = number_at(&bytes, 0).ok_or_else(|| malformed(self.part, "a number is too large"))?;
                 return Ok(number);
             }
-            if bytes.len() == NUMBER_BYTES {
+            if bytes.len() == MAX_NUMBER_BYTES {
                 return Err(malformed(self.part, "a number has no end"));
             }
         }
@@ -150,13 +155,15 @@ impl<R: Read> Source<R> {
         loop {
             match self.byte()? {
                 0 => return String::from_utf8(bytes).map_err(|_| malformed(self.part, "text that is no UTF-8")),
-                _ if bytes.len() == CONTROL_BYTES => return Err(malformed(self.part, "its description has no end")),
+                _ if bytes.len() == MAX_CONTROL_BYTES => {
+                    return Err(malformed(self.part, "its description has no end"));
+                }
                 byte => bytes.push(byte),
             }
         }
     }
 
-    fn control(&mut self, part: &'static str, kind: u8) -> io::Result<Control> {
+    fn control(&mut self, part: &'static str, kind: u8) -> io::Result<ControlInformation> {
         self.begin(part);
         let mut magic = [0; 4];
         for byte in &mut magic {
@@ -166,21 +173,21 @@ impl<R: Read> Source<R> {
         if magic != *MAGIC || found != kind {
             return Err(malformed(part, "it does not begin where it should"));
         }
-        let control = Control { format: self.text()?, properties: self.text()? };
+        let control = ControlInformation { format: self.text()?, properties: self.text()? };
         let expected = CRC16.checksum(&self.recent);
-        if u16::from_le_bytes(self.exactly()?) != expected { Err(Broken::Checksum(part).into()) } else { Ok(control) }
+        if u16::from_le_bytes(self.exactly()?) != expected { Err(HdtError::Checksum(part).into()) } else { Ok(control) }
     }
 
     /// The checksum of what was read byte by byte.
     fn end_of_preamble(&mut self) -> io::Result<()> {
         let expected = CRC8.checksum(&self.recent);
         let [found] = self.exactly()?;
-        if found != expected { Err(Broken::Checksum(self.part).into()) } else { Ok(()) }
+        if found != expected { Err(HdtError::Checksum(self.part).into()) } else { Ok(()) }
     }
 
     fn skip(&mut self, bytes: u64) -> io::Result<()> {
         let skipped = io::copy(&mut (&mut self.reader).take(bytes), &mut io::sink())?;
-        if skipped < bytes { Err(Broken::CutOff(self.part).into()) } else { Ok(()) }
+        if skipped < bytes { Err(HdtError::CutOff(self.part).into()) } else { Ok(()) }
     }
 
     /// So many bytes and their checksum. None is held that the limit has no room for, and no memory is taken for bytes
@@ -194,11 +201,11 @@ impl<R: Read> Source<R> {
         let mut bytes = Vec::new();
         (&mut self.reader).take(length).read_to_end(&mut bytes)?;
         if (bytes.len() as u64) < length {
-            return Err(Broken::CutOff(self.part).into());
+            return Err(HdtError::CutOff(self.part).into());
         }
         let expected = CRC32.checksum(&bytes);
         if u32::from_le_bytes(self.exactly()?) != expected {
-            Err(Broken::Checksum(self.part).into())
+            Err(HdtError::Checksum(self.part).into())
         } else {
             Ok(bytes)
         }
@@ -206,13 +213,13 @@ impl<R: Read> Source<R> {
 }
 
 /// What a part says of itself.
-struct Control {
+struct ControlInformation {
     format: String,
     /// `key=value;key=value;`
     properties: String,
 }
 
-impl Control {
+impl ControlInformation {
     fn property(&self, key: &str) -> Option<&str> {
         self.properties.split(';').find_map(|property| property.strip_prefix(key)?.strip_prefix('='))
     }
@@ -222,7 +229,7 @@ impl Control {
     }
 
     /// Refuses other formats than those that are read.
-    fn of_format(&self, read: &[&str], what: &str) -> io::Result<()> {
+    fn require_format(&self, read: &[&str], what: &str) -> io::Result<()> {
         if read.contains(&self.format.as_str()) {
             return Ok(());
         }
@@ -230,15 +237,15 @@ impl Control {
     }
 }
 
-/// Numbers of the same width, one behind the other.
-struct Numbers {
+/// LogSequence of the same width, one behind the other.
+struct LogSequence {
     bytes: Vec<u8>,
     width: u8,
     len: u64,
 }
 
-impl Numbers {
-    fn read<R: Read>(source: &mut Source<R>) -> io::Result<Self> {
+impl LogSequence {
+    fn read<R: Read>(source: &mut HdtReader<R>) -> io::Result<Self> {
         source.recent.clear();
         let kind = source.byte()?;
         if kind != LOG64 {
@@ -271,13 +278,13 @@ impl Numbers {
 }
 
 /// Bits that mark the last of each run.
-struct Marks {
+struct Bitmap {
     bytes: Vec<u8>,
     len: u64,
 }
 
-impl Marks {
-    fn read<R: Read>(source: &mut Source<R>) -> io::Result<Self> {
+impl Bitmap {
+    fn read<R: Read>(source: &mut HdtReader<R>) -> io::Result<Self> {
         source.recent.clear();
         let kind = source.byte()?;
         if kind != PLAIN {
@@ -296,7 +303,7 @@ impl Marks {
     /// How many runs so many marks make; none if there are fewer, or the last run has no end. Some writers fill the last
     /// word up with marks that are none.
     fn runs(&self, len: u64) -> Option<u64> {
-        let behind = self.len.checked_sub(len).filter(|behind| *behind < WORD)?;
+        let behind = self.len.checked_sub(len).filter(|behind| *behind < WORD_BITS)?;
         let whole = usize::try_from(len / 8).ok()?;
         let ones: u64 = self.bytes.iter().take(whole).map(|byte| u64::from(byte.count_ones())).sum();
         let rest = (whole as u64 * 8..len).filter(|place| self.is_last(*place)).count() as u64;
@@ -312,12 +319,12 @@ struct Section {
     name: &'static str,
     len: u64,
     block: u64,
-    starts: Numbers,
+    starts: LogSequence,
     text: Vec<u8>,
 }
 
 impl Section {
-    fn read<R: Read>(name: &'static str, source: &mut Source<R>, longest: usize) -> io::Result<Self> {
+    fn read<R: Read>(name: &'static str, source: &mut HdtReader<R>, longest: usize) -> io::Result<Self> {
         source.begin(name);
         let kind = source.byte()?;
         if kind != FRONT_CODING {
@@ -325,7 +332,7 @@ impl Section {
         }
         let (len, bytes, block) = (source.number()?, source.number()?, source.number()?);
         source.end_of_preamble()?;
-        let starts = Numbers::read(source)?;
+        let starts = LogSequence::read(source)?;
         let section = Self { name, len, block, starts, text: source.block(bytes)? };
         section.checked(longest)
     }
@@ -389,7 +396,7 @@ impl Section {
 /// A number in groups of seven bits, and where it ends.
 fn number_at(bytes: &[u8], start: usize) -> Option<(u64, usize)> {
     let mut number: u64 = 0;
-    for (group, byte) in bytes.get(start..)?.iter().take(NUMBER_BYTES).enumerate() {
+    for (group, byte) in bytes.get(start..)?.iter().take(MAX_NUMBER_BYTES).enumerate() {
         let bits = u64::from(byte & 0x7f);
         let shifted = bits << (7 * group);
         if shifted >> (7 * group) != bits {
@@ -458,13 +465,13 @@ fn node(term: &str) -> Result<NamedOrBlankNode, String> {
 }
 
 /// The beginning of labels told in hexadecimal digits.
-const TOLD: &str = "hdt-";
+const ENCODED_LABEL_PREFIX: &str = "hdt-";
 
 /// HDT takes any text for a label; one that RDF has no room for is told in hexadecimal digits, the same each time, and so is
 /// one that begins as these do: no two labels become one.
 fn blank(label: &str) -> BlankNode {
-    BlankNode::new(label).ok().filter(|_| !label.starts_with(TOLD)).unwrap_or_else(|| {
-        let digits = label.bytes().fold(String::from(TOLD), |mut digits, byte| {
+    BlankNode::new(label).ok().filter(|_| !label.starts_with(ENCODED_LABEL_PREFIX)).unwrap_or_else(|| {
+        let digits = label.bytes().fold(String::from(ENCODED_LABEL_PREFIX), |mut digits, byte| {
             // A string takes whatever is written to it.
             let _ = write!(digits, "{byte:02x}");
             digits
@@ -493,16 +500,16 @@ fn literal(term: &str) -> Result<Term, String> {
 
 /// The triples as two levels of runs: each subject has its predicates, each of these its objects.
 struct Triples {
-    predicates: Numbers,
-    predicate_ends: Marks,
-    objects: Numbers,
-    object_ends: Marks,
+    predicates: LogSequence,
+    predicate_ends: Bitmap,
+    objects: LogSequence,
+    object_ends: Bitmap,
 }
 
 impl Triples {
-    fn read<R: Read>(source: &mut Source<R>) -> io::Result<Self> {
-        let (predicate_ends, object_ends) = (Marks::read(source)?, Marks::read(source)?);
-        let (predicates, objects) = (Numbers::read(source)?, Numbers::read(source)?);
+    fn read<R: Read>(source: &mut HdtReader<R>) -> io::Result<Self> {
+        let (predicate_ends, object_ends) = (Bitmap::read(source)?, Bitmap::read(source)?);
+        let (predicates, objects) = (LogSequence::read(source)?, LogSequence::read(source)?);
         let fits =
             object_ends.runs(objects.len) == Some(predicates.len) && predicate_ends.runs(predicates.len).is_some();
         if !fits {
@@ -511,7 +518,7 @@ impl Triples {
         Ok(Self { predicates, predicate_ends, objects, object_ends })
     }
 
-    fn hand_out(&self, mut dictionary: Dictionary, sink: &mut Sink<'_>) -> io::Result<()> {
+    fn emit(&self, mut dictionary: Dictionary, sink: &mut Sink<'_>) -> io::Result<()> {
         let mut place = 0;
         let mut subject_number = 0;
         let mut subject = Err(String::new());
@@ -552,7 +559,7 @@ fn length(subject: &Result<NamedOrBlankNode, String>) -> usize {
     }
 }
 
-fn number_of(numbers: &Numbers, place: u64) -> io::Result<u64> {
+fn number_of(numbers: &LogSequence, place: u64) -> io::Result<u64> {
     numbers.get(place).ok_or_else(|| malformed("the triples", format!("there is no number at {place}")))
 }
 

@@ -6,17 +6,17 @@ use encoding_rs_io::DecodeReaderBytesBuilder;
 use std::io::{self, Read};
 
 /// Bytes looked at before a document is read: enough for an XML declaration, a licence in comments, a first statement.
-const HEAD: usize = 16 << 10;
-const CHUNK: usize = 64 << 10;
+const HEAD_BYTES: usize = 16 << 10;
+const CHUNK_BYTES: usize = 64 << 10;
 /// Lines with stray bytes that are listed one by one.
-const LISTED: usize = 5;
+const MAX_LISTED_LINES: usize = 5;
 
 /// A document as UTF-8, with its first bytes known before it is read.
 pub(super) struct Utf8Text<'r> {
     reader: Box<dyn Read + 'r>,
-    /// Valid UTF-8 ready to be given out, from `given` on.
+    /// Valid UTF-8 ready to be position out, from `position` on.
     ready: Vec<u8>,
-    given: usize,
+    position: usize,
     /// Bytes read but not yet checked: an incomplete character at most, between calls.
     pending: Vec<u8>,
     line: u64,
@@ -27,8 +27,8 @@ pub(super) struct Utf8Text<'r> {
 
 /// Finds the encoding and makes the document UTF-8.
 pub(super) fn to_utf8(mut reader: Box<dyn Read + '_>) -> io::Result<Utf8Text<'_>> {
-    let mut head = Vec::with_capacity(HEAD);
-    (&mut reader).take(HEAD as u64).read_to_end(&mut head)?;
+    let mut head = Vec::with_capacity(HEAD_BYTES);
+    (&mut reader).take(HEAD_BYTES as u64).read_to_end(&mut head)?;
     let declared = xml_encoding(&head);
     let has_mark = Encoding::for_bom(&head).is_some();
     let encoding = declared.filter(|_| !has_mark).filter(|encoding| *encoding != encoding_rs::UTF_8);
@@ -48,14 +48,14 @@ pub(super) fn to_utf8(mut reader: Box<dyn Read + '_>) -> io::Result<Utf8Text<'_>
     let mut text = Utf8Text {
         reader: decoded,
         ready: Vec::new(),
-        given: 0,
+        position: 0,
         pending: Vec::new(),
         line: 1,
         stray: 0,
         stray_lines: Vec::new(),
         ended: false,
     };
-    while text.ready.len() < HEAD && !text.ended {
+    while text.ready.len() < HEAD_BYTES && !text.ended {
         text.fill()?;
     }
     strip_mark(&mut text.ready);
@@ -104,7 +104,7 @@ fn strip_mark(ready: &mut Vec<u8>) {
 impl Utf8Text<'_> {
     /// The first bytes of the text.
     pub(super) fn head(&self) -> &[u8] {
-        &self.ready[self.given..]
+        &self.ready[self.position..]
     }
 
     /// What had to be repaired.
@@ -127,7 +127,7 @@ impl Utf8Text<'_> {
 
     fn fill(&mut self) -> io::Result<()> {
         let start = self.pending.len();
-        self.pending.resize(start + CHUNK, 0);
+        self.pending.resize(start + CHUNK_BYTES, 0);
         let read = self.reader.read(&mut self.pending[start..]);
         self.pending.truncate(start + read.as_ref().map_or(0, |&read| read));
         self.ended = read? == 0;
@@ -170,7 +170,7 @@ impl Utf8Text<'_> {
 
     fn repair(&mut self, stray: &[u8]) {
         self.stray += stray.len() as u64;
-        if self.stray_lines.len() < LISTED && self.stray_lines.last() != Some(&self.line) {
+        if self.stray_lines.len() < MAX_LISTED_LINES && self.stray_lines.last() != Some(&self.line) {
             self.stray_lines.push(self.line);
         }
         let (text, _) = WINDOWS_1252.decode_without_bom_handling(stray);
@@ -180,17 +180,17 @@ impl Utf8Text<'_> {
 
 impl Read for Utf8Text<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.given == self.ready.len() {
+        while self.position == self.ready.len() {
             if self.ended {
                 return Ok(0);
             }
             self.ready.clear();
-            self.given = 0;
+            self.position = 0;
             self.fill()?;
         }
-        let count = buffer.len().min(self.ready.len() - self.given);
-        buffer[..count].copy_from_slice(&self.ready[self.given..self.given + count]);
-        self.given += count;
+        let count = buffer.len().min(self.ready.len() - self.position);
+        buffer[..count].copy_from_slice(&self.ready[self.position..self.position + count]);
+        self.position += count;
         Ok(count)
     }
 }

@@ -8,35 +8,35 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Bytes of an answer kept for messages.
-const BEGINNING: usize = 1200;
+const HEAD_BYTES: usize = 1200;
 /// Bytes of an answer kept to see whether it ended.
-const ENDING: usize = 1024;
+const TAIL_BYTES: usize = 1024;
 
 /// Both ends of an answer, as far as it was read.
 #[derive(Default)]
-struct Ends {
+struct ResponseEnds {
     beginning: Vec<u8>,
     ending: Vec<u8>,
 }
 
-impl Ends {
+impl ResponseEnds {
     fn add(&mut self, bytes: &[u8]) {
-        let keep = bytes.len().min(BEGINNING - self.beginning.len());
+        let keep = bytes.len().min(HEAD_BYTES - self.beginning.len());
         self.beginning.extend_from_slice(&bytes[..keep]);
-        self.ending.extend_from_slice(&bytes[bytes.len().saturating_sub(ENDING)..]);
-        let surplus = self.ending.len().saturating_sub(ENDING);
+        self.ending.extend_from_slice(&bytes[bytes.len().saturating_sub(TAIL_BYTES)..]);
+        let surplus = self.ending.len().saturating_sub(TAIL_BYTES);
         self.ending.drain(..surplus);
     }
 }
 
 /// Whose answer it is and how it begins.
-pub(super) struct Origin {
+pub(super) struct ResponseContext {
     pub(super) endpoint: String,
     pub(super) json: bool,
-    ends: Arc<Mutex<Ends>>,
+    ends: Arc<Mutex<ResponseEnds>>,
 }
 
-impl Origin {
+impl ResponseContext {
     pub(super) fn new(endpoint: &str) -> Self {
         Self { endpoint: endpoint.to_owned(), json: false, ends: Arc::default() }
     }
@@ -46,8 +46,8 @@ impl Origin {
         RemoteError::Unreadable {
             endpoint: self.endpoint.clone(),
             json: self.json,
-            message: Excerpt::of(message.as_bytes()).as_str().to_owned(),
-            text: Excerpt::of(&ends.beginning),
+            message: Excerpt::from_bytes(message.as_bytes()).as_str().to_owned(),
+            text: Excerpt::from_bytes(&ends.beginning),
         }
     }
 
@@ -61,7 +61,7 @@ impl Origin {
     }
 
     pub(super) fn io(&self, error: &io::Error) -> RemoteError {
-        match EgressError::behind(error) {
+        match EgressError::find_in(error) {
             Some(error) => error.clone().into(),
             None => self.unreadable(&error.to_string()),
         }
@@ -77,36 +77,36 @@ impl Origin {
 
 /// What Virtuoso puts before the name of a blank node in JSON, where `://` makes it no name. Inside a text its quotes would
 /// be escaped, so that it stands for nothing else.
-const NODE_ID: &[u8] = b"\"bnode\", \"value\": \"nodeID://";
+const VIRTUOSO_NODE_ID: &[u8] = b"\"bnode\", \"value\": \"nodeID://";
 /// The bytes of it that no name may have.
-const NO_NAME: usize = 3;
+const INVALID_BYTES: usize = 3;
 
 /// Makes Virtuoso's blank nodes readable, byte for byte: `nodeID://b1` becomes `nodeID___b1`.
-pub(super) struct NodeIds<R> {
+pub(super) struct VirtuosoNodeIdFilter<R> {
     reader: R,
-    /// Bytes of [`NODE_ID`] that were read last.
+    /// Bytes of [`VIRTUOSO_NODE_ID`] that were read last.
     matched: usize,
 }
 
-impl<R> NodeIds<R> {
+impl<R> VirtuosoNodeIdFilter<R> {
     pub(super) fn new(reader: R) -> Self {
         Self { reader, matched: 0 }
     }
 
     fn rename(&mut self, byte: &mut u8) {
-        if *byte != NODE_ID[self.matched] {
-            self.matched = usize::from(*byte == NODE_ID[0]); // a quote begins it anew
+        if *byte != VIRTUOSO_NODE_ID[self.matched] {
+            self.matched = usize::from(*byte == VIRTUOSO_NODE_ID[0]); // a quote begins it anew
             return;
         }
         self.matched += 1;
-        if self.matched > NODE_ID.len() - NO_NAME {
+        if self.matched > VIRTUOSO_NODE_ID.len() - INVALID_BYTES {
             *byte = b'_';
         }
-        self.matched %= NODE_ID.len();
+        self.matched %= VIRTUOSO_NODE_ID.len();
     }
 }
 
-impl<R: Read> Read for NodeIds<R> {
+impl<R: Read> Read for VirtuosoNodeIdFilter<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.reader.read(buffer)?;
         buffer[..length].iter_mut().for_each(|byte| self.rename(byte));
@@ -118,12 +118,12 @@ impl<R: Read> Read for NodeIds<R> {
 pub(super) struct Meter<R> {
     reader: R,
     bytes: Arc<AtomicU64>,
-    ends: Arc<Mutex<Ends>>,
+    ends: Arc<Mutex<ResponseEnds>>,
 }
 
 impl<R> Meter<R> {
-    pub(super) fn new(reader: R, bytes: Arc<AtomicU64>, origin: &Origin) -> Self {
-        Self { reader, bytes, ends: Arc::clone(&origin.ends) }
+    pub(super) fn new(reader: R, bytes: Arc<AtomicU64>, context: &ResponseContext) -> Self {
+        Self { reader, bytes, ends: Arc::clone(&context.ends) }
     }
 }
 
@@ -164,7 +164,7 @@ mod tests {
             ),
         ] {
             let mut read = String::new();
-            NodeIds::new(Slow(text.as_bytes())).read_to_string(&mut read).expect("in memory");
+            VirtuosoNodeIdFilter::new(Slow(text.as_bytes())).read_to_string(&mut read).expect("in memory");
             assert_eq!(read, expected);
         }
     }
