@@ -7,7 +7,7 @@ use anyhow::Context;
 use lodeseek_catalog::{DatasetId, Scheme};
 use lodeseek_engine::{Card, Related, Searcher};
 use lodeseek_rdf::{RdfSyntax, local_name, words};
-use lodeseek_server::rdf::dataset_triples;
+use lodeseek_engine::dataset_triples;
 use lodeseek_store::{Access, Store, StoreError};
 use std::io::{self, Write};
 use std::path::Path;
@@ -58,7 +58,7 @@ fn json(card: &Card, related: &Related) -> anyhow::Result<serde_json::Value> {
 /// What the catalogue says beyond the card: the store has it, which another process may hold.
 fn told(home: &Path, id: &DatasetId) -> anyhow::Result<Vec<(&'static str, String)>> {
     match Store::open(home, Access::Read, None) {
-        Ok(store) => Ok(store.entry(id)?.dataset.told()),
+        Ok(store) => Ok(store.entry(id)?.dataset.extra_properties()),
         Err(busy @ StoreError::InUse { .. }) => Ok(vec![("Not shown", format!("what the store holds: {busy}"))]),
         Err(error) => Err(error.into()),
     }
@@ -70,13 +70,13 @@ fn write_related(out: &mut impl Write, related: &Related) -> io::Result<()> {
             let whom = other.publisher.as_ref().or(other.source.as_ref()).unwrap_or(&other.title);
             format!("{} [{}]", safe(whom), safe(other.id.as_str()))
         });
-        let reasons: Vec<&str> = related.reasons.iter().map(|reason| reason.words()).collect();
+        let reasons: Vec<&str> = related.reasons.iter().map(|reason| reason.label()).collect();
         let named = named.collect::<Vec<_>>().join(", ");
         writeln!(out, "  {:<10} {named}, because of {}", "also from", reasons.join("; "))?;
     }
     for one in &related.editions {
         let (title, id) = (safe(&one.dataset.title), safe(one.dataset.id.as_str()));
-        writeln!(out, "  {:<10} {title} [{id}], {}", "edition", one.edition.words())?;
+        writeln!(out, "  {:<10} {title} [{id}], {}", "edition", one.edition.label())?;
     }
     if related.more_editions > 0 {
         writeln!(out, "  {:<10} and {} more", "edition", grouped(related.more_editions as u64))?;
@@ -119,7 +119,7 @@ fn write_card(out: &mut impl Write, card: &Card, told: &[(&'static str, String)]
         ("modified", metadata.modified.as_deref().map(safe).unwrap_or_default()),
         ("source", metadata.source.as_deref().or(metadata.landing_page.as_deref()).map(safe).unwrap_or_default()),
         ("files", cut(&places.join(", "), 300)),
-        ("content", card.remote.as_ref().map(|remote| safe(&remote.relation(profile.triples))).unwrap_or_default()),
+        ("content", card.remote.as_ref().map(|remote| safe(&remote.coverage(profile.triples))).unwrap_or_default()),
     ] {
         if !value.is_empty() {
             writeln!(out, "  {name:<10} {value}")?;

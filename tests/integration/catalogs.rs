@@ -75,11 +75,11 @@ fn real_catalogues_hold_what_was_counted_in_them() {
         let number = |text: &str| text.parse::<usize>().unwrap_or_else(|_| panic!("catalogs.tsv: {row:?}"));
         let expected = (number(all) - number(nameless), number(nameless), form);
         let nameless = catalog.problems.iter().filter(|problem| problem.contains("to make an id of")).count();
-        if (catalog.datasets.len(), nameless, catalog.form.name()) != expected {
+        if (catalog.datasets.len(), nameless, catalog.dialect.name()) != expected {
             let ids: Vec<&str> = catalog.datasets.iter().map(|dataset| dataset.metadata.id.as_str()).take(12).collect();
             wrong.push(format!(
                 "{file}: {} {} for {form} {count}: {ids:?} {:?}",
-                catalog.form.name(),
+                catalog.dialect.name(),
                 catalog.datasets.len(),
                 catalog.problems
             ));
@@ -117,7 +117,7 @@ fn every_dialect_is_told_as_dcat() {
         let catalog = read(&testdata("catalogs").join(name));
         let mut read: Vec<&str> = catalog.datasets.iter().map(|dataset| dataset.metadata.id.as_str()).collect();
         read.sort_unstable();
-        assert_eq!((catalog.form.name(), &read[..]), (*form, *ids), "{name}: {:#?}", catalog.problems);
+        assert_eq!((catalog.dialect.name(), &read[..]), (*form, *ids), "{name}: {:#?}", catalog.problems);
         assert_eq!(catalog.problems.len(), *problems, "{name}: {:#?}", catalog.problems);
         catalog.datasets.iter().for_each(|dataset| round_trip(dataset, name));
         // No description has a blank node, so isomorphic graphs are equal sets of lines.
@@ -150,7 +150,7 @@ fn problems_name_file_entry_and_reason() {
 
 #[test]
 fn what_else_a_catalogue_describes_is_counted() {
-    let beside = read(&testdata("catalogs/dcat.ttl")).beside;
+    let beside = read(&testdata("catalogs/dcat.ttl")).other_resources;
     assert_eq!((beside.catalogs, beside.records, beside.series, beside.services), (1, 1, 1, 1));
 }
 

@@ -52,7 +52,7 @@ fn dataset(entry: &Value) -> Result<Dataset, String> {
     };
     let distributions = list(entry, &["download", "dump", "dumps"], '\n')
         .into_iter()
-        .map(|path| Distribution::at(Location::from_text(&path)))
+        .map(|path| Distribution::new(Location::from_text(&path)))
         .collect();
     Ok(Dataset { distributions, ..Dataset::new(metadata) })
 }
@@ -106,5 +106,14 @@ mod tests {
         assert!(dataset(&json!({"title": "no id"})).is_err());
         assert!(dataset(&json!({"dataset_id": "a b"})).is_err());
         assert!(dataset(&json!(3)).is_err());
+    }
+
+    #[test]
+    fn dates_of_creation_and_of_issue() {
+        let issued = |entry: Value| dataset(&entry).expect("readable").metadata.issued;
+        assert_eq!(issued(json!({"dataset_id": 1, "created": "2019-03-04"})).as_deref(), Some("2019-03-04"));
+        assert_eq!(issued(json!({"dataset_id": 1, "issued": "2020"})).as_deref(), Some("2020"));
+        assert_eq!(issued(json!({"dataset_id": 1, "created": "2019", "issued": "2020"})).as_deref(), Some("2019"));
+        assert_eq!(issued(json!({"dataset_id": 1, "modified": "2021"})), None);
     }
 }

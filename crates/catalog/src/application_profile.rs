@@ -148,7 +148,7 @@ pub fn value_kind(property: &str) -> Option<(ValueKind, bool)> {
 
 /// What a home has of a dataset, beside what its catalogue says.
 #[derive(Clone, Debug)]
-pub struct Offer {
+pub struct LocalContent {
     /// Where its content can be had, where there is any here.
     pub content: Option<NamedNode>,
     /// What its content tells of it, in a sentence: it stands for a description that is not there.
@@ -157,7 +157,7 @@ pub struct Offer {
 
 /// A description in the profile.
 #[derive(Clone, Debug, Default)]
-pub struct Profiled {
+pub struct DcatApDescription {
     /// The description.
     pub triples: Vec<Triple>,
     /// Statements that cannot be said in the profile.
@@ -166,7 +166,7 @@ pub struct Profiled {
 
 /// The description of a dataset, as the catalogue graph has it, in the profile.
 #[must_use]
-pub fn profiled(description: &[Triple], id: &DatasetId, iris: &Iris, offer: &Offer) -> Profiled {
+pub fn to_dcat_ap(description: &[Triple], id: &DatasetId, iris: &Iris, offer: &LocalContent) -> DcatApDescription {
     let mut writer = Writer::new(description, id, iris);
     for triple in description {
         writer.take(triple);
@@ -218,9 +218,9 @@ impl<'d> Writer<'d> {
     }
 
     /// Ordered by their text: the same is written the same in every run.
-    fn finish(mut self) -> Profiled {
+    fn finish(mut self) -> DcatApDescription {
         self.out.sort_by_cached_key(ToString::to_string);
-        Profiled { triples: self.out, left_out: self.left_out }
+        DcatApDescription { triples: self.out, left_out: self.left_out }
     }
 
     fn add(&mut self, subject: &NamedNode, predicate: &str, object: impl Into<Term>) {
@@ -322,7 +322,7 @@ impl<'d> Writer<'d> {
     }
 
     /// What a dataset must have, and ways to its content.
-    fn complete_dataset(&mut self, offer: &Offer) {
+    fn complete_dataset(&mut self, offer: &LocalContent) {
         let node = self.node.clone();
         // The profile's shapes do not know that a dataset is one.
         self.add(&node, rdf::TYPE, NamedNode::new_unchecked(dcat::RESOURCE));
@@ -349,7 +349,7 @@ impl<'d> Writer<'d> {
 
     /// A distribution that nobody elsewhere can reach, a file here, is had from here. It has the dataset's licence where it
     /// has none of its own: that is where tools look for it.
-    fn complete_distribution(&mut self, distribution: &NamedNode, license: Option<&Term>, offer: &Offer) {
+    fn complete_distribution(&mut self, distribution: &NamedNode, license: Option<&Term>, offer: &LocalContent) {
         let download = self.objects(distribution, dcat::DOWNLOAD_URL).next().cloned();
         if download.is_none()
             && !self.has(distribution, dcat::ACCESS_URL)
@@ -480,7 +480,8 @@ mod tests {
     fn graph(turtle: &str) -> TripleGraph {
         let mut builder = TripleGraphBuilder::new();
         let text = format!("{PREFIXES}\n{turtle}");
-        let reports = DumpReader::default().read(text.as_bytes(), "t.ttl", "http://localhost:7878/dataset/", &mut builder);
+        let reports =
+            DumpReader::default().read(text.as_bytes(), "t.ttl", "http://localhost:7878/dataset/", &mut builder);
         assert!(reports.iter().all(|report| report.problems.is_empty()), "{reports:?}");
         builder.finish()
     }
@@ -492,17 +493,17 @@ mod tests {
     }
 
     /// A description of the dataset `<1>`, profiled, as far as a text names its terms.
-    fn of(turtle: &str) -> Profiled {
+    fn dcat_ap_of(turtle: &str) -> DcatApDescription {
         let graph = graph(&format!("<1> a dcat:Dataset ; dct:title \"One\" ; dct:description \"First\" . {turtle}"));
         let description: Vec<Triple> = graph.triples().iter().map(|&triple| graph.to_triple(triple)).collect();
         let (id, iris) = (DatasetId::new("1").expect("an id"), Iris::new(Iris::DEFAULT_BASE).expect("a base"));
         let content = NamedNode::new("http://localhost:7878/content").ok();
-        profiled(&description, &id, &iris, &Offer { content, summary: "Some data.".to_owned() })
+        to_dcat_ap(&description, &id, &iris, &LocalContent { content, summary: "Some data.".to_owned() })
     }
 
     #[track_caller]
     fn becomes(turtle: &str, expected: &str) {
-        let found = lines(&of(turtle).triples);
+        let found = lines(&dcat_ap_of(turtle).triples);
         let wanted = graph(expected);
         for line in lines(&wanted.triples().iter().map(|&triple| wanted.to_triple(triple)).collect::<Vec<_>>()) {
             assert!(found.contains(&line), "{line} is not among\n{}", found.join("\n"));
@@ -516,7 +517,7 @@ mod tests {
             "<1> dct:language <http://id.loc.gov/vocabulary/iso639-1/de> .
              <http://id.loc.gov/vocabulary/iso639-1/de> a dct:LinguisticSystem .",
         );
-        let license = of("<1> dct:license \"CC BY\" .");
+        let license = dcat_ap_of("<1> dct:license \"CC BY\" .");
         let text = lines(&license.triples).join("\n");
         let named = text.lines().find(|line| line.ends_with("\"CC BY\"")).expect("a licence of that name");
         assert!(named.contains("#licensedocument-") && text.contains("LicenseDocument"), "{text}");
@@ -534,7 +535,7 @@ mod tests {
 
     #[test]
     fn what_may_be_there_once_is_there_once() {
-        let profiled = of(
+        let profiled = dcat_ap_of(
             "<1> dct:publisher <http://e.org/a> , <http://e.org/b> ; dct:accessRights <http://e.org/c> , <http://e.org/d> .",
         );
         let count =
@@ -558,7 +559,7 @@ mod tests {
 
     #[test]
     fn what_lacks_something_is_a_resource() {
-        let profiled = of(
+        let profiled = dcat_ap_of(
             "<1> dct:hasPart <1#part> ; dcat:inSeries <1#series> . <1#part> a dcat:Dataset . <1#series> a dcat:DatasetSeries ; dct:title \"S\" .",
         );
         let text = lines(&profiled.triples).join("\n");
@@ -580,7 +581,12 @@ mod tests {
         let graph = graph("<1> a dcat:Dataset .");
         let description: Vec<Triple> = graph.triples().iter().map(|&triple| graph.to_triple(triple)).collect();
         let (id, iris) = (DatasetId::new("1").expect("an id"), Iris::new(Iris::DEFAULT_BASE).expect("a base"));
-        let made = profiled(&description, &id, &iris, &Offer { content: None, summary: "Nothing is said.".to_owned() });
+        let made = to_dcat_ap(
+            &description,
+            &id,
+            &iris,
+            &LocalContent { content: None, summary: "Nothing is said.".to_owned() },
+        );
         let text = lines(&made.triples).join("\n");
         assert!(text.contains("\"Nothing is said.\"@en") && text.contains("title> \"1\""), "{text}");
         assert!(!text.contains("distribution"), "{text}");

@@ -2,7 +2,8 @@
 //! in `extras` or as keys of their own.
 //! <https://docs.ckan.org/en/latest/api/>
 
-use super::sheet::{Field, Kind, Object, Sheet, Spot, first, read_entries, scalar, scalars};
+use super::dcat_builder::{DcatBuilder, Field, FieldKind, Object, Subject, first, scalar, scalars};
+use super::json_entries::read_entries;
 use super::{Catalog, DatasetId};
 use lodeseek_rdf::vocab::{adms, dcat, dcatap, dcterms, foaf, locn, skos, spdx};
 use oxrdf::Literal;
@@ -10,69 +11,69 @@ use serde_json::{Value, json};
 use std::path::Path;
 
 const PACKAGE: &[Field] = &[
-    ("title", dcterms::TITLE, Kind::Text),
-    ("title_translated", dcterms::TITLE, Kind::Text),
-    ("notes", dcterms::DESCRIPTION, Kind::Text),
-    ("notes_translated", dcterms::DESCRIPTION, Kind::Text),
-    ("url", dcat::LANDING_PAGE, Kind::Thing),
-    ("version", dcat::VERSION, Kind::Text),
-    ("version_notes", adms::VERSION_NOTES, Kind::Text),
-    ("issued", dcterms::ISSUED, Kind::Date),
-    ("modified", dcterms::MODIFIED, Kind::Date),
-    ("frequency", dcterms::ACCRUAL_PERIODICITY, Kind::Thing),
-    ("provenance", dcterms::PROVENANCE, Kind::Words(dcterms::PROVENANCE_STATEMENT)),
-    ("access_rights", dcterms::ACCESS_RIGHTS, Kind::Words(dcterms::RIGHTS_STATEMENT)),
-    ("rights", dcterms::RIGHTS, Kind::Words(dcterms::RIGHTS_STATEMENT)),
-    ("dcat_type", dcterms::TYPE, Kind::Thing),
-    ("identifier", dcterms::IDENTIFIER, Kind::Thing),
-    ("alternate_identifier", adms::IDENTIFIER, Kind::Identifier),
-    ("theme", dcat::THEME, Kind::Thing),
-    ("language", dcterms::LANGUAGE, Kind::Thing),
-    ("documentation", foaf::PAGE, Kind::Thing),
-    ("conforms_to", dcterms::CONFORMS_TO, Kind::Thing),
-    ("is_referenced_by", dcterms::IS_REFERENCED_BY, Kind::Thing),
-    ("related_resource", dcterms::RELATION, Kind::Thing),
-    ("source", dcterms::SOURCE, Kind::Thing),
-    ("sample", adms::SAMPLE, Kind::Thing),
-    ("applicable_legislation", dcatap::APPLICABLE_LEGISLATION, Kind::Thing),
-    ("hvd_category", dcatap::HVD_CATEGORY, Kind::Thing),
-    ("temporal_resolution", dcat::TEMPORAL_RESOLUTION, Kind::Duration),
-    ("spatial_resolution_in_meters", dcat::SPATIAL_RESOLUTION, Kind::Number),
-    ("bbox", dcat::BBOX, Kind::Text),
+    ("title", dcterms::TITLE, FieldKind::Text),
+    ("title_translated", dcterms::TITLE, FieldKind::Text),
+    ("notes", dcterms::DESCRIPTION, FieldKind::Text),
+    ("notes_translated", dcterms::DESCRIPTION, FieldKind::Text),
+    ("url", dcat::LANDING_PAGE, FieldKind::Resource),
+    ("version", dcat::VERSION, FieldKind::Text),
+    ("version_notes", adms::VERSION_NOTES, FieldKind::Text),
+    ("issued", dcterms::ISSUED, FieldKind::Date),
+    ("modified", dcterms::MODIFIED, FieldKind::Date),
+    ("frequency", dcterms::ACCRUAL_PERIODICITY, FieldKind::Resource),
+    ("provenance", dcterms::PROVENANCE, FieldKind::LabelledNode(dcterms::PROVENANCE_STATEMENT)),
+    ("access_rights", dcterms::ACCESS_RIGHTS, FieldKind::LabelledNode(dcterms::RIGHTS_STATEMENT)),
+    ("rights", dcterms::RIGHTS, FieldKind::LabelledNode(dcterms::RIGHTS_STATEMENT)),
+    ("dcat_type", dcterms::TYPE, FieldKind::Resource),
+    ("identifier", dcterms::IDENTIFIER, FieldKind::Resource),
+    ("alternate_identifier", adms::IDENTIFIER, FieldKind::Identifier),
+    ("theme", dcat::THEME, FieldKind::Resource),
+    ("language", dcterms::LANGUAGE, FieldKind::Resource),
+    ("documentation", foaf::PAGE, FieldKind::Resource),
+    ("conforms_to", dcterms::CONFORMS_TO, FieldKind::Resource),
+    ("is_referenced_by", dcterms::IS_REFERENCED_BY, FieldKind::Resource),
+    ("related_resource", dcterms::RELATION, FieldKind::Resource),
+    ("source", dcterms::SOURCE, FieldKind::Resource),
+    ("sample", adms::SAMPLE, FieldKind::Resource),
+    ("applicable_legislation", dcatap::APPLICABLE_LEGISLATION, FieldKind::Resource),
+    ("hvd_category", dcatap::HVD_CATEGORY, FieldKind::Resource),
+    ("temporal_resolution", dcat::TEMPORAL_RESOLUTION, FieldKind::Duration),
+    ("spatial_resolution_in_meters", dcat::SPATIAL_RESOLUTION, FieldKind::Number),
+    ("bbox", dcat::BBOX, FieldKind::Text),
 ];
 const RESOURCE: &[Field] = &[
-    ("name", dcterms::TITLE, Kind::Text),
-    ("title", dcterms::TITLE, Kind::Text),
-    ("name_translated", dcterms::TITLE, Kind::Text),
-    ("description", dcterms::DESCRIPTION, Kind::Text),
-    ("description_translated", dcterms::DESCRIPTION, Kind::Text),
-    ("access_url", dcat::ACCESS_URL, Kind::Thing),
-    ("download_url", dcat::DOWNLOAD_URL, Kind::Thing),
-    ("format", dcterms::FORMAT, Kind::Thing),
-    ("mimetype", dcat::MEDIA_TYPE, Kind::MediaType),
-    ("compress_format", dcat::COMPRESS_FORMAT, Kind::Thing),
-    ("package_format", dcat::PACKAGE_FORMAT, Kind::Thing),
-    ("size", dcat::BYTE_SIZE, Kind::Number),
-    ("status", adms::STATUS, Kind::Thing),
-    ("availability", dcatap::AVAILABILITY, Kind::Thing),
-    ("issued", dcterms::ISSUED, Kind::Date),
-    ("created", dcterms::ISSUED, Kind::Date),
-    ("modified", dcterms::MODIFIED, Kind::Date),
-    ("last_modified", dcterms::MODIFIED, Kind::Date),
-    ("license", dcterms::LICENSE, Kind::Thing),
-    ("rights", dcterms::RIGHTS, Kind::Words(dcterms::RIGHTS_STATEMENT)),
-    ("language", dcterms::LANGUAGE, Kind::Thing),
-    ("conforms_to", dcterms::CONFORMS_TO, Kind::Thing),
-    ("documentation", foaf::PAGE, Kind::Thing),
-    ("temporal_resolution", dcat::TEMPORAL_RESOLUTION, Kind::Duration),
-    ("spatial_resolution_in_meters", dcat::SPATIAL_RESOLUTION, Kind::Number),
+    ("name", dcterms::TITLE, FieldKind::Text),
+    ("title", dcterms::TITLE, FieldKind::Text),
+    ("name_translated", dcterms::TITLE, FieldKind::Text),
+    ("description", dcterms::DESCRIPTION, FieldKind::Text),
+    ("description_translated", dcterms::DESCRIPTION, FieldKind::Text),
+    ("access_url", dcat::ACCESS_URL, FieldKind::Resource),
+    ("download_url", dcat::DOWNLOAD_URL, FieldKind::Resource),
+    ("format", dcterms::FORMAT, FieldKind::Resource),
+    ("mimetype", dcat::MEDIA_TYPE, FieldKind::MediaType),
+    ("compress_format", dcat::COMPRESS_FORMAT, FieldKind::Resource),
+    ("package_format", dcat::PACKAGE_FORMAT, FieldKind::Resource),
+    ("size", dcat::BYTE_SIZE, FieldKind::Number),
+    ("status", adms::STATUS, FieldKind::Resource),
+    ("availability", dcatap::AVAILABILITY, FieldKind::Resource),
+    ("issued", dcterms::ISSUED, FieldKind::Date),
+    ("created", dcterms::ISSUED, FieldKind::Date),
+    ("modified", dcterms::MODIFIED, FieldKind::Date),
+    ("last_modified", dcterms::MODIFIED, FieldKind::Date),
+    ("license", dcterms::LICENSE, FieldKind::Resource),
+    ("rights", dcterms::RIGHTS, FieldKind::LabelledNode(dcterms::RIGHTS_STATEMENT)),
+    ("language", dcterms::LANGUAGE, FieldKind::Resource),
+    ("conforms_to", dcterms::CONFORMS_TO, FieldKind::Resource),
+    ("documentation", foaf::PAGE, FieldKind::Resource),
+    ("temporal_resolution", dcat::TEMPORAL_RESOLUTION, FieldKind::Duration),
+    ("spatial_resolution_in_meters", dcat::SPATIAL_RESOLUTION, FieldKind::Number),
 ];
 const SERVICE: &[Field] = &[
-    ("title", dcterms::TITLE, Kind::Text),
-    ("description", dcterms::DESCRIPTION, Kind::Text),
-    ("endpoint_url", dcat::ENDPOINT_URL, Kind::Thing),
-    ("endpoint_description", dcat::ENDPOINT_DESCRIPTION, Kind::Thing),
-    ("serves_dataset", dcat::SERVES_DATASET, Kind::Thing),
+    ("title", dcterms::TITLE, FieldKind::Text),
+    ("description", dcterms::DESCRIPTION, FieldKind::Text),
+    ("endpoint_url", dcat::ENDPOINT_URL, FieldKind::Resource),
+    ("endpoint_description", dcat::ENDPOINT_DESCRIPTION, FieldKind::Resource),
+    ("serves_dataset", dcat::SERVES_DATASET, FieldKind::Resource),
 ];
 
 /// The packages of a document, if it is CKAN's.
@@ -105,7 +106,7 @@ pub(super) fn read(packages: Vec<&Value>, path: &Path) -> Catalog {
     read_entries(packages, path, describe)
 }
 
-fn describe(package: &Object, sheet: &mut Sheet) -> Result<Option<DatasetId>, String> {
+fn describe(package: &Object, builder: &mut DcatBuilder) -> Result<Option<DatasetId>, String> {
     if package.get("state").and_then(Value::as_str) == Some("deleted") {
         return Err("the portal has deleted it".to_owned());
     }
@@ -113,28 +114,28 @@ fn describe(package: &Object, sheet: &mut Sheet) -> Result<Option<DatasetId>, St
     let name = first(&package, &["name", "id"]).or_else(|| first(&package, &["identifier", "title"]));
     let id = name.as_deref().and_then(DatasetId::from_text);
     let uri = package.remove("uri").and_then(|uri| scalar(&uri));
-    let node = sheet.node(uri.as_deref());
-    sheet.class(&node, dcat::DATASET);
+    let node = builder.node(uri.as_deref());
+    builder.class(&node, dcat::DATASET);
     for key in ["id", "name"] {
         if let Some(text) =
             package.remove(key).and_then(|value| scalar(&value)).filter(|text| Some(text) != name.as_ref())
         {
-            sheet.value(&node, adms::IDENTIFIER, Kind::Identifier, &json!(text));
+            builder.value(&node, adms::IDENTIFIER, FieldKind::Identifier, &json!(text));
         }
     }
-    record(&mut package, &node, sheet);
-    sheet.fields(&node, &mut package, PACKAGE);
-    keywords(&mut package, &node, sheet);
-    agents(&mut package, &node, sheet);
-    license(&mut package, &node, sheet);
-    places(&mut package, &node, sheet);
-    times(&mut package, &node, sheet);
+    record(&mut package, &node, builder);
+    builder.fields(&node, &mut package, PACKAGE);
+    keywords(&mut package, &node, builder);
+    agents(&mut package, &node, builder);
+    license(&mut package, &node, builder);
+    places(&mut package, &node, builder);
+    times(&mut package, &node, builder);
     for resource in array(package.remove("resources")) {
         if let Value::Object(resource) = resource {
-            distribution(resource, &node, sheet);
+            distribution(resource, &node, builder);
         }
     }
-    sheet.extras(&node, package);
+    builder.extras(&node, package);
     Ok(id)
 }
 
@@ -161,42 +162,42 @@ fn array(value: Option<Value>) -> Vec<Value> {
 }
 
 /// When the portal took the package up is of the record; of the dataset only where it says nothing better.
-fn record(package: &mut Object, node: &Spot, sheet: &mut Sheet) {
+fn record(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
     let dates = [("metadata_created", "issued", dcterms::ISSUED), ("metadata_modified", "modified", dcterms::MODIFIED)];
     let dates = dates.map(|(key, own, property)| (package.remove(key), own, property));
     if dates.iter().all(|(date, ..)| date.is_none()) {
         return;
     }
-    let record = sheet.part(node, foaf::IS_PRIMARY_TOPIC_OF, dcat::CATALOG_RECORD);
+    let record = builder.part(node, foaf::IS_PRIMARY_TOPIC_OF, dcat::CATALOG_RECORD);
     for (date, own, property) in dates {
         if let Some(date) = date {
-            sheet.value(&record, property, Kind::Date, &date);
+            builder.value(&record, property, FieldKind::Date, &date);
             package.entry(own).or_insert(date);
         }
     }
 }
 
-fn keywords(package: &mut Object, node: &Spot, sheet: &mut Sheet) {
+fn keywords(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
     for tag in array(package.remove("tags")) {
         let name = tag.as_object().and_then(|tag| first(tag, &["display_name", "name"])).or_else(|| scalar(&tag));
         if let Some(name) = name {
-            sheet.add(node, dcat::KEYWORD, Literal::from(name));
+            builder.add(node, dcat::KEYWORD, Literal::from(name));
         }
     }
     if let Some(translated) = package.remove("tags_translated") {
-        sheet.text(node, dcat::KEYWORD, &translated);
+        builder.text(node, dcat::KEYWORD, &translated);
     }
     for group in array(package.remove("groups")) {
         let Some(title) = group.as_object().and_then(|group| first(group, &["title", "display_name", "name"])) else {
             continue;
         };
-        let concept = sheet.part(node, dcat::THEME, skos::CONCEPT);
-        sheet.add(&concept, skos::PREF_LABEL, Literal::from(title));
+        let concept = builder.part(node, dcat::THEME, skos::CONCEPT);
+        builder.add(&concept, skos::PREF_LABEL, Literal::from(title));
     }
 }
 
 /// People and organisations: keys of their own, else those that begin with their role, else CKAN's.
-fn agents(package: &mut Object, node: &Spot, sheet: &mut Sheet) {
+fn agents(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
     let organization = package.get("organization").and_then(Value::as_object).cloned();
     let roles =
         [("publisher", dcterms::PUBLISHER), ("creator", dcterms::CREATOR), ("contributor", dcterms::CONTRIBUTOR)];
@@ -212,7 +213,7 @@ fn agents(package: &mut Object, node: &Spot, sheet: &mut Sheet) {
                 agent = json!({"name": name, "email": email});
             }
         }
-        sheet.agent(node, property, &agent);
+        builder.agent(node, property, &agent);
     }
     let mut contact = collected(package, "contact", &["uri", "name", "email", "url", "phone", "identifier"]);
     if contact.is_null() {
@@ -220,7 +221,7 @@ fn agents(package: &mut Object, node: &Spot, sheet: &mut Sheet) {
         let [name, email, phone] = keys.map(|key| package.remove(key));
         contact = json!({"name": name, "email": email, "phone": phone});
     }
-    sheet.contact(node, &contact);
+    builder.contact(node, &contact);
 }
 
 /// `publisher`, else `publisher_name`, `publisher_email` and so on, as one.
@@ -236,22 +237,22 @@ fn collected(package: &mut Object, role: &str, keys: &[&str]) -> Value {
     }
 }
 
-fn license(package: &mut Object, node: &Spot, sheet: &mut Sheet) {
+fn license(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
     let [url, id, title] = ["license_url", "license_id", "license_title"].map(|key| first(package, &[key]));
     match (&url, title.as_ref().or(id.as_ref())) {
         (Some(url), _) => {
-            sheet.thing(node, dcterms::LICENSE, url);
+            builder.thing(node, dcterms::LICENSE, url);
             package.remove("license_url");
         }
         (None, Some(name)) => {
-            sheet.thing(node, dcterms::LICENSE, name);
+            builder.thing(node, dcterms::LICENSE, name);
             package.remove(if title.is_some() { "license_title" } else { "license_id" });
         }
         (None, None) => {}
     }
 }
 
-fn places(package: &mut Object, node: &Spot, sheet: &mut Sheet) {
+fn places(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
     let mut coverage = array(package.remove("spatial_coverage"));
     let keys = [("spatial", "geom"), ("spatial_text", "text"), ("spatial_uri", "uri"), ("spatial_bbox", "bbox")];
     let keys = keys.into_iter().chain([("spatial_centroid", "centroid")]);
@@ -261,41 +262,41 @@ fn places(package: &mut Object, node: &Spot, sheet: &mut Sheet) {
     }
     for place in coverage {
         let Value::Object(mut place) = place else {
-            sheet.value(node, dcterms::SPATIAL, Kind::Thing, &place);
+            builder.value(node, dcterms::SPATIAL, FieldKind::Resource, &place);
             continue;
         };
         let uri = place.remove("uri").and_then(|uri| scalar(&uri));
-        let location = sheet.node(uri.as_deref());
-        sheet.add(node, dcterms::SPATIAL, location.clone());
-        sheet.class(&location, dcterms::LOCATION);
-        sheet.text(&location, skos::PREF_LABEL, &place.remove("text").unwrap_or_default());
+        let location = builder.node(uri.as_deref());
+        builder.add(node, dcterms::SPATIAL, location.clone());
+        builder.class(&location, dcterms::LOCATION);
+        builder.text(&location, skos::PREF_LABEL, &place.remove("text").unwrap_or_default());
         for (key, property) in [("geom", locn::GEOMETRY), ("bbox", dcat::BBOX), ("centroid", dcat::CENTROID)] {
-            sheet.geometry(&location, property, &place.remove(key).unwrap_or_default());
+            builder.geometry(&location, property, &place.remove(key).unwrap_or_default());
         }
-        sheet.extras(&location, place);
+        builder.extras(&location, place);
     }
 }
 
-fn times(package: &mut Object, node: &Spot, sheet: &mut Sheet) {
+fn times(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
     let ends = [package.remove("temporal_start"), package.remove("temporal_end")];
     let [start, end] = ends.map(|end| end.as_ref().and_then(scalar));
-    sheet.period(node, start.as_deref(), end.as_deref());
+    builder.period(node, start.as_deref(), end.as_deref());
     for period in array(package.remove("temporal_coverage")) {
         match period.as_object() {
             Some(period) => {
                 let (start, end) = (first(period, &["start"]), first(period, &["end"]));
-                sheet.period(node, start.as_deref(), end.as_deref());
+                builder.period(node, start.as_deref(), end.as_deref());
             }
-            None => scalars(&period).iter().for_each(|text| sheet.interval(node, text)),
+            None => scalars(&period).iter().for_each(|text| builder.interval(node, text)),
         }
     }
 }
 
-fn distribution(mut resource: Object, node: &Spot, sheet: &mut Sheet) {
+fn distribution(mut resource: Object, node: &Subject, builder: &mut DcatBuilder) {
     let uri = resource.remove("uri").and_then(|uri| scalar(&uri));
-    let part = sheet.node(uri.as_deref());
-    sheet.add(node, dcat::DISTRIBUTION, part.clone());
-    sheet.class(&part, dcat::DISTRIBUTION_CLASS);
+    let part = builder.node(uri.as_deref());
+    builder.add(node, dcat::DISTRIBUTION, part.clone());
+    builder.class(&part, dcat::DISTRIBUTION_CLASS);
     if let Some(url) = resource.remove("url").and_then(|url| scalar(&url)) {
         let uploaded = resource.get("url_type").and_then(Value::as_str) == Some("upload");
         let key = if uploaded { "download_url" } else { "access_url" };
@@ -304,18 +305,18 @@ fn distribution(mut resource: Object, node: &Spot, sheet: &mut Sheet) {
         }
     }
     if let Some(hash) = resource.remove("hash").and_then(|hash| scalar(&hash)) {
-        let checksum = sheet.part(&part, spdx::CHECKSUM, spdx::CHECKSUM_CLASS);
-        sheet.typed(&checksum, spdx::CHECKSUM_VALUE, &hash, "hexBinary");
+        let checksum = builder.part(&part, spdx::CHECKSUM, spdx::CHECKSUM_CLASS);
+        builder.typed(&checksum, spdx::CHECKSUM_VALUE, &hash, "hexBinary");
         let algorithm = resource.remove("hash_algorithm").unwrap_or_default();
-        sheet.value(&checksum, spdx::ALGORITHM, Kind::Thing, &algorithm);
+        builder.value(&checksum, spdx::ALGORITHM, FieldKind::Resource, &algorithm);
     }
     for service in array(resource.remove("access_services")) {
         if let Value::Object(mut service) = service {
-            let node = sheet.part(&part, dcat::ACCESS_SERVICE, dcat::DATA_SERVICE);
-            sheet.fields(&node, &mut service, SERVICE);
-            sheet.extras(&node, service);
+            let node = builder.part(&part, dcat::ACCESS_SERVICE, dcat::DATA_SERVICE);
+            builder.fields(&node, &mut service, SERVICE);
+            builder.extras(&node, service);
         }
     }
-    sheet.fields(&part, &mut resource, RESOURCE);
-    sheet.extras(&part, resource);
+    builder.fields(&part, &mut resource, RESOURCE);
+    builder.extras(&part, resource);
 }

@@ -2,54 +2,55 @@
 //! keys that other portals write.
 //! <https://resources.data.gov/resources/dcat-us/>
 
-use super::sheet::{Field, Kind, Object, Sheet, Spot, read_entries, scalar};
+use super::dcat_builder::{DcatBuilder, Field, FieldKind, Object, Subject, scalar};
+use super::json_entries::read_entries;
 use super::{Catalog, DatasetId};
 use lodeseek_rdf::vocab::{dcat, dcterms, foaf};
 use serde_json::Value;
 use std::path::Path;
 
 const DATASET: &[Field] = &[
-    ("title", dcterms::TITLE, Kind::Text),
-    ("description", dcterms::DESCRIPTION, Kind::Text),
-    ("keyword", dcat::KEYWORD, Kind::Text),
-    ("identifier", dcterms::IDENTIFIER, Kind::Thing),
-    ("issued", dcterms::ISSUED, Kind::Date),
-    ("modified", dcterms::MODIFIED, Kind::Date),
-    ("license", dcterms::LICENSE, Kind::Thing),
-    ("rights", dcterms::RIGHTS, Kind::Words(dcterms::RIGHTS_STATEMENT)),
-    ("accessLevel", dcterms::ACCESS_RIGHTS, Kind::Words(dcterms::RIGHTS_STATEMENT)),
-    ("accrualPeriodicity", dcterms::ACCRUAL_PERIODICITY, Kind::Thing),
-    ("conformsTo", dcterms::CONFORMS_TO, Kind::Thing),
-    ("language", dcterms::LANGUAGE, Kind::Thing),
-    ("landingPage", dcat::LANDING_PAGE, Kind::Thing),
-    ("references", dcterms::REFERENCES, Kind::Thing),
-    ("theme", dcat::THEME, Kind::Thing),
-    ("spatial", dcterms::SPATIAL, Kind::Thing),
-    ("version", dcat::VERSION, Kind::Text),
+    ("title", dcterms::TITLE, FieldKind::Text),
+    ("description", dcterms::DESCRIPTION, FieldKind::Text),
+    ("keyword", dcat::KEYWORD, FieldKind::Text),
+    ("identifier", dcterms::IDENTIFIER, FieldKind::Resource),
+    ("issued", dcterms::ISSUED, FieldKind::Date),
+    ("modified", dcterms::MODIFIED, FieldKind::Date),
+    ("license", dcterms::LICENSE, FieldKind::Resource),
+    ("rights", dcterms::RIGHTS, FieldKind::LabelledNode(dcterms::RIGHTS_STATEMENT)),
+    ("accessLevel", dcterms::ACCESS_RIGHTS, FieldKind::LabelledNode(dcterms::RIGHTS_STATEMENT)),
+    ("accrualPeriodicity", dcterms::ACCRUAL_PERIODICITY, FieldKind::Resource),
+    ("conformsTo", dcterms::CONFORMS_TO, FieldKind::Resource),
+    ("language", dcterms::LANGUAGE, FieldKind::Resource),
+    ("landingPage", dcat::LANDING_PAGE, FieldKind::Resource),
+    ("references", dcterms::REFERENCES, FieldKind::Resource),
+    ("theme", dcat::THEME, FieldKind::Resource),
+    ("spatial", dcterms::SPATIAL, FieldKind::Resource),
+    ("version", dcat::VERSION, FieldKind::Text),
 ];
 const DISTRIBUTION: &[Field] = &[
-    ("title", dcterms::TITLE, Kind::Text),
-    ("description", dcterms::DESCRIPTION, Kind::Text),
-    ("downloadURL", dcat::DOWNLOAD_URL, Kind::Thing),
-    ("accessURL", dcat::ACCESS_URL, Kind::Thing),
-    ("mediaType", dcat::MEDIA_TYPE, Kind::MediaType),
-    ("format", dcterms::FORMAT, Kind::Thing),
-    ("byteSize", dcat::BYTE_SIZE, Kind::Number),
-    ("license", dcterms::LICENSE, Kind::Thing),
-    ("issued", dcterms::ISSUED, Kind::Date),
-    ("modified", dcterms::MODIFIED, Kind::Date),
-    ("conformsTo", dcterms::CONFORMS_TO, Kind::Thing),
+    ("title", dcterms::TITLE, FieldKind::Text),
+    ("description", dcterms::DESCRIPTION, FieldKind::Text),
+    ("downloadURL", dcat::DOWNLOAD_URL, FieldKind::Resource),
+    ("accessURL", dcat::ACCESS_URL, FieldKind::Resource),
+    ("mediaType", dcat::MEDIA_TYPE, FieldKind::MediaType),
+    ("format", dcterms::FORMAT, FieldKind::Resource),
+    ("byteSize", dcat::BYTE_SIZE, FieldKind::Number),
+    ("license", dcterms::LICENSE, FieldKind::Resource),
+    ("issued", dcterms::ISSUED, FieldKind::Date),
+    ("modified", dcterms::MODIFIED, FieldKind::Date),
+    ("conformsTo", dcterms::CONFORMS_TO, FieldKind::Resource),
 ];
 /// What the catalogue says of itself, for each of its datasets.
 const HEADER: &[Field] = &[
-    ("title", dcterms::TITLE, Kind::Text),
-    ("description", dcterms::DESCRIPTION, Kind::Text),
-    ("homepage", foaf::HOMEPAGE, Kind::Thing),
-    ("issued", dcterms::ISSUED, Kind::Date),
-    ("modified", dcterms::MODIFIED, Kind::Date),
-    ("language", dcterms::LANGUAGE, Kind::Thing),
-    ("license", dcterms::LICENSE, Kind::Thing),
-    ("conformsTo", dcterms::CONFORMS_TO, Kind::Thing),
+    ("title", dcterms::TITLE, FieldKind::Text),
+    ("description", dcterms::DESCRIPTION, FieldKind::Text),
+    ("homepage", foaf::HOMEPAGE, FieldKind::Resource),
+    ("issued", dcterms::ISSUED, FieldKind::Date),
+    ("modified", dcterms::MODIFIED, FieldKind::Date),
+    ("language", dcterms::LANGUAGE, FieldKind::Resource),
+    ("license", dcterms::LICENSE, FieldKind::Resource),
+    ("conformsTo", dcterms::CONFORMS_TO, FieldKind::Resource),
 ];
 
 /// The entries of a document and what it says of itself, if it is of this form.
@@ -81,42 +82,42 @@ fn is_entry(value: &Value) -> bool {
 
 /// Reads entries.
 pub(super) fn read((entries, header): (Vec<&Value>, Object), path: &Path) -> Catalog {
-    let mut catalog = read_entries(entries, path, |entry, sheet| describe(entry, &header, sheet));
-    catalog.beside.catalogs = usize::from(!header.is_empty());
+    let mut catalog = read_entries(entries, path, |entry, builder| describe(entry, &header, builder));
+    catalog.other_resources.catalogs = usize::from(!header.is_empty());
     catalog
 }
 
-fn describe(entry: &Object, header: &Object, sheet: &mut Sheet) -> Result<Option<DatasetId>, String> {
+fn describe(entry: &Object, header: &Object, builder: &mut DcatBuilder) -> Result<Option<DatasetId>, String> {
     let mut entry = entry.clone();
     entry.remove("@type");
     let iri = entry.remove("@id").and_then(|iri| scalar(&iri));
-    let node = sheet.node(iri.as_deref());
-    sheet.class(&node, dcat::DATASET);
-    sheet.fields(&node, &mut entry, DATASET);
-    sheet.agent(&node, dcterms::PUBLISHER, &entry.remove("publisher").unwrap_or_default());
-    sheet.agent(&node, dcterms::CREATOR, &entry.remove("creator").unwrap_or_default());
+    let node = builder.node(iri.as_deref());
+    builder.class(&node, dcat::DATASET);
+    builder.fields(&node, &mut entry, DATASET);
+    builder.agent(&node, dcterms::PUBLISHER, &entry.remove("publisher").unwrap_or_default());
+    builder.agent(&node, dcterms::CREATOR, &entry.remove("creator").unwrap_or_default());
     let contact = match (entry.remove("contactPoint"), entry.remove("mbox")) {
         (Some(Value::String(name)), address) => serde_json::json!({"fn": name, "hasEmail": address}),
         (None, Some(address)) => serde_json::json!({"hasEmail": address}),
         (contact, _) => contact.unwrap_or_default(),
     };
-    sheet.contact(&node, &contact);
+    builder.contact(&node, &contact);
     if let Some(temporal) = entry.remove("temporal").and_then(|temporal| scalar(&temporal)) {
-        sheet.interval(&node, &temporal);
+        builder.interval(&node, &temporal);
     }
-    distributions(&mut entry, &node, sheet);
+    distributions(&mut entry, &node, builder);
     if !header.is_empty() {
-        let catalog = sheet.part(&node, dcterms::IS_PART_OF, dcat::CATALOG);
+        let catalog = builder.part(&node, dcterms::IS_PART_OF, dcat::CATALOG);
         let mut header = header.clone();
-        sheet.fields(&catalog, &mut header, HEADER);
-        sheet.extras(&catalog, header);
+        builder.fields(&catalog, &mut header, HEADER);
+        builder.extras(&catalog, header);
     }
-    sheet.extras(&node, entry);
+    builder.extras(&node, entry);
     Ok(None)
 }
 
 /// Version 1.0 has the keys of one distribution on the dataset itself, and a web service beside it.
-fn distributions(entry: &mut Object, node: &Spot, sheet: &mut Sheet) {
+fn distributions(entry: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
     let mut all = match entry.remove("distribution") {
         Some(Value::Array(all)) => all,
         Some(one @ Value::Object(_)) => vec![one],
@@ -133,8 +134,8 @@ fn distributions(entry: &mut Object, node: &Spot, sheet: &mut Sheet) {
     for distribution in all {
         let Value::Object(mut distribution) = distribution else { continue };
         distribution.remove("@type");
-        let part = sheet.part(node, dcat::DISTRIBUTION, dcat::DISTRIBUTION_CLASS);
-        sheet.fields(&part, &mut distribution, DISTRIBUTION);
-        sheet.extras(&part, distribution);
+        let part = builder.part(node, dcat::DISTRIBUTION, dcat::DISTRIBUTION_CLASS);
+        builder.fields(&part, &mut distribution, DISTRIBUTION);
+        builder.extras(&part, distribution);
     }
 }

@@ -94,7 +94,7 @@ pub struct Distribution {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LocalCopy {
     /// The file.
-    Here(PathBuf),
+    File(PathBuf),
     /// It could not be had, and why.
     Missing(String),
 }
@@ -102,7 +102,7 @@ pub enum LocalCopy {
 impl Distribution {
     /// A file of which no more is known than its place.
     #[must_use]
-    pub fn at(location: Location) -> Self {
+    pub fn new(location: Location) -> Self {
         Self { location, access: None, media_type: None, copy: None }
     }
 }
@@ -304,7 +304,7 @@ pub struct RemoteContent {
 impl RemoteContent {
     /// How the content held here, so many triples, stands to that of the endpoint.
     #[must_use]
-    pub fn relation(&self, held: u64) -> String {
+    pub fn coverage(&self, held: u64) -> String {
         let endpoint = &self.endpoint;
         let graph = self.graph.as_ref().map(|graph| format!(", graph {graph}")).unwrap_or_default();
         match (self.extent, self.triples) {
@@ -337,14 +337,14 @@ pub struct Dataset {
     /// What the catalogue says beyond the other fields, of the dataset and of its parts: no subject is a [`Node::Iri`].
     ///
     /// [`Node::Iri`]: super::Node::Iri
-    pub further: Vec<Statement>,
+    pub extra_statements: Vec<Statement>,
 }
 
 impl Dataset {
     /// A dataset with metadata alone.
     #[must_use]
     pub fn new(metadata: Metadata) -> Self {
-        Self { metadata, distributions: Vec::new(), remote: None, further: Vec::new() }
+        Self { metadata, distributions: Vec::new(), remote: None, extra_statements: Vec::new() }
     }
 }
 

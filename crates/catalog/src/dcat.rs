@@ -1,40 +1,38 @@
 //! DCAT: datasets out of a description in RDF, and datasets into the catalogue graph.
 //! <https://www.w3.org/TR/vocab-dcat-3/>
 
-use super::closure::{Carrier, Closure, Index, Named};
-use super::typed::scheme_iri;
+use super::bounded_description::{BoundedDescription, CatalogIndex, ExtraStatements, TypedNodes};
+use super::node_reader::{FOLDER, NodeReader};
+use super::typed_fields::scheme_iri;
 use super::{
-    Agent, Beside, Catalog, Dataset, DatasetId, Distribution, Extent, Form, Iris, Location, Metadata, Node, Place,
-    RemoteContent, Scheme, Statement, Text, Theme, Work, schema_org, typed,
+    Agent, Catalog, CatalogFile, Dataset, DatasetId, Dialect, Distribution, Extent, Iris, Location, Metadata, Node,
+    OtherResourceCounts, RemoteContent, Scheme, Statement, Text, Theme, Work, schema_org, typed_fields,
 };
-use lodeseek_rdf::dump::{FileReport, DumpReader, Outcome};
+use lodeseek_rdf::dump::{DumpReader, FileReport, Outcome};
 use lodeseek_rdf::vocab::{dc11, dcat, dcterms, foaf, hydra, lodeseek, owl, rdf, rdfs, schema, sd, skos, vcard, void};
-use lodeseek_rdf::{LiteralKind, TermId, TermRef, Triple, TripleGraph, TripleGraphBuilder, local_name, words};
+use lodeseek_rdf::{TermId, TermRef, Triple, TripleGraph, TripleGraphBuilder, local_name, words};
 use oxrdf::{NamedNode, Triple as OxTriple};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::io;
 use std::path::Path;
 
-/// Stands for the catalogue's folder while IRIs are resolved; what leaves it leaves the folder.
-const FOLDER: &str = "file:///catalog-folder/";
-
 /// Reads a catalogue in any RDF syntax, in the terms of DCAT, of VoID or of schema.org; a file that describes no dataset
 /// is a dump, a catalogue of one.
 pub fn read(path: &Path) -> io::Result<Catalog> {
-    read_place(&Place { path, address: None, media_type: None })
+    read_place(&CatalogFile { path, address: None, media_type: None })
 }
 
-pub(super) fn read_place(place: &Place<'_>) -> io::Result<Catalog> {
-    let (name, base) = place.name_and_base();
+pub(super) fn read_place(file: &CatalogFile<'_>) -> io::Result<Catalog> {
+    let (name, base) = file.name_and_base();
     let mut builder = TripleGraphBuilder::new();
-    let intake = place.media_type.map_or_else(DumpReader::default, |text| DumpReader::default().with_media_type(text));
-    let reports = intake.read_file(place.path, &name, &base, &mut builder);
-    from_file(&builder.finish(), &reports, place, &name)
+    let intake = file.media_type.map_or_else(DumpReader::default, |text| DumpReader::default().with_media_type(text));
+    let reports = intake.read_file(file.path, &name, &base, &mut builder);
+    from_file(&builder.finish(), &reports, file, &name)
 }
 
 /// Reads documents that were found in one file: what is embedded in a page.
-pub(super) fn read_texts(place: &Place<'_>, texts: &[&str]) -> io::Result<Catalog> {
-    let (name, base) = place.name_and_base();
+pub(super) fn read_texts(file: &CatalogFile<'_>, texts: &[&str]) -> io::Result<Catalog> {
+    let (name, base) = file.name_and_base();
     let mut builder = TripleGraphBuilder::new();
     let intake = DumpReader::default().with_media_type("application/ld+json");
     let mut reports = Vec::new();
@@ -42,10 +40,10 @@ pub(super) fn read_texts(place: &Place<'_>, texts: &[&str]) -> io::Result<Catalo
         let piece = format!("{name}#{}", number + 1);
         reports.extend(intake.read(text.as_bytes(), &piece, &base, &mut builder));
     }
-    from_file(&builder.finish(), &reports, place, &name)
+    from_file(&builder.finish(), &reports, file, &name)
 }
 
-impl Place<'_> {
+impl CatalogFile<'_> {
     /// What the file is called, and the base of its relative IRIs.
     fn name_and_base(&self) -> (String, String) {
         let Some(address) = self.address else {
@@ -67,24 +65,24 @@ fn base(name: &str) -> String {
     format!("{FOLDER}{}", name.replace([' ', '#', '?', '%'], "_"))
 }
 
-fn from_file(graph: &TripleGraph, reports: &[FileReport], place: &Place<'_>, name: &str) -> io::Result<Catalog> {
+fn from_file(graph: &TripleGraph, reports: &[FileReport], file: &CatalogFile<'_>, name: &str) -> io::Result<Catalog> {
     let unread = reports.iter().find(|r| matches!(r.outcome, Outcome::Unreadable | Outcome::Refused));
     if let Some(report) = unread.filter(|_| graph.is_empty()) {
         let reason = report.problems.first().map(ToString::to_string).unwrap_or_default();
         return Err(io::Error::other(reason));
     }
     let mut catalog = described(graph).unwrap_or_else(|| dump_as_catalog(graph, name));
-    catalog.next = following_pages(graph, place.address);
+    catalog.next_pages = following_pages(graph, file.address);
     // A file here is somebody's dump, if an empty one; an answer of the web that says nothing lists nothing.
-    if place.address.is_some() && graph.is_empty() {
+    if file.address.is_some() && graph.is_empty() {
         catalog.datasets.clear();
     }
     // A statement that was skipped may be the one that lists a dataset.
-    catalog.lost += reports.iter().filter(|report| report.outcome != Outcome::Complete).count();
+    catalog.unreadable_entries += reports.iter().filter(|report| report.outcome != Outcome::Complete).count();
     // Whoever loads a dump is told of its problems then.
-    if catalog.form != Form::Dump {
+    if catalog.dialect != Dialect::Dump {
         let problems = reports.iter().flat_map(|r| &r.problems);
-        catalog.problems.extend(problems.map(|problem| format!("{}: {problem}", place.path.display())));
+        catalog.problems.extend(problems.map(|problem| format!("{}: {problem}", file.path.display())));
     }
     Ok(catalog)
 }
@@ -110,15 +108,18 @@ fn following_pages(graph: &TripleGraph, address: Option<&str>) -> Vec<String> {
 /// A dump may have a header in VoID or schema.org: it is a description only if most of what it says is one.
 fn described(graph: &TripleGraph) -> Option<Catalog> {
     let catalog = from_graph(graph);
-    if !catalog.datasets.is_empty() || !catalog.problems.is_empty() || catalog.beside != Beside::default() {
+    if !catalog.datasets.is_empty()
+        || !catalog.problems.is_empty()
+        || catalog.other_resources != OtherResourceCounts::default()
+    {
         return Some(catalog);
     }
     let datasets = schema_org::datasets(graph);
     if is_description(graph, &datasets) {
-        return Some(Catalog { form: Form::SchemaOrg, ..from_graph(&schema_org::to_dcat(graph)) });
+        return Some(Catalog { dialect: Dialect::SchemaOrg, ..from_graph(&schema_org::to_dcat(graph)) });
     }
     let datasets = void_datasets(graph);
-    is_description(graph, &datasets).then(|| Catalog { form: Form::Void, ..of_entries(graph, datasets) })
+    is_description(graph, &datasets).then(|| Catalog { dialect: Dialect::Void, ..of_entries(graph, datasets) })
 }
 
 /// VoID's datasets that are not only parts of others.
@@ -146,7 +147,7 @@ fn is_description(graph: &TripleGraph, nodes: &[TermId]) -> bool {
 #[must_use]
 pub fn from_graph(graph: &TripleGraph) -> Catalog {
     let mut catalog = of_entries(graph, of_class(graph, dcat::DATASET).collect());
-    catalog.beside = Beside {
+    catalog.other_resources = OtherResourceCounts {
         catalogs: of_class(graph, dcat::CATALOG).count(),
         records: of_class(graph, dcat::CATALOG_RECORD).count(),
         series: of_class(graph, dcat::DATASET_SERIES).count(),
@@ -158,13 +159,13 @@ pub fn from_graph(graph: &TripleGraph) -> Catalog {
 /// The datasets that some nodes of a graph are.
 pub(super) fn of_entries(graph: &TripleGraph, nodes: Vec<TermId>) -> Catalog {
     let mut catalog = Catalog::default();
-    let index = Index::of(graph, nodes.iter().copied().collect());
+    let index = CatalogIndex::new(graph, nodes.iter().copied().collect());
     for node in nodes {
-        let reader = Reader { graph, node, home: None };
+        let reader = NodeReader { graph, node, home: None };
         let Some(id) = reader.id() else {
             let reason = "no identifier, IRI or title to make an id of";
             catalog.problems.push(format!("{}: {reason}", describe(graph, node)));
-            catalog.lost += 1;
+            catalog.unreadable_entries += 1;
             continue;
         };
         let (dataset, problem) = reader.dataset(id, &index);
@@ -180,9 +181,9 @@ pub(super) fn entry(
     node: TermId,
     id: Option<DatasetId>,
 ) -> Result<(Dataset, Option<String>), String> {
-    let reader = Reader { graph, node, home: None };
+    let reader = NodeReader { graph, node, home: None };
     let id = id.or_else(|| reader.id()).ok_or("no identifier or title to make an id of")?;
-    Ok(reader.dataset(id, &Index::alone(graph, node)))
+    Ok(reader.dataset(id, &CatalogIndex::for_entry(graph, node)))
 }
 
 fn describe(graph: &TripleGraph, node: TermId) -> String {
@@ -204,7 +205,7 @@ pub(super) fn of_class<'g>(graph: &'g TripleGraph, class: &str) -> impl Iterator
 /// A dump without a catalogue: named after its file, described by its own header where it has one.
 fn dump_as_catalog(graph: &TripleGraph, name: &str) -> Catalog {
     let datasets = dump_as_dataset(graph, name).into_iter().collect();
-    Catalog { datasets, form: Form::Dump, ..Catalog::default() }
+    Catalog { datasets, dialect: Dialect::Dump, ..Catalog::default() }
 }
 
 fn dump_as_dataset(graph: &TripleGraph, name: &str) -> Option<Dataset> {
@@ -213,19 +214,19 @@ fn dump_as_dataset(graph: &TripleGraph, name: &str) -> Option<Dataset> {
     let header = [owl::ONTOLOGY, void::DATASET, skos::CONCEPT_SCHEME, schema::DATASET];
     let header = header.iter().find_map(|class| of_class(graph, class).next());
     let mut dataset = match header {
-        Some(node) => Reader { graph, node, home: None }.dataset(id, &Index::header_alone(graph, node)).0,
+        Some(node) => NodeReader { graph, node, home: None }.dataset(id, &CatalogIndex::for_dump_header(graph, node)).0,
         None => Dataset::new(Metadata::new(id)),
     };
     if dataset.metadata.titles.is_empty() {
         dataset.metadata.titles.push(Text::plain(words(stem)));
     }
     // The content is this file, wherever the header says that it lies: the other places are carried as said.
-    dataset.further.extend(dataset.distributions.iter().map(|distribution| {
-        Statement::new(Node::Dataset, void::DATA_DUMP, typed::iri_or_literal(distribution.location.as_str()))
+    dataset.extra_statements.extend(dataset.distributions.iter().map(|distribution| {
+        Statement::new(Node::Dataset, void::DATA_DUMP, typed_fields::iri_or_literal(distribution.location.as_str()))
     }));
     let is_of_distribution = |node: &Node| matches!(node, Node::Part(name) if name.starts_with("distribution-"));
-    dataset.further.retain(|statement| !is_of_distribution(&statement.subject));
-    dataset.distributions = vec![Distribution::at(Location::File(name.to_owned()))];
+    dataset.extra_statements.retain(|statement| !is_of_distribution(&statement.subject));
+    dataset.distributions = vec![Distribution::new(Location::File(name.to_owned()))];
     Some(dataset)
 }
 
@@ -235,74 +236,11 @@ fn dump_as_dataset(graph: &TripleGraph, name: &str) -> Option<Dataset> {
 #[must_use]
 pub fn metadata_of(graph: &TripleGraph, node: &NamedNode, id: DatasetId) -> Option<(Option<DatasetId>, Metadata)> {
     let node = graph.iri(node.as_str()).filter(|node| !graph.subject_triples(*node).is_empty())?;
-    let reader = Reader { graph, node, home: None };
+    let reader = NodeReader { graph, node, home: None };
     Some((reader.identifier(), reader.metadata(id)))
 }
 
-/// One node's description.
-#[derive(Clone, Copy)]
-pub(super) struct Reader<'g> {
-    pub(super) graph: &'g TripleGraph,
-    pub(super) node: TermId,
-    /// The dataset's own IRI where the description is one of ours: nodes under it are its parts.
-    pub(super) home: Option<&'g str>,
-}
-
-impl<'g> Reader<'g> {
-    fn at(&self, node: TermId) -> Self {
-        Self { node, ..*self }
-    }
-
-    pub(super) fn is_stored(&self) -> bool {
-        self.home.is_some()
-    }
-
-    /// The name of the part that an IRI of ours names.
-    pub(super) fn part<'a>(&self, iri: &'a str) -> Option<&'a str> {
-        iri.strip_prefix(self.home?)?.strip_prefix('#')
-    }
-
-    /// The path of a file beside the catalogue that an IRI names.
-    pub(super) fn file(&self, iri: &str) -> Option<String> {
-        let path = iri.strip_prefix(FOLDER)?;
-        Some(super::iris::decode_segment(path).unwrap_or_else(|| path.to_owned()))
-    }
-
-    fn objects<'a>(&'a self, property: &str) -> impl Iterator<Item = TermId> + use<'a, 'g> {
-        let property = self.graph.iri(property);
-        let triples = self.graph.subject_triples(self.node);
-        triples.iter().filter(move |triple| Some(triple.predicate) == property).map(|triple| triple.object)
-    }
-
-    fn texts(&self, properties: &[&str]) -> Vec<Text> {
-        let (mut texts, mut seen) = (Vec::new(), FxHashSet::default());
-        for property in properties {
-            for object in self.objects(property) {
-                let TermRef::Literal { lexical, kind } = self.graph.term(object) else { continue };
-                let language = match kind {
-                    LiteralKind::Language(tag) => Some(tag.to_owned()),
-                    _ => None,
-                };
-                let text = Text { value: lexical.trim().to_owned(), language };
-                if !text.value.is_empty() && seen.insert(text.clone()) {
-                    texts.push(text);
-                }
-            }
-        }
-        texts
-    }
-
-    fn value(&self, properties: &[&str]) -> Option<String> {
-        let objects = properties.iter().flat_map(|property| self.objects(property));
-        let texts = objects.filter_map(|object| match self.graph.term(object) {
-            TermRef::Blank(_) => None,
-            TermRef::Iri(iri) if self.part(iri).is_some() => self.at(object).web_iri(),
-            term => Some(term.text().trim().to_owned()),
-        });
-        let mut texts = texts.filter(|text| !text.is_empty());
-        texts.next()
-    }
-
+impl<'g> NodeReader<'g> {
     /// Agents in the order of their properties, each once, with the nodes that are they.
     fn agents(&self, properties: &[&str], nodes: &mut FxHashMap<TermId, Agent>) -> Vec<Agent> {
         let mut agents = Vec::new();
@@ -377,23 +315,6 @@ impl<'g> Reader<'g> {
         keywords
     }
 
-    fn parts<'a>(&'a self, property: &str) -> impl Iterator<Item = Reader<'g>> + use<'a, 'g> {
-        self.objects(property).map(|node| self.at(node))
-    }
-
-    /// The IRI that the node has on the web: its own, or that of the thing it is a part for.
-    fn web_iri(&self) -> Option<String> {
-        let TermRef::Iri(iri) = self.graph.term(self.node) else { return None };
-        match (self.part(iri), self.file(iri)) {
-            (Some(_), _) => {
-                let same = self.objects(owl::SAME_AS).map(|object| self.graph.term(object).text());
-                same.filter(|iri| self.part(iri).is_none()).map(str::to_owned).next()
-            }
-            (None, Some(_)) => None,
-            (None, None) => Some(iri.to_owned()),
-        }
-    }
-
     fn scheme(&self) -> Option<Scheme> {
         let schemes: Vec<&str> = self.objects(skos::IN_SCHEME).map(|scheme| self.graph.term(scheme).text()).collect();
         Scheme::ALL.into_iter().find(|scheme| schemes.contains(&scheme_iri(*scheme)))
@@ -423,46 +344,47 @@ impl<'g> Reader<'g> {
     }
 
     /// The dataset, and what of its description had to be left aside.
-    fn dataset(&self, id: DatasetId, index: &Index<'_>) -> (Dataset, Option<String>) {
+    fn dataset(&self, id: DatasetId, index: &CatalogIndex<'_>) -> (Dataset, Option<String>) {
         let mut named = self.named();
-        let closure = Closure::of(*self, index, &named.nodes.keys().copied().collect());
-        let distributions = self.distributions(&closure, &mut named);
+        let description = BoundedDescription::new(*self, index, &named.nodes.keys().copied().collect());
+        let distributions = self.distributions(&description, &mut named);
         let mut dataset = Dataset { distributions, ..Dataset::new(self.metadata(id)) };
         dataset.remote = self.home.and_then(|_| self.remote());
         if self.is_stored() {
             dataset.metadata.source = self.value(&[dcterms::SOURCE]);
         }
-        let (further, problem) = Carrier::new(closure, named).carry(&dataset);
-        dataset.further = further;
+        let (further, problem) = ExtraStatements::new(description, named).carry(&dataset);
+        dataset.extra_statements = further;
         (dataset, problem)
     }
 
     /// The nodes of themes, works and agents.
-    fn named(&self) -> Named {
-        let mut named = Named::default();
-        let themes = self.parts(dcat::THEME).filter_map(|part| Some((part.node, typed::theme_node(&part.theme()?))));
+    fn named(&self) -> TypedNodes {
+        let mut named = TypedNodes::default();
+        let themes =
+            self.parts(dcat::THEME).filter_map(|part| Some((part.node, typed_fields::theme_node(&part.theme()?))));
         let works = self.parts(lodeseek::INTRODUCED_BY);
-        let works = works.filter_map(|part| Some((part.node, typed::work_node(&part.work()?))));
+        let works = works.filter_map(|part| Some((part.node, typed_fields::work_node(&part.work()?))));
         named.nodes.extend(themes.chain(works));
         self.agents(&[dcterms::CREATOR, dc11::CREATOR, dcterms::PUBLISHER], &mut named.agents);
         named
     }
 
     /// Distributions that lie somewhere, in an order that no label of a blank node decides.
-    fn distributions(&self, closure: &Closure<'_>, named: &mut Named) -> Vec<Distribution> {
+    fn distributions(&self, description: &BoundedDescription<'_>, named: &mut TypedNodes) -> Vec<Distribution> {
         let mut nodes: Vec<TermId> = self.objects(dcat::DISTRIBUTION).collect();
         nodes.sort_by_cached_key(|&node| {
-            let (is_blank, length, name) = closure.order(node);
+            let (is_blank, length, name) = description.order(node);
             let place = self.at(node).distribution().map(|distribution| distribution.location.as_str().to_owned());
             (is_blank, length, place.filter(|_| is_blank), name)
         });
         let mut distributions: Vec<Distribution> = Vec::new();
         let mut last: Option<TermId> = None;
         for node in nodes {
-            if last.is_some_and(|last| closure.is_same(last, node)) {
-                named.nodes.insert(node, Node::Part(typed::distribution_part(distributions.len() - 1)));
+            if last.is_some_and(|last| description.is_same(last, node)) {
+                named.nodes.insert(node, Node::Part(typed_fields::distribution_part(distributions.len() - 1)));
             } else if let Some(distribution) = self.at(node).distribution() {
-                named.nodes.insert(node, Node::Part(typed::distribution_part(distributions.len())));
+                named.nodes.insert(node, Node::Part(typed_fields::distribution_part(distributions.len())));
                 distributions.push(distribution);
                 last = Some(node);
             }
@@ -470,7 +392,7 @@ impl<'g> Reader<'g> {
         for dump in self.objects(void::DATA_DUMP).filter(|dump| !matches!(self.graph.term(*dump), TermRef::Blank(_))) {
             let location = location(self.graph.term(dump).text());
             if distributions.iter().all(|known| known.location != location) {
-                distributions.push(Distribution::at(location));
+                distributions.push(Distribution::new(location));
             }
         }
         distributions
@@ -491,13 +413,9 @@ impl<'g> Reader<'g> {
         })
     }
 
-    fn number(&self, property: &str) -> Option<u64> {
-        self.value(&[property])?.parse().ok()
-    }
-
     /// (class or property, count) of every part, the most frequent first.
     fn partition(&self, parts: &str, name: &str, count: &str) -> Vec<(String, u64)> {
-        let part = |part: Reader<'_>| Some((part.value(&[name])?, part.number(count)?));
+        let part = |part: NodeReader<'_>| Some((part.value(&[name])?, part.number(count)?));
         let mut found: Vec<(String, u64)> = self.parts(parts).filter_map(part).collect();
         found.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         found
@@ -508,7 +426,7 @@ impl<'g> Reader<'g> {
         let file = self.value(&[dcat::DOWNLOAD_URL]);
         let location = location(file.as_deref().or(access.as_deref())?);
         let media_type = self.value(&[dcat::MEDIA_TYPE, dcterms::FORMAT]);
-        let media_type = media_type.map(|text| typed::media_type_name(&text).to_owned());
+        let media_type = media_type.map(|text| typed_fields::media_type_name(&text).to_owned());
         Some(Distribution { location, access, media_type, copy: None })
     }
 }
@@ -529,12 +447,12 @@ fn location(text: &str) -> Location {
 pub fn to_triples(dataset: &Dataset, iris: &Iris) -> Vec<OxTriple> {
     let id = &dataset.metadata.id;
     let mut described = FxHashSet::default();
-    for statement in &dataset.further {
+    for statement in &dataset.extra_statements {
         if let Node::Part(name) = &statement.subject {
             described.insert(name.as_str());
         }
     }
-    let typed = typed::statements(dataset, &|part| described.contains(part));
+    let typed = typed_fields::statements(dataset, &|part| described.contains(part));
     // No catalogue has a say on other nodes of this home.
     let is_allowed = |statement: &&Statement| match &statement.subject {
         Node::Iri(iri) => !iri.starts_with(iris.base()),
@@ -542,7 +460,7 @@ pub fn to_triples(dataset: &Dataset, iris: &Iris) -> Vec<OxTriple> {
     };
     let (catalog, node) = (iris.catalog(), iris.dataset(id));
     let member = OxTriple::new(catalog, NamedNode::new_unchecked(dcat::HAS_DATASET), node);
-    let statements = typed.iter().chain(&dataset.further).filter(is_allowed);
+    let statements = typed.iter().chain(&dataset.extra_statements).filter(is_allowed);
     std::iter::once(member).chain(statements.map(|statement| statement.to_triple(id, iris))).collect()
 }
 
@@ -550,8 +468,8 @@ pub fn to_triples(dataset: &Dataset, iris: &Iris) -> Vec<OxTriple> {
 #[must_use]
 pub fn from_triples(graph: &TripleGraph, dataset: &NamedNode) -> Option<Dataset> {
     let node = graph.iri(dataset.as_str())?;
-    let reader = Reader { graph, node, home: Some(graph.term(node).text()) };
-    let (read, _) = reader.dataset(reader.id()?, &Index::alone(graph, node));
+    let reader = NodeReader { graph, node, home: Some(graph.term(node).text()) };
+    let (read, _) = reader.dataset(reader.id()?, &CatalogIndex::for_entry(graph, node));
     Some(read)
 }
 
@@ -623,14 +541,14 @@ mod tests {
             distributions: vec![
                 Distribution {
                     media_type: Some("text/turtle".into()),
-                    ..Distribution::at(Location::File("a/b.ttl".into()))
+                    ..Distribution::new(Location::File("a/b.ttl".into()))
                 },
                 Distribution {
                     access: Some("http://e.org/page".into()),
-                    ..Distribution::at(Location::Remote("http://e.org/a.nt".into()))
+                    ..Distribution::new(Location::Remote("http://e.org/a.nt".into()))
                 },
             ],
-            further: vec![Statement::new(Node::Dataset, dcat::VERSION, oxrdf::Literal::from("2"))],
+            extra_statements: vec![Statement::new(Node::Dataset, dcat::VERSION, oxrdf::Literal::from("2"))],
             remote: Some(RemoteContent {
                 endpoint: "http://e.org/sparql".into(),
                 graph: Some("http://e.org/graph".into()),
@@ -663,5 +581,22 @@ mod tests {
         let mut places: Vec<&str> = dataset.distributions.iter().map(|d| d.location.as_str()).collect();
         places.sort_unstable();
         assert_eq!(places, ["a file.nt", "dumps/seven.ttl", "file:///etc/passwd", "http://e.org/page"]);
+    }
+
+    /// Mutation testing removed the fallback from `dct:issued` to `dct:created`, and no test failed.
+    #[test]
+    fn a_dataset_without_a_date_of_issue_has_its_date_of_creation() {
+        let prefixes = "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .";
+        let metadata = |dates: &str| {
+            let catalog = read_turtle(&format!("{prefixes} <http://e.org/set/7> a dcat:Dataset ; {dates} ."));
+            catalog.datasets[0].metadata.clone()
+        };
+        let created = metadata("dct:created \"2019-03-04\" ; dct:modified \"2022\"");
+        assert_eq!((created.issued.as_deref(), created.modified.as_deref()), (Some("2019-03-04"), Some("2022")));
+        assert_eq!(created.first_year(), Some(2019));
+        let both = metadata("dct:created \"2019-03-04\" ; dct:issued \"2020-05\"");
+        assert_eq!(both.issued.as_deref(), Some("2020-05"), "the date of issue comes first");
+        let modified = metadata("dct:modified \"2022\"");
+        assert_eq!((modified.issued, modified.modified.as_deref()), (None, Some("2022")));
     }
 }

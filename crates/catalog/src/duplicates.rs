@@ -43,7 +43,7 @@ pub enum Reason {
 impl Reason {
     /// The reason in words for people, behind "because of".
     #[must_use]
-    pub fn words(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::Identifier => "the same identifier",
             Self::IdentifierAndContent => "the same identifier and content",
@@ -96,7 +96,7 @@ pub struct Candidate {
 impl Candidate {
     /// Of a dataset, and of its content where there is any.
     #[must_use]
-    pub fn of(dataset: &Dataset, content: Option<Content>) -> Self {
+    pub fn new(dataset: &Dataset, content: Option<Content>) -> Self {
         let metadata = &dataset.metadata;
         let has_title = !metadata.titles.is_empty();
         let publisher = metadata.agents().map(|agent| folded(&agent.name).join(" ")).min();
@@ -206,7 +206,7 @@ fn text(value: &Value) -> Option<String> {
 /// What a catalogue gives as `dct:source` is carried as `prov:wasDerivedFrom`: the dataset's own source is its entry there.
 fn sources(dataset: &Dataset) -> BTreeSet<String> {
     let is_source = |one: &&Statement| one.subject == Node::Dataset && one.predicate == prov::WAS_DERIVED_FROM;
-    let said = dataset.further.iter().filter(is_source).filter_map(|one| text(&one.object));
+    let said = dataset.extra_statements.iter().filter(is_source).filter_map(|one| text(&one.object));
     said.filter_map(|text| identifier(&text)).collect()
 }
 
@@ -215,7 +215,7 @@ fn identifiers(dataset: &Dataset) -> BTreeSet<String> {
     found.extend(dataset.metadata.source.as_deref().and_then(identifier));
     // A catalogue's identifier becomes the id: a DOI there is one still.
     found.extend(identifier(dataset.metadata.id.as_str()));
-    for statement in dataset.further.iter().filter(|statement| statement.subject == Node::Dataset) {
+    for statement in dataset.extra_statements.iter().filter(|statement| statement.subject == Node::Dataset) {
         match (statement.predicate.as_str(), &statement.object) {
             (adms::IDENTIFIER, Value::Node(part @ Node::Part(_))) => {
                 named.insert(part.clone());
@@ -227,7 +227,7 @@ fn identifiers(dataset: &Dataset) -> BTreeSet<String> {
         }
     }
     let notations =
-        dataset.further.iter().filter(|one| one.predicate == skos::NOTATION && named.contains(&one.subject));
+        dataset.extra_statements.iter().filter(|one| one.predicate == skos::NOTATION && named.contains(&one.subject));
     found.extend(notations.filter_map(|one| text(&one.object)).filter_map(|text| identifier(&text)));
     found
 }
@@ -253,7 +253,7 @@ pub struct Duplicates {
 impl Duplicates {
     /// Finds them. The order of the candidates changes nothing.
     #[must_use]
-    pub fn among(candidates: &[Candidate]) -> Self {
+    pub fn find(candidates: &[Candidate]) -> Self {
         let mut holders: FxHashMap<(Reason, Vec<String>), Vec<usize>> = FxHashMap::default();
         let mut seen = FxHashSet::default();
         for (place, candidate) in candidates.iter().enumerate().filter(|(_, candidate)| seen.insert(&candidate.id)) {
@@ -272,7 +272,7 @@ impl Duplicates {
             let proves = *reason != Reason::SourceAndTitle || is_source(&values[0], places);
             (2..=COMMON).contains(&places.len()) && proves
         });
-        let mut sets = Sets::new(candidates.len());
+        let mut sets = DisjointSets::new(candidates.len());
         for places in holders.values() {
             places.windows(2).for_each(|pair| sets.unite(pair[0], pair[1]));
         }
@@ -308,7 +308,7 @@ fn versions(candidates: &[Candidate]) -> Vec<Vec<DatasetId>> {
             series.entry(key).or_default().push(candidate);
         }
     }
-    let told_apart = |editions: &&Vec<&Candidate>| {
+    let disambiguate_id = |editions: &&Vec<&Candidate>| {
         editions
             .iter()
             .map(|edition| edition.numbers())
@@ -318,7 +318,7 @@ fn versions(candidates: &[Candidate]) -> Vec<Vec<DatasetId>> {
             > 1
     };
     let mut found: Vec<Vec<DatasetId>> = Vec::new();
-    for editions in series.values().filter(told_apart) {
+    for editions in series.values().filter(disambiguate_id) {
         let mut ids: Vec<DatasetId> = editions.iter().map(|edition| edition.id.clone()).collect();
         ids.sort();
         ids.dedup();
@@ -329,9 +329,9 @@ fn versions(candidates: &[Candidate]) -> Vec<Vec<DatasetId>> {
 }
 
 /// Disjoint sets of places.
-struct Sets(Vec<usize>);
+struct DisjointSets(Vec<usize>);
 
-impl Sets {
+impl DisjointSets {
     fn new(size: usize) -> Self {
         Self((0..size).collect())
     }
@@ -367,17 +367,17 @@ mod tests {
 
     fn identified(mut dataset: Dataset, identifier: &str) -> Dataset {
         let literal = oxrdf::Literal::from(identifier);
-        dataset.further.push(Statement::new(Node::Dataset, dcterms::IDENTIFIER, literal));
+        dataset.extra_statements.push(Statement::new(Node::Dataset, dcterms::IDENTIFIER, literal));
         dataset
     }
 
     fn groups(candidates: &[Candidate]) -> Vec<Vec<String>> {
-        let groups = Duplicates::among(candidates).groups.into_iter();
+        let groups = Duplicates::find(candidates).groups.into_iter();
         groups.map(|group| group.members.iter().map(ToString::to_string).collect()).collect()
     }
 
     fn alone(dataset: &Dataset) -> Candidate {
-        Candidate::of(dataset, None)
+        Candidate::new(dataset, None)
     }
 
     #[test]
@@ -415,7 +415,7 @@ mod tests {
         let doi = |id: &str, title: &str| identified(dataset(id, title, id), "10.1/x");
         let reasons = |a: &Dataset, b: &Dataset, content: [Option<Content>; 2]| -> Vec<Reason> {
             let [first, second] = content;
-            let found = Duplicates::among(&[Candidate::of(a, first), Candidate::of(b, second)]);
+            let found = Duplicates::find(&[Candidate::new(a, first), Candidate::new(b, second)]);
             found.groups.into_iter().flat_map(|group| group.reasons).collect()
         };
         let none = [const { None }; 2];
@@ -451,15 +451,15 @@ mod tests {
             dataset.metadata.landing_page = Some("http://e.org/census".to_owned());
             alone(&identified(dataset, "http://e.org/census/all"))
         });
-        let found = Duplicates::among(&editions);
+        let found = Duplicates::find(&editions);
         assert!(found.groups.is_empty(), "{found:?}");
         let ids: Vec<&str> = found.versions[0].iter().map(DatasetId::as_str).collect();
         assert_eq!((found.versions.len(), ids), (1, vec!["Census", "Census-2020", "Census-2021"]));
         let versions = ["Tool v1.0", "Tool v1.1"].map(|title| alone(&dataset(title.split_at(5).1, title, "Office")));
-        assert_eq!(Duplicates::among(&versions).versions.len(), 1);
+        assert_eq!(Duplicates::find(&versions).versions.len(), 1);
         let runs = ["workflow_2258_version_2", "workflow_2258_version_3", "workflow_2759_version_2"];
         let runs = runs.map(|title| alone(&dataset(title, title, "Office")));
-        let found = Duplicates::among(&runs).versions;
+        let found = Duplicates::find(&runs).versions;
         assert_eq!(found.len(), 1, "of one workflow alone: {found:?}");
         assert_eq!(found[0].len(), 2);
     }
@@ -470,13 +470,13 @@ mod tests {
         let derived = |id: &str, title: &str| {
             let mut dataset = dataset(id, title, id);
             let source = Node::Iri("https://portal.example.org/set/1".to_owned());
-            dataset.further.push(Statement::new(Node::Dataset, prov::WAS_DERIVED_FROM, source));
+            dataset.extra_statements.push(Statement::new(Node::Dataset, prov::WAS_DERIVED_FROM, source));
             dataset
         };
         let mut original = titled("a");
         original.metadata.source = Some("http://portal.example.org/set/1/".to_owned());
         let reasons = |a: &Dataset, b: &Dataset| -> Vec<Reason> {
-            let found = Duplicates::among(&[alone(a), alone(b)]);
+            let found = Duplicates::find(&[alone(a), alone(b)]);
             found.groups.into_iter().flat_map(|group| group.reasons).collect()
         };
         assert_eq!(reasons(&original, &derived("b", "Trees")), [Reason::SourceAndTitle]);
@@ -507,7 +507,7 @@ mod tests {
             let candidate = |(place, (title, publisher, number, content)): (usize, (u8, u8, u8, Option<u8>))| {
                 let dataset = dataset(&format!("d{place:02}"), &format!("t{title} of"), &format!("p{publisher}"));
                 let content = content.map(|content| Content::Canonical(content.to_string()));
-                Candidate::of(&identified(dataset, &format!("10.1/{number}")), content)
+                Candidate::new(&identified(dataset, &format!("10.1/{number}")), content)
             };
             rows.into_iter().enumerate().map(candidate).collect()
         })
@@ -516,14 +516,14 @@ mod tests {
     proptest! {
         #[test]
         fn neither_order_nor_repetition_matters(candidates in candidates(), turn in 0..12_usize) {
-            let found = Duplicates::among(&candidates);
+            let found = Duplicates::find(&candidates);
             let mut turned = candidates.clone();
             turned.reverse();
             let turn = turn.min(turned.len());
             turned.rotate_left(turn);
-            prop_assert_eq!(&Duplicates::among(&turned), &found);
+            prop_assert_eq!(&Duplicates::find(&turned), &found);
             let twice: Vec<Candidate> = candidates.iter().chain(&candidates).cloned().collect();
-            prop_assert_eq!(&Duplicates::among(&twice), &found);
+            prop_assert_eq!(&Duplicates::find(&twice), &found);
             let mut seen = BTreeSet::new();
             for id in found.groups.iter().flat_map(|group| &group.members) {
                 prop_assert!(seen.insert(id.clone()), "{} is in two groups", id);

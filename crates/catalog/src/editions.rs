@@ -10,7 +10,7 @@ use serde::Serialize;
 /// What another edition is to a dataset.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Edition {
+pub enum EditionRelation {
     /// What it is an edition of.
     Whole,
     /// An edition of it.
@@ -27,10 +27,10 @@ pub enum Edition {
     Other,
 }
 
-impl Edition {
+impl EditionRelation {
     /// What it is, in words for people.
     #[must_use]
-    pub fn words(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::Whole => "of all editions",
             Self::Part => "an edition of this",
@@ -45,15 +45,15 @@ impl Edition {
 
 /// What tells an edition apart.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Mark {
+enum TitleNumber {
     None,
     Version(Vec<u64>),
     Year(u64),
 }
 
-impl Mark {
+impl TitleNumber {
     /// Of a title; `None` where its numbers may mean anything.
-    fn of(title: &str) -> Option<Self> {
+    fn parse(title: &str) -> Option<Self> {
         let words = folded(title);
         let mut numbers = words.iter().filter(|word| word.contains(|c: char| c.is_ascii_digit()));
         match (numbers.next(), numbers.next()) {
@@ -81,48 +81,48 @@ impl Mark {
 
 /// What the others are to the edition at a place of these titles.
 #[must_use]
-pub fn standing(titles: &[&str], own: usize) -> Vec<Edition> {
+pub fn relations(titles: &[&str], own: usize) -> Vec<EditionRelation> {
     let known = ordered(titles);
     let each = (0..titles.len()).map(|other| match &known {
         Some(marks) => edition(marks, own, other),
-        None => Edition::Other,
+        None => EditionRelation::Other,
     });
     each.collect()
 }
 
 /// The marks, where they have an order.
-fn ordered(titles: &[&str]) -> Option<Vec<Mark>> {
-    let marks = titles.iter().map(|title| Mark::of(title)).collect::<Option<Vec<_>>>()?;
-    let numbered = marks.iter().filter(|mark| **mark != Mark::None);
-    let is_version = |mark: &Mark| matches!(mark, Mark::Version(_));
+fn ordered(titles: &[&str]) -> Option<Vec<TitleNumber>> {
+    let marks = titles.iter().map(|title| TitleNumber::parse(title)).collect::<Option<Vec<_>>>()?;
+    let numbered = marks.iter().filter(|mark| **mark != TitleNumber::None);
+    let is_version = |mark: &TitleNumber| matches!(mark, TitleNumber::Version(_));
     let kinds = numbered.clone().map(is_version).collect::<std::collections::BTreeSet<_>>().len();
     let distinct = marks.iter().collect::<std::collections::BTreeSet<_>>().len();
     (kinds == 1 && distinct == marks.len()).then_some(marks)
 }
 
-fn edition(marks: &[Mark], own: usize, other: usize) -> Edition {
+fn edition(marks: &[TitleNumber], own: usize, other: usize) -> EditionRelation {
     let (here, there) = (&marks[own], &marks[other]);
-    let between = |low: &Mark, high: &Mark| marks.iter().any(|mark| low < mark && mark < high);
+    let between = |low: &TitleNumber, high: &TitleNumber| marks.iter().any(|mark| low < mark && mark < high);
     match (here, there) {
-        (_, Mark::None) => Edition::Whole,
-        (Mark::None, _) => Edition::Part,
-        (Mark::Version(_), _) if there < here && !between(there, here) => Edition::PreviousVersion,
-        (Mark::Version(_), _) if here < there && !between(here, there) => Edition::NextVersion,
-        (Mark::Year(_), _) if there < here && !between(there, here) => Edition::PreviousInSeries,
-        (Mark::Year(_), _) if here < there && !between(here, there) => Edition::NextInSeries,
-        _ => Edition::Other,
+        (_, TitleNumber::None) => EditionRelation::Whole,
+        (TitleNumber::None, _) => EditionRelation::Part,
+        (TitleNumber::Version(_), _) if there < here && !between(there, here) => EditionRelation::PreviousVersion,
+        (TitleNumber::Version(_), _) if here < there && !between(here, there) => EditionRelation::NextVersion,
+        (TitleNumber::Year(_), _) if there < here && !between(there, here) => EditionRelation::PreviousInSeries,
+        (TitleNumber::Year(_), _) if here < there && !between(here, there) => EditionRelation::NextInSeries,
+        _ => EditionRelation::Other,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Edition::{NextInSeries, NextVersion, Other, Part, PreviousInSeries, PreviousVersion, Whole};
+    use EditionRelation::{NextInSeries, NextVersion, Other, Part, PreviousInSeries, PreviousVersion, Whole};
 
     #[test]
     fn an_order_is_known_of_versions_and_years_alone() {
         let others = |titles: &[&str], own: usize| {
-            let mut found = standing(titles, own);
+            let mut found = relations(titles, own);
             found.remove(own);
             found
         };

@@ -2,7 +2,7 @@
 //!
 //! Files are taken in the order of their paths. Hidden ones are left aside, and links that lead out of the folder.
 
-use super::{Catalog, CatalogError, Dataset, DatasetId, Form, Location};
+use super::{Catalog, CatalogError, Dataset, DatasetId, Dialect, Location};
 use lodeseek_rdf::dump::Syntax;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,19 +14,19 @@ const DEPTH: usize = 64;
 /// Reads every file of a folder.
 pub(super) fn read(folder: &Path) -> Result<Catalog, CatalogError> {
     let root = folder.canonicalize().map_err(CatalogError::io(folder))?;
-    let mut whole = Catalog { folder: folder.to_owned(), form: Form::Folder, ..Catalog::default() };
+    let mut whole = Catalog { folder: folder.to_owned(), dialect: Dialect::Folder, ..Catalog::default() };
     let mut files = Vec::new();
     walk(&root, Path::new(""), 0, &mut files, &mut whole.problems).map_err(CatalogError::io(folder))?;
     let (mut dumps, mut named) = (Vec::new(), BTreeSet::new());
     for file in files {
         match Catalog::read_file(&root.join(&file)) {
-            Ok(catalog) if catalog.form == Form::Dump => {
+            Ok(catalog) if catalog.dialect == Dialect::Dump => {
                 dumps.extend(catalog.datasets.into_iter().map(|d| (file.clone(), d)))
             }
             Ok(catalog) => add(&mut whole, catalog, &file, &mut named),
             Err(error) => {
                 whole.problems.push(error.to_string());
-                whole.lost += 1;
+                whole.unreadable_entries += 1;
             }
         }
     }
@@ -48,11 +48,11 @@ fn add(whole: &mut Catalog, mut catalog: Catalog, file: &Path, named: &mut BTree
     }
     whole.datasets.append(&mut catalog.datasets);
     whole.problems.append(&mut catalog.problems);
-    whole.lost += catalog.lost;
-    whole.beside.catalogs += catalog.beside.catalogs;
-    whole.beside.records += catalog.beside.records;
-    whole.beside.series += catalog.beside.series;
-    whole.beside.services += catalog.beside.services;
+    whole.unreadable_entries += catalog.unreadable_entries;
+    whole.other_resources.catalogs += catalog.other_resources.catalogs;
+    whole.other_resources.records += catalog.other_resources.records;
+    whole.other_resources.series += catalog.other_resources.series;
+    whole.other_resources.services += catalog.other_resources.services;
 }
 
 /// A dump by its place in the folder: files of one name in two folders are two datasets.

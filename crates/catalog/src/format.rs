@@ -12,11 +12,11 @@ pub struct Format {
     /// What portals call it.
     pub short: &'static str,
     /// Media types, extensions and the names of lists, in lower case; the media type that is registered first.
-    pub told_as: &'static [&'static str],
+    pub aliases: &'static [&'static str],
 }
 
-const fn format(name: &'static str, short: &'static str, told_as: &'static [&'static str]) -> Format {
-    Format { name, short, told_as }
+const fn format(name: &'static str, short: &'static str, aliases: &'static [&'static str]) -> Format {
+    Format { name, short, aliases }
 }
 
 const FORMATS: &[Format] = &[
@@ -54,24 +54,24 @@ const NOTHING: &[&str] = &["application/octet-stream", "octet stream", "octet-st
 impl Format {
     /// The format of a media type, an extension or another name for it, in whatever case.
     #[must_use]
-    pub fn of(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         let name = name.split(';').next().unwrap_or(name).trim().to_ascii_lowercase();
-        FORMATS.iter().find(|format| format.told_as.contains(&name.as_str())).copied()
+        FORMATS.iter().find(|format| format.aliases.contains(&name.as_str())).copied()
     }
 
     /// The format that portals call so.
     #[must_use]
-    pub fn of_short(short: &str) -> Option<Self> {
+    pub fn from_short_name(short: &str) -> Option<Self> {
         FORMATS.iter().find(|format| format.short == short).copied()
     }
 
     /// The format that a file's name ends with; behind it the endings of packers do not count.
     #[must_use]
-    pub fn of_path(path: &str) -> Option<Self> {
+    pub fn from_path(path: &str) -> Option<Self> {
         let path = path.split(['?', '#']).next()?.to_ascii_lowercase();
         let ends = [".gz", ".bz2", ".xz", ".zst"].iter();
         let path = ends.fold(path.as_str(), |path, end| path.strip_suffix(end).unwrap_or(path));
-        Self::of(path.rsplit('/').next()?.rsplit_once('.')?.1)
+        Self::from_name(path.rsplit('/').next()?.rsplit_once('.')?.1)
     }
 
     /// Whether it says what is in a file, not how that is packed alone.
@@ -97,12 +97,13 @@ impl Dataset {
 
     /// What is told of a file decides; where that says no more than how it is packed, its name; then what is told, as it is.
     fn format_name(&self, place: usize, file: &Distribution) -> Option<String> {
-        let part = Node::Part(super::typed::distribution_part(place));
-        let said = self.said(&part, dcterms::FORMAT).filter_map(text);
+        let part = Node::Part(super::typed_fields::distribution_part(place));
+        let said = self.property_values(&part, dcterms::FORMAT).filter_map(text);
         let told: Vec<&str> = file.media_type.as_deref().into_iter().chain(said).collect();
-        let known = || told.iter().filter_map(|told| Format::of(told).or_else(|| Format::of(local_name(told))));
+        let known =
+            || told.iter().filter_map(|told| Format::from_name(told).or_else(|| Format::from_name(local_name(told))));
         let by_name = || match &file.location {
-            Location::File(path) | Location::Remote(path) => Format::of_path(path),
+            Location::File(path) | Location::Remote(path) => Format::from_path(path),
         };
         let format = known().find(|format| format.is_of_content()).or_else(by_name).or_else(|| known().next());
         format.map(|format| format.name.to_owned()).or_else(|| told.first().and_then(|told| unknown(told)))
@@ -134,7 +135,7 @@ mod tests {
     use oxrdf::Literal;
 
     fn file(path: &str, media_type: Option<&str>) -> Distribution {
-        Distribution { media_type: media_type.map(str::to_owned), ..Distribution::at(Location::from_text(path)) }
+        Distribution { media_type: media_type.map(str::to_owned), ..Distribution::new(Location::from_text(path)) }
     }
 
     #[test]
@@ -151,7 +152,7 @@ mod tests {
             file("g", None),
         ];
         let said = Value::Literal(Literal::from("csv"));
-        dataset.further = vec![Statement::new(Node::Part("distribution-8".to_owned()), dcterms::FORMAT, said)];
+        dataset.extra_statements = vec![Statement::new(Node::Part("distribution-8".to_owned()), dcterms::FORMAT, said)];
         assert_eq!(dataset.format_names(), ["Turtle", "RDF/XML", "ZIP", "LAS", "CSV"]);
     }
 }

@@ -74,7 +74,7 @@ impl Iris {
 
     /// A snippet made on demand: where the server gives it, with the parameters it is made by.
     #[must_use]
-    pub fn made_snippet(&self, id: &DatasetId, parameters: &[(&str, &str)]) -> NamedNode {
+    pub fn requested_snippet(&self, id: &DatasetId, parameters: &[(&str, &str)]) -> NamedNode {
         let parameter = |(name, value): &(&str, &str)| format!("{name}={}", encode_segment(value));
         let parameters: Vec<String> = parameters.iter().map(parameter).collect();
         self.node(&format!("dataset/{}/snippet?{}", encode_segment(id.as_str()), parameters.join("&")))

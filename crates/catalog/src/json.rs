@@ -1,6 +1,6 @@
 //! Documents in JSON: which dialect one is in, by its content.
 
-use super::{Catalog, CatalogError, Form, Place, acordar, ckan, data_json, dcat, lod_cloud, registry, text};
+use super::{Catalog, CatalogError, CatalogFile, Dialect, acordar, ckan, data_json, dcat, lod_cloud, registry, text};
 use serde_json::Value;
 use std::path::Path;
 
@@ -16,19 +16,19 @@ fn is_linked(head: &str) -> bool {
 }
 
 /// Reads a document of any dialect.
-pub(super) fn read(place: &Place<'_>, head: &str) -> Result<Catalog, CatalogError> {
-    let path = place.path;
+pub(super) fn read(file: &CatalogFile<'_>, head: &str) -> Result<Catalog, CatalogError> {
+    let path = file.path;
     if is_linked(head) {
-        return linked(place);
+        return linked(file);
     }
     let text = text(path).map_err(CatalogError::io(path))?;
     let (document, problem) = match parse(&text) {
         Ok(parsed) => parsed,
         Err(cause) if acordar::looks_like(head) => return Err(CatalogError::Json { path: path.to_owned(), cause }),
-        Err(_) => return linked(place),
+        Err(_) => return linked(file),
     };
     drop(text);
-    let mut catalog = dialect(document, place, head)?;
+    let mut catalog = dialect(document, file, head)?;
     catalog.problems.extend(problem.map(|problem| format!("{}: {problem}", path.display())));
     Ok(catalog)
 }
@@ -39,33 +39,33 @@ pub(super) fn document(text: &str, path: &Path) -> Result<Value, CatalogError> {
     Ok(parsed.0)
 }
 
-fn dialect(document: Value, place: &Place<'_>, head: &str) -> Result<Catalog, CatalogError> {
-    let path = place.path;
-    let (form, catalog) = if let Some(entries) = registry::entries(&document) {
-        (Form::Registry, registry::read(entries, path))
+fn dialect(document: Value, file: &CatalogFile<'_>, head: &str) -> Result<Catalog, CatalogError> {
+    let path = file.path;
+    let (dialect, catalog) = if let Some(entries) = registry::entries(&document) {
+        (Dialect::Registry, registry::read(entries, path))
     } else if let Some(entries) = ckan::entries(&document) {
-        (Form::Ckan, ckan::read(entries, path))
+        (Dialect::Ckan, ckan::read(entries, path))
     } else if let Some(entries) = data_json::entries(&document) {
-        (Form::DataJson, data_json::read(entries, path))
+        (Dialect::DataJson, data_json::read(entries, path))
     } else if let Some(entries) = lod_cloud::entries(&document) {
-        (Form::LodCloud, lod_cloud::read(entries, path))
+        (Dialect::LodCloud, lod_cloud::read(entries, path))
     } else if acordar::looks_like(head) {
-        (Form::Acordar, acordar::read(document, path)?)
+        (Dialect::Acordar, acordar::read(document, path)?)
     } else {
-        return linked(place);
+        return linked(file);
     };
-    Ok(Catalog { form, ..catalog })
+    Ok(Catalog { dialect, ..catalog })
 }
 
 /// JSON-LD; where it is no JSON, once more without the commas that JSON does not allow.
-fn linked(place: &Place<'_>) -> Result<Catalog, CatalogError> {
-    let path = place.path;
-    let error = match dcat::read_place(place) {
+fn linked(file: &CatalogFile<'_>) -> Result<Catalog, CatalogError> {
+    let path = file.path;
+    let error = match dcat::read_place(file) {
         Ok(catalog) => return Ok(catalog),
         Err(error) => error,
     };
     let repaired = text(path).ok().and_then(|text| without_commas(&text));
-    let read = repaired.and_then(|text| dcat::read_texts(place, &[&text]).ok());
+    let read = repaired.and_then(|text| dcat::read_texts(file, &[&text]).ok());
     let mut catalog = read.ok_or_else(|| CatalogError::io(path)(error))?;
     catalog.problems.push(format!("{}: {REPAIRED}", path.display()));
     Ok(catalog)

@@ -1,6 +1,6 @@
 //! Catalogues: what datasets there are and what people say of them.
 //!
-//! [`Form`] lists what is read. ACORDAR's and Papers with Code's lists, and plain lines of JSON, become [`Dataset`]s at once; every other form is
+//! [`Dialect`] lists what is read. ACORDAR's and Papers with Code's lists, and plain lines of JSON, become [`Dataset`]s at once; every other form is
 //! told as DCAT first and read by the one reader of [`dcat`], which keeps in typed fields what search uses and carries all
 //! else along ([`Statement`]). Every dataset is written as a `dcat:Dataset` into the catalogue graph. The form is known by
 //! the content of a file, never by its name.
@@ -8,7 +8,7 @@
 pub mod acordar;
 pub mod application_profile;
 mod ckan;
-mod closure;
+mod bounded_description;
 mod data_json;
 mod dataset;
 pub mod dcat;
@@ -19,16 +19,18 @@ mod format;
 mod html;
 mod iris;
 mod json;
-mod lines;
+mod json_entries;
+mod json_lines;
 mod lod_cloud;
+mod node_reader;
 pub mod papers_with_code;
 mod registry;
 mod schema_org;
-mod sheet;
+mod dcat_builder;
 mod statement;
 mod theme;
-mod told;
-mod typed;
+mod extra_properties;
+mod typed_fields;
 
 pub use dataset::{
     Agent, Dataset, Distribution, Extent, LocalCopy, Location, Metadata, RemoteContent, Scheme, Text, Theme, Work,
@@ -55,18 +57,18 @@ pub struct Catalog {
     /// Entries that could not be read, and why.
     pub problems: Vec<String>,
     /// How many entries, at least, are not among the datasets since they could not be read.
-    pub lost: usize,
+    pub unreadable_entries: usize,
     /// What else it describes.
-    pub beside: Beside,
+    pub other_resources: OtherResourceCounts,
     /// What it was read as.
-    pub form: Form,
+    pub dialect: Dialect,
     /// Addresses of the pages that follow, as Hydra's properties tell them.
-    pub next: Vec<String>,
+    pub next_pages: Vec<String>,
 }
 
 /// The forms of catalogues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Form {
+pub enum Dialect {
     /// DCAT in any RDF syntax.
     #[default]
     Dcat,
@@ -94,7 +96,7 @@ pub enum Form {
     Folder,
 }
 
-impl Form {
+impl Dialect {
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -117,7 +119,7 @@ impl Form {
 
 /// Nodes of a catalogue that are no datasets. What they say of a dataset is carried with it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Beside {
+pub struct OtherResourceCounts {
     /// Catalogues.
     pub catalogs: usize,
     /// Records of entries.
@@ -169,7 +171,7 @@ impl CatalogError {
 }
 
 impl Catalog {
-    /// Reads a catalogue of any form: a file, or a folder of them. An RDF file that describes no dataset is taken for a
+    /// Reads a catalogue of any dialect: a file, or a folder of them. An RDF file that describes no dataset is taken for a
     /// dump and becomes a catalogue of one dataset.
     pub fn read(path: &Path) -> Result<Self, CatalogError> {
         let mut catalog = if path.is_dir() { folder::read(path)? } else { Self::read_file(path)? };
@@ -179,26 +181,26 @@ impl Catalog {
 
     /// Reads what was had from an address on the web: the base of its relative IRIs, and of places that are none. Nothing of
     /// it lies beside the file. A dump is a catalogue of one dataset, whose copy is the file.
-    pub fn read_copy(path: &Path, address: &str, media_type: Option<&str>) -> Result<Self, CatalogError> {
-        let mut catalog = Self::read_place(&Place { path, address: Some(address), media_type })?;
-        if catalog.form == Form::Dump {
+    pub fn read_download(path: &Path, address: &str, media_type: Option<&str>) -> Result<Self, CatalogError> {
+        let mut catalog = Self::read_place(&CatalogFile { path, address: Some(address), media_type })?;
+        if catalog.dialect == Dialect::Dump {
             for distribution in catalog.datasets.iter_mut().flat_map(|dataset| &mut dataset.distributions) {
                 distribution.location = Location::Remote(address.to_owned());
-                distribution.media_type = media_type.map(|text| typed::media_type_name(text).to_owned());
-                distribution.copy = Some(LocalCopy::Here(path.to_owned()));
+                distribution.media_type = media_type.map(|text| typed_fields::media_type_name(text).to_owned());
+                distribution.copy = Some(LocalCopy::File(path.to_owned()));
             }
         }
         Ok(catalog.seen_from(address))
     }
 
-    /// Reads those packages of an answer of CKAN whose ids are wanted, as [`read_copy`](Self::read_copy) reads all of them.
+    /// Reads those packages of an answer of CKAN whose ids are wanted, as [`read_download`](Self::read_download) reads all of them.
     pub fn read_packages(path: &Path, address: &str, is_wanted: &dyn Fn(&str) -> bool) -> Result<Self, CatalogError> {
         let text = text(path).map_err(CatalogError::io(path))?;
         let document = json::document(&text, path)?;
         let mut packages = ckan::entries(&document).ok_or_else(|| CatalogError::NoList { path: path.to_owned() })?;
         packages.retain(|package| package.get("id").and_then(serde_json::Value::as_str).is_some_and(is_wanted));
         let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
-        Ok(Self { form: Form::Ckan, folder, ..ckan::read(packages, path) }.seen_from(address))
+        Ok(Self { dialect: Dialect::Ckan, folder, ..ckan::read(packages, path) }.seen_from(address))
     }
 
     /// With places as seen from an address, and every id once.
@@ -213,29 +215,29 @@ impl Catalog {
     }
 
     fn read_file(path: &Path) -> Result<Self, CatalogError> {
-        Self::read_place(&Place { path, address: None, media_type: None })
+        Self::read_place(&CatalogFile { path, address: None, media_type: None })
     }
 
-    fn read_place(place: &Place<'_>) -> Result<Self, CatalogError> {
-        let path = place.path;
+    fn read_place(file: &CatalogFile<'_>) -> Result<Self, CatalogError> {
+        let path = file.path;
         let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
         let head = head(path).map_err(CatalogError::io(path))?;
         let catalog = if papers_with_code::looks_like(&head) {
-            Self { form: Form::PapersWithCode, ..papers_with_code::read(path)? }
-        } else if lines::looks_like(&head) {
-            Self { form: Form::JsonLines, ..lines::read(path)? }
+            Self { dialect: Dialect::PapersWithCode, ..papers_with_code::read(path)? }
+        } else if json_lines::looks_like(&head) {
+            Self { dialect: Dialect::JsonLines, ..json_lines::read(path)? }
         } else if html::looks_like(&head) {
             let page = text(path).map_err(CatalogError::io(path))?;
             let scripts = html::scripts(&page);
-            let read = dcat::read_texts(place, &scripts).map_err(CatalogError::io(path))?;
-            if read.form == Form::Dump {
+            let read = dcat::read_texts(file, &scripts).map_err(CatalogError::io(path))?;
+            if read.dialect == Dialect::Dump {
                 return Err(CatalogError::NoDataset { path: path.to_owned() });
             }
             read
         } else if json::looks_like(&head) {
-            json::read(place, &head)?
+            json::read(file, &head)?
         } else {
-            dcat::read_place(place).map_err(CatalogError::io(path))?
+            dcat::read_place(file).map_err(CatalogError::io(path))?
         };
         Ok(Self { folder, ..catalog })
     }
@@ -244,14 +246,14 @@ impl Catalog {
     /// it has none of its own, it is left out. Both are reported.
     fn make_ids_unique(&mut self) {
         let mut sources: BTreeMap<DatasetId, Option<String>> = BTreeMap::new();
-        let (problems, lost) = (&mut self.problems, &mut self.lost);
+        let (problems, lost) = (&mut self.problems, &mut self.unreadable_entries);
         self.datasets.retain_mut(|dataset| {
             let (id, source) = (dataset.metadata.id.clone(), dataset.metadata.source.clone());
             let Some(first) = sources.get(&id) else {
                 sources.insert(id, source);
                 return true;
             };
-            let other = source.as_ref().filter(|_| source != *first).and_then(|source| told_apart(&id, source));
+            let other = source.as_ref().filter(|_| source != *first).and_then(|source| disambiguate_id(&id, source));
             match other.filter(|other| !sources.contains_key(other)) {
                 Some(other) => {
                     problems.push(format!("dataset {id}: the id occurs again; the later entry is {other}"));
@@ -270,7 +272,7 @@ impl Catalog {
 }
 
 /// A file being read, and where on the web it was had, if it was.
-struct Place<'p> {
+struct CatalogFile<'p> {
     path: &'p Path,
     address: Option<&'p str>,
     /// What the answer said that it is.
@@ -287,8 +289,8 @@ fn resolved(address: &str, reference: &str) -> String {
 
 /// An id with a mark of the dataset's IRI.
 #[must_use]
-pub fn told_apart(id: &DatasetId, source: &str) -> Option<DatasetId> {
-    DatasetId::new(typed::part_name(id.as_str(), &[source])).ok()
+pub fn disambiguate_id(id: &DatasetId, source: &str) -> Option<DatasetId> {
+    DatasetId::new(typed_fields::part_name(id.as_str(), &[source])).ok()
 }
 
 /// Bytes of a catalogue in JSON, compressions taken off: it is held in memory as a whole.

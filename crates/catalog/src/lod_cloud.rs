@@ -1,7 +1,8 @@
 //! The LOD Cloud's `lod-data.json`: an object with an entry for each dataset, told as DCAT and VoID.
 //! <https://lod-cloud.net/>
 
-use super::sheet::{Field, Kind, Object, Sheet, Spot, read_entries, scalar, scalars};
+use super::dcat_builder::{DcatBuilder, Field, FieldKind, Object, Subject, scalar, scalars};
+use super::json_entries::read_entries;
 use super::{Catalog, DatasetId};
 use lodeseek_rdf::vocab::{adms, dcat, dcterms, foaf, skos, void};
 use oxrdf::Literal;
@@ -9,23 +10,23 @@ use serde_json::Value;
 use std::path::Path;
 
 const DATASET: &[Field] = &[
-    ("title", dcterms::TITLE, Kind::Text),
-    ("description", dcterms::DESCRIPTION, Kind::Text),
-    ("keywords", dcat::KEYWORD, Kind::Text),
-    ("license", dcterms::LICENSE, Kind::Thing),
-    ("website", dcat::LANDING_PAGE, Kind::Thing),
-    ("image", foaf::DEPICTION, Kind::Thing),
-    ("doi", adms::IDENTIFIER, Kind::Identifier),
-    ("namespace", void::URI_SPACE, Kind::Text),
-    ("triples", void::TRIPLES, Kind::Number),
+    ("title", dcterms::TITLE, FieldKind::Text),
+    ("description", dcterms::DESCRIPTION, FieldKind::Text),
+    ("keywords", dcat::KEYWORD, FieldKind::Text),
+    ("license", dcterms::LICENSE, FieldKind::Resource),
+    ("website", dcat::LANDING_PAGE, FieldKind::Resource),
+    ("image", foaf::DEPICTION, FieldKind::Resource),
+    ("doi", adms::IDENTIFIER, FieldKind::Identifier),
+    ("namespace", void::URI_SPACE, FieldKind::Text),
+    ("triples", void::TRIPLES, FieldKind::Number),
 ];
 const DISTRIBUTION: &[Field] = &[
-    ("title", dcterms::TITLE, Kind::Text),
-    ("description", dcterms::DESCRIPTION, Kind::Text),
-    ("download_url", dcat::DOWNLOAD_URL, Kind::Thing),
-    ("access_url", dcat::ACCESS_URL, Kind::Thing),
-    ("media_type", dcat::MEDIA_TYPE, Kind::MediaType),
-    ("status", adms::STATUS, Kind::Thing),
+    ("title", dcterms::TITLE, FieldKind::Text),
+    ("description", dcterms::DESCRIPTION, FieldKind::Text),
+    ("download_url", dcat::DOWNLOAD_URL, FieldKind::Resource),
+    ("access_url", dcat::ACCESS_URL, FieldKind::Resource),
+    ("media_type", dcat::MEDIA_TYPE, FieldKind::MediaType),
+    ("status", adms::STATUS, FieldKind::Resource),
 ];
 
 /// The entries of a document, if it is of this form.
@@ -43,38 +44,38 @@ pub(super) fn read(entries: Vec<&Value>, path: &Path) -> Catalog {
     read_entries(entries, path, describe)
 }
 
-fn describe(entry: &Object, sheet: &mut Sheet) -> Result<Option<DatasetId>, String> {
+fn describe(entry: &Object, builder: &mut DcatBuilder) -> Result<Option<DatasetId>, String> {
     let mut entry = entry.clone();
     let names = ["identifier", "_id"].map(|key| entry.remove(key).and_then(|name| scalar(&name)));
     let [name, other] = names;
     let id = name.as_deref().or(other.as_deref()).and_then(DatasetId::from_text);
-    let node = sheet.blank();
-    sheet.class(&node, dcat::DATASET);
-    sheet.class(&node, void::DATASET);
+    let node = builder.blank();
+    builder.class(&node, dcat::DATASET);
+    builder.class(&node, void::DATASET);
     if let Some(other) = other.filter(|other| name.as_ref().is_some_and(|name| name != other)) {
-        sheet.value(&node, adms::IDENTIFIER, Kind::Identifier, &Value::String(other));
+        builder.value(&node, adms::IDENTIFIER, FieldKind::Identifier, &Value::String(other));
     }
-    sheet.fields(&node, &mut entry, DATASET);
+    builder.fields(&node, &mut entry, DATASET);
     if let Some(domain) = entry.remove("domain").and_then(|domain| scalar(&domain)) {
-        let concept = sheet.part(&node, dcat::THEME, skos::CONCEPT);
-        sheet.add(&concept, skos::PREF_LABEL, Literal::from(domain));
+        let concept = builder.part(&node, dcat::THEME, skos::CONCEPT);
+        builder.add(&concept, skos::PREF_LABEL, Literal::from(domain));
     }
-    sheet.agent(&node, dcterms::PUBLISHER, &entry.remove("owner").unwrap_or_default());
-    sheet.contact(&node, &entry.remove("contact_point").unwrap_or_default());
+    builder.agent(&node, dcterms::PUBLISHER, &entry.remove("owner").unwrap_or_default());
+    builder.contact(&node, &entry.remove("contact_point").unwrap_or_default());
     for endpoint in list(entry.remove("sparql")) {
-        service(&endpoint, &node, sheet);
+        service(&endpoint, &node, builder);
     }
     for (key, property) in
         [("full_download", dcat::DISTRIBUTION), ("other_download", dcat::DISTRIBUTION), ("example", adms::SAMPLE)]
     {
         for download in list(entry.remove(key)) {
-            distribution(download, &node, property, sheet);
+            distribution(download, &node, property, builder);
         }
     }
     for link in list(entry.remove("links")) {
-        linkset(&link, &node, sheet);
+        linkset(&link, &node, builder);
     }
-    sheet.extras(&node, entry);
+    builder.extras(&node, entry);
     Ok(id)
 }
 
@@ -85,40 +86,40 @@ fn list(value: Option<Value>) -> Vec<Value> {
     }
 }
 
-fn service(endpoint: &Value, node: &Spot, sheet: &mut Sheet) {
+fn service(endpoint: &Value, node: &Subject, builder: &mut DcatBuilder) {
     let address =
         endpoint.get("access_url").or_else(|| endpoint.get("url")).and_then(scalar).or_else(|| scalar(endpoint));
     let Some(address) = address else { return };
-    sheet.thing(node, void::SPARQL_ENDPOINT, &address);
-    let distribution = sheet.part(node, dcat::DISTRIBUTION, dcat::DISTRIBUTION_CLASS);
-    sheet.thing(&distribution, dcat::ACCESS_URL, &address);
-    let service = sheet.part(&distribution, dcat::ACCESS_SERVICE, dcat::DATA_SERVICE);
-    sheet.thing(&service, dcat::ENDPOINT_URL, &address);
+    builder.thing(node, void::SPARQL_ENDPOINT, &address);
+    let distribution = builder.part(node, dcat::DISTRIBUTION, dcat::DISTRIBUTION_CLASS);
+    builder.thing(&distribution, dcat::ACCESS_URL, &address);
+    let service = builder.part(&distribution, dcat::ACCESS_SERVICE, dcat::DATA_SERVICE);
+    builder.thing(&service, dcat::ENDPOINT_URL, &address);
     if let Value::Object(rest) = endpoint {
         let mut rest = rest.clone();
         rest.remove("access_url");
-        sheet.fields(&service, &mut rest, DISTRIBUTION);
-        sheet.extras(&service, rest);
+        builder.fields(&service, &mut rest, DISTRIBUTION);
+        builder.extras(&service, rest);
     }
 }
 
 /// A download, or an example. Copies elsewhere are distributions' further addresses.
-fn distribution(download: Value, node: &Spot, property: &str, sheet: &mut Sheet) {
+fn distribution(download: Value, node: &Subject, property: &str, builder: &mut DcatBuilder) {
     let Value::Object(mut download) = download else {
-        return scalars(&download).iter().for_each(|address| sheet.thing(node, void::DATA_DUMP, address));
+        return scalars(&download).iter().for_each(|address| builder.thing(node, void::DATA_DUMP, address));
     };
-    let part = sheet.part(node, property, dcat::DISTRIBUTION_CLASS);
-    sheet.fields(&part, &mut download, DISTRIBUTION);
-    sheet.extras(&part, download);
+    let part = builder.part(node, property, dcat::DISTRIBUTION_CLASS);
+    builder.fields(&part, &mut download, DISTRIBUTION);
+    builder.extras(&part, download);
 }
 
 /// Links to another dataset of the cloud, with their number.
-fn linkset(link: &Value, node: &Spot, sheet: &mut Sheet) {
+fn linkset(link: &Value, node: &Subject, builder: &mut DcatBuilder) {
     let Some(target) = link.get("target").and_then(scalar) else { return };
-    let linkset = sheet.part(node, void::SUBSET, void::LINKSET);
-    sheet.add(&linkset, void::SUBJECTS_TARGET, node.clone());
-    sheet.add(&linkset, void::OBJECTS_TARGET, Literal::from(target));
+    let linkset = builder.part(node, void::SUBSET, void::LINKSET);
+    builder.add(&linkset, void::SUBJECTS_TARGET, node.clone());
+    builder.add(&linkset, void::OBJECTS_TARGET, Literal::from(target));
     if let Some(count) = link.get("value") {
-        sheet.value(&linkset, void::TRIPLES, Kind::Number, count);
+        builder.value(&linkset, void::TRIPLES, FieldKind::Number, count);
     }
 }

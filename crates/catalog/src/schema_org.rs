@@ -2,7 +2,7 @@
 //! term for stays in schema.org's.
 //! <https://schema.org/Dataset>, <http://mlcommons.org/croissant/1.0>
 
-use super::sheet::{Kind, Sheet, Spot};
+use super::dcat_builder::{DcatBuilder, FieldKind, Subject};
 use lodeseek_rdf::vocab::{dcat, dcterms, foaf, rdf, schema, spdx};
 use lodeseek_rdf::{TermId, TermRef, TripleGraph};
 use oxrdf::{NamedNode, Term};
@@ -25,52 +25,52 @@ const CLASSES: &[(&str, &str)] = &[
 ];
 const CROISSANT: &str = "http://mlcommons.org/croissant/";
 
-const OF_DATASET: &[(&str, &str, Kind)] = &[
-    ("name", dcterms::TITLE, Kind::Text),
-    ("alternateName", dcterms::ALTERNATIVE, Kind::Text),
-    ("description", dcterms::DESCRIPTION, Kind::Text),
-    ("url", dcat::LANDING_PAGE, Kind::Thing),
-    ("license", dcterms::LICENSE, Kind::Thing),
-    ("creator", dcterms::CREATOR, Kind::Thing),
-    ("author", dcterms::CREATOR, Kind::Thing),
-    ("publisher", dcterms::PUBLISHER, Kind::Thing),
-    ("contributor", dcterms::CONTRIBUTOR, Kind::Thing),
-    ("datePublished", dcterms::ISSUED, Kind::Date),
-    ("dateModified", dcterms::MODIFIED, Kind::Date),
-    ("dateCreated", dcterms::CREATED, Kind::Date),
-    ("distribution", dcat::DISTRIBUTION, Kind::Thing),
-    ("identifier", dcterms::IDENTIFIER, Kind::Thing),
-    ("inLanguage", dcterms::LANGUAGE, Kind::Thing),
-    ("spatialCoverage", dcterms::SPATIAL, Kind::Thing),
-    ("version", dcat::VERSION, Kind::Text),
-    ("includedInDataCatalog", dcterms::IS_PART_OF, Kind::Thing),
-    ("isPartOf", dcterms::IS_PART_OF, Kind::Thing),
-    ("hasPart", dcterms::HAS_PART, Kind::Thing),
-    ("contactPoint", dcat::CONTACT_POINT, Kind::Thing),
+const OF_DATASET: &[(&str, &str, FieldKind)] = &[
+    ("name", dcterms::TITLE, FieldKind::Text),
+    ("alternateName", dcterms::ALTERNATIVE, FieldKind::Text),
+    ("description", dcterms::DESCRIPTION, FieldKind::Text),
+    ("url", dcat::LANDING_PAGE, FieldKind::Resource),
+    ("license", dcterms::LICENSE, FieldKind::Resource),
+    ("creator", dcterms::CREATOR, FieldKind::Resource),
+    ("author", dcterms::CREATOR, FieldKind::Resource),
+    ("publisher", dcterms::PUBLISHER, FieldKind::Resource),
+    ("contributor", dcterms::CONTRIBUTOR, FieldKind::Resource),
+    ("datePublished", dcterms::ISSUED, FieldKind::Date),
+    ("dateModified", dcterms::MODIFIED, FieldKind::Date),
+    ("dateCreated", dcterms::CREATED, FieldKind::Date),
+    ("distribution", dcat::DISTRIBUTION, FieldKind::Resource),
+    ("identifier", dcterms::IDENTIFIER, FieldKind::Resource),
+    ("inLanguage", dcterms::LANGUAGE, FieldKind::Resource),
+    ("spatialCoverage", dcterms::SPATIAL, FieldKind::Resource),
+    ("version", dcat::VERSION, FieldKind::Text),
+    ("includedInDataCatalog", dcterms::IS_PART_OF, FieldKind::Resource),
+    ("isPartOf", dcterms::IS_PART_OF, FieldKind::Resource),
+    ("hasPart", dcterms::HAS_PART, FieldKind::Resource),
+    ("contactPoint", dcat::CONTACT_POINT, FieldKind::Resource),
 ];
-const OF_DISTRIBUTION: &[(&str, &str, Kind)] = &[
-    ("name", dcterms::TITLE, Kind::Text),
-    ("description", dcterms::DESCRIPTION, Kind::Text),
-    ("contentUrl", dcat::DOWNLOAD_URL, Kind::Thing),
-    ("url", dcat::ACCESS_URL, Kind::Thing),
-    ("encodingFormat", dcat::MEDIA_TYPE, Kind::MediaType),
-    ("fileFormat", dcat::MEDIA_TYPE, Kind::MediaType),
-    ("contentSize", dcat::BYTE_SIZE, Kind::Number),
-    ("license", dcterms::LICENSE, Kind::Thing),
-    ("datePublished", dcterms::ISSUED, Kind::Date),
-    ("dateModified", dcterms::MODIFIED, Kind::Date),
+const OF_DISTRIBUTION: &[(&str, &str, FieldKind)] = &[
+    ("name", dcterms::TITLE, FieldKind::Text),
+    ("description", dcterms::DESCRIPTION, FieldKind::Text),
+    ("contentUrl", dcat::DOWNLOAD_URL, FieldKind::Resource),
+    ("url", dcat::ACCESS_URL, FieldKind::Resource),
+    ("encodingFormat", dcat::MEDIA_TYPE, FieldKind::MediaType),
+    ("fileFormat", dcat::MEDIA_TYPE, FieldKind::MediaType),
+    ("contentSize", dcat::BYTE_SIZE, FieldKind::Number),
+    ("license", dcterms::LICENSE, FieldKind::Resource),
+    ("datePublished", dcterms::ISSUED, FieldKind::Date),
+    ("dateModified", dcterms::MODIFIED, FieldKind::Date),
 ];
-const OF_AGENT: &[(&str, &str, Kind)] = &[
-    ("name", foaf::NAME, Kind::Text),
-    ("url", foaf::HOMEPAGE, Kind::Thing),
-    ("email", foaf::MBOX, Kind::Thing),
-    ("identifier", dcterms::IDENTIFIER, Kind::Thing),
+const OF_AGENT: &[(&str, &str, FieldKind)] = &[
+    ("name", foaf::NAME, FieldKind::Text),
+    ("url", foaf::HOMEPAGE, FieldKind::Resource),
+    ("email", foaf::MBOX, FieldKind::Resource),
+    ("identifier", dcterms::IDENTIFIER, FieldKind::Resource),
 ];
-const OF_CATALOG: &[(&str, &str, Kind)] = &[
-    ("name", dcterms::TITLE, Kind::Text),
-    ("description", dcterms::DESCRIPTION, Kind::Text),
-    ("url", foaf::HOMEPAGE, Kind::Thing),
-    ("dataset", dcat::HAS_DATASET, Kind::Thing),
+const OF_CATALOG: &[(&str, &str, FieldKind)] = &[
+    ("name", dcterms::TITLE, FieldKind::Text),
+    ("description", dcterms::DESCRIPTION, FieldKind::Text),
+    ("url", foaf::HOMEPAGE, FieldKind::Resource),
+    ("dataset", dcat::HAS_DATASET, FieldKind::Resource),
 ];
 
 /// The datasets of a graph in schema.org's terms.
@@ -84,7 +84,7 @@ pub(super) fn datasets(graph: &TripleGraph) -> Vec<TermId> {
 /// The graph in DCAT's terms.
 pub(super) fn to_dcat(graph: &TripleGraph) -> TripleGraph {
     let kinds = kinds(graph);
-    let mut sheet = Sheet::default();
+    let mut builder = DcatBuilder::default();
     for triple in graph.triples() {
         let plain = graph.to_triple(*triple);
         let subject = renamed(plain.subject);
@@ -96,35 +96,35 @@ pub(super) fn to_dcat(graph: &TripleGraph) -> TripleGraph {
         };
         if plain.predicate.as_str() == rdf::TYPE {
             if let Some(class) = kind {
-                sheet.class(&subject, class);
+                builder.class(&subject, class);
             }
             if local(graph.term(triple.object)) != Some("Dataset") {
-                sheet.add(&subject, rdf::TYPE, object);
+                builder.add(&subject, rdf::TYPE, object);
             }
             continue;
         }
         match (local(predicate), kind) {
-            (Some(name), Some(class)) => statement(&mut sheet, &subject, class, name, object),
-            (Some(name), None) => sheet.add(&subject, &format!("{}{name}", schema::NAMESPACE), object),
+            (Some(name), Some(class)) => statement(&mut builder, &subject, class, name, object),
+            (Some(name), None) => builder.add(&subject, &format!("{}{name}", schema::NAMESPACE), object),
             (None, class) => match (predicate.text().strip_prefix(CROISSANT), class, &object) {
                 (Some("contentUrl"), Some(dcat::DISTRIBUTION_CLASS), _) => {
-                    sheet.add(&subject, dcat::DOWNLOAD_URL, object);
+                    builder.add(&subject, dcat::DOWNLOAD_URL, object);
                 }
                 (Some("md5"), Some(dcat::DISTRIBUTION_CLASS), Term::Literal(number)) if is_hex(number.value()) => {
-                    checksum(&mut sheet, &subject, number.value(), spdx::MD5);
+                    checksum(&mut builder, &subject, number.value(), spdx::MD5);
                 }
-                _ => sheet.add(&subject, predicate.text(), object),
+                _ => builder.add(&subject, predicate.text(), object),
             },
         }
     }
-    sheet.finish()
+    builder.finish()
 }
 
-/// Blank nodes of the graph beside those that the sheet makes.
-fn renamed(node: Spot) -> Spot {
+/// Blank nodes of the graph beside those that the builder makes.
+fn renamed(node: Subject) -> Subject {
     match node {
-        Spot::BlankNode(node) => oxrdf::BlankNode::new_unchecked(format!("g{}", node.as_str())).into(),
-        node @ Spot::NamedNode(_) => node,
+        Subject::BlankNode(node) => oxrdf::BlankNode::new_unchecked(format!("g{}", node.as_str())).into(),
+        node @ Subject::NamedNode(_) => node,
     }
 }
 
@@ -163,13 +163,13 @@ fn is_hex(text: &str) -> bool {
     !text.is_empty() && text.len().is_multiple_of(2) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-fn checksum(sheet: &mut Sheet, file: &Spot, number: &str, algorithm: &str) {
-    let part = sheet.part(file, spdx::CHECKSUM, spdx::CHECKSUM_CLASS);
-    sheet.typed(&part, spdx::CHECKSUM_VALUE, number.trim(), "hexBinary");
-    sheet.add(&part, spdx::ALGORITHM, NamedNode::new_unchecked(algorithm));
+fn checksum(builder: &mut DcatBuilder, file: &Subject, number: &str, algorithm: &str) {
+    let part = builder.part(file, spdx::CHECKSUM, spdx::CHECKSUM_CLASS);
+    builder.typed(&part, spdx::CHECKSUM_VALUE, number.trim(), "hexBinary");
+    builder.add(&part, spdx::ALGORITHM, NamedNode::new_unchecked(algorithm));
 }
 
-fn statement(sheet: &mut Sheet, subject: &Spot, class: &str, name: &str, object: Term) {
+fn statement(builder: &mut DcatBuilder, subject: &Subject, class: &str, name: &str, object: Term) {
     let fields = match class {
         dcat::DATASET => OF_DATASET,
         dcat::DISTRIBUTION_CLASS => OF_DISTRIBUTION,
@@ -183,24 +183,24 @@ fn statement(sheet: &mut Sheet, subject: &Spot, class: &str, name: &str, object:
     // Croissant's context makes every text an English one, numbers too.
     match &object {
         Term::Literal(number) if (name, class) == ("sha256", dcat::DISTRIBUTION_CLASS) && is_hex(number.value()) => {
-            return checksum(sheet, subject, number.value(), spdx::SHA256);
+            return checksum(builder, subject, number.value(), spdx::SHA256);
         }
         _ => {}
     }
     match (fields.iter().find(|(key, ..)| *key == name), text, name, class) {
         (_, Some(text), "keywords", dcat::DATASET) => {
             for keyword in text.split(',').map(str::trim).filter(|keyword| !keyword.is_empty()) {
-                sheet.text(subject, dcat::KEYWORD, &Value::String(keyword.to_owned()));
+                builder.text(subject, dcat::KEYWORD, &Value::String(keyword.to_owned()));
             }
         }
-        (_, None, "keywords", dcat::DATASET) => sheet.add(subject, dcat::KEYWORD, object),
-        (_, Some(text), "temporalCoverage", dcat::DATASET) => sheet.interval(subject, &text),
+        (_, None, "keywords", dcat::DATASET) => builder.add(subject, dcat::KEYWORD, object),
+        (_, Some(text), "temporalCoverage", dcat::DATASET) => builder.interval(subject, &text),
         (Some((_, property, kind)), Some(text), ..) => {
-            sheet.value(subject, property, *kind, &Value::String(text));
+            builder.value(subject, property, *kind, &Value::String(text));
         }
-        (Some((_, property, _)), None, ..) => sheet.add(subject, property, object),
+        (Some((_, property, _)), None, ..) => builder.add(subject, property, object),
         (None, ..) => {
-            sheet.add(subject, NamedNode::new_unchecked(format!("{}{name}", schema::NAMESPACE)).as_str(), object)
+            builder.add(subject, NamedNode::new_unchecked(format!("{}{name}", schema::NAMESPACE)).as_str(), object)
         }
     }
 }

@@ -43,7 +43,8 @@ impl Dataset {
 
     /// The names of what a property of it leads to, in order, each once.
     fn names(&self, property: &str, of_text: impl Fn(&str) -> String, of_iri: impl Fn(&str) -> String) -> Vec<String> {
-        let names = self.said(&Node::Dataset, property).filter_map(|value| self.name(value, &of_text, &of_iri));
+        let names =
+            self.property_values(&Node::Dataset, property).filter_map(|value| self.name(value, &of_text, &of_iri));
         let mut names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
         names.sort();
         names.dedup();
@@ -61,7 +62,7 @@ impl Dataset {
             Value::Node(Node::Iri(iri)) => Some(of_iri(iri)),
             Value::Node(Node::Dataset) => None,
             Value::Node(part) => self.label(part).map(|label| of_text(&label)).or_else(|| {
-                self.said(part, owl::SAME_AS).find_map(|same| match same {
+                self.property_values(part, owl::SAME_AS).find_map(|same| match same {
                     Value::Node(Node::Iri(iri)) => Some(of_iri(iri)),
                     _ => None,
                 })
@@ -71,8 +72,9 @@ impl Dataset {
 
     /// The label of a part for an English reader.
     fn label(&self, part: &Node) -> Option<String> {
-        let labels =
-            [skos::PREF_LABEL, rdfs::LABEL, schema::NAME].into_iter().flat_map(|property| self.said(part, property));
+        let labels = [skos::PREF_LABEL, rdfs::LABEL, schema::NAME]
+            .into_iter()
+            .flat_map(|property| self.property_values(part, property));
         let literals = labels.filter_map(|value| match value {
             Value::Literal(literal) => Some(literal),
             Value::Node(_) => None,
@@ -112,8 +114,8 @@ mod tests {
             Value::Literal(Literal::from(" Roads ")),
             part("nameless").into(),
         ];
-        dataset.further = themes.map(|theme| Statement::new(Node::Dataset, dcat::THEME, theme)).into();
-        dataset.further.extend([
+        dataset.extra_statements = themes.map(|theme| Statement::new(Node::Dataset, dcat::THEME, theme)).into();
+        dataset.extra_statements.extend([
             Statement::new(part("labelled"), skos::PREF_LABEL, label("Umwelt", "de")),
             Statement::new(part("labelled"), skos::PREF_LABEL, label("Nature", "en")),
             Statement::new(part("same"), owl::SAME_AS, iri("http://example.org/soil")),
@@ -131,9 +133,14 @@ mod tests {
             Value::Literal(Literal::from("Serbo-Croatian")),
             Value::Literal(Literal::from("http://id.loc.gov/vocabulary/iso639-1/es")),
         ];
-        dataset.further = languages.map(|language| Statement::new(Node::Dataset, dcterms::LANGUAGE, language)).into();
-        dataset.further.push(Statement::new(part("named"), rdfs::LABEL, label("pl", "en")));
-        dataset.further.push(Statement::new(part("schema"), schema::NAME, Value::Literal(Literal::from("Danish"))));
+        dataset.extra_statements =
+            languages.map(|language| Statement::new(Node::Dataset, dcterms::LANGUAGE, language)).into();
+        dataset.extra_statements.push(Statement::new(part("named"), rdfs::LABEL, label("pl", "en")));
+        dataset.extra_statements.push(Statement::new(
+            part("schema"),
+            schema::NAME,
+            Value::Literal(Literal::from("Danish")),
+        ));
         assert_eq!(
             dataset.language_names(),
             ["Danish", "English", "French", "German", "Polish", "Serbo-Croatian", "Spanish", "Swedish", "gsw"]

@@ -3,7 +3,7 @@
 use super::{Card, EngineError};
 use lodeseek_catalog::DatasetId;
 use lodeseek_catalog::duplicates::{Candidate, Content, Duplicates, Reason};
-use lodeseek_catalog::editions::Edition;
+use lodeseek_catalog::editions::EditionRelation;
 use lodeseek_store::{self as store, Entry, Fingerprint, Store};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
@@ -55,7 +55,7 @@ impl Other {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct OtherEdition {
     /// What it is to the dataset.
-    pub edition: Edition,
+    pub edition: EditionRelation,
     /// It.
     #[serde(flatten)]
     pub dataset: Other,
@@ -89,9 +89,9 @@ pub(super) fn keep(store: &Store, entries: &[Entry]) -> Result<(), EngineError> 
     let mut candidates = Vec::with_capacity(entries.len());
     for entry in entries {
         let content = if entry.version == empty { None } else { Some(content(store, entry)?) };
-        candidates.push(Candidate::of(&entry.dataset, content));
+        candidates.push(Candidate::new(&entry.dataset, content));
     }
-    let found = serde_json::to_vec(&Duplicates::among(&candidates)).map_err(io::Error::other).map_err(failed(home))?;
+    let found = serde_json::to_vec(&Duplicates::find(&candidates)).map_err(io::Error::other).map_err(failed(home))?;
     if fs::read(path(home)).is_ok_and(|kept| kept == found) {
         return Ok(());
     }

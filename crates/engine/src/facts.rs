@@ -182,7 +182,7 @@ mod tests {
             source: Some("https://www.Data.example.org/dataset/1".to_owned()),
             ..Metadata::new(DatasetId::new("1").expect("an id"))
         });
-        entry.dataset.distributions = vec![Distribution::at(Location::from_text("wells.nt.gz"))];
+        entry.dataset.distributions = vec![Distribution::new(Location::from_text("wells.nt.gz"))];
         entry.dataset.remote = Some(RemoteContent {
             endpoint: "http://e.org/sparql".to_owned(),
             graph: None,

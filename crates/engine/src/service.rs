@@ -14,7 +14,7 @@ use lodeseek_catalog::Iris;
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_rdf::vocab::{rdf, search};
 use lodeseek_snippet::{LabelledTerm, TermKind};
-use lodeseek_store::{Bindings, ServiceCall, ServiceError, ServiceRow, triple_patterns};
+use lodeseek_sparql::{Bindings, ServiceCall, ServiceError, ServiceRow, triple_patterns};
 use oxrdf::{BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple, Variable};
 use spargebra::algebra::GraphPattern;
 use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
@@ -183,7 +183,7 @@ impl SearchService {
         let snippet = match request.snippet {
             SnippetKind::Stored => self.iris.part(id, "snippet"),
             SnippetKind::Made(method) => {
-                self.iris.made_snippet(id, &[("method", method.name()), ("query", &request.query)])
+                self.iris.requested_snippet(id, &[("method", method.name()), ("query", &request.query)])
             }
         };
         triples.push(triple(dataset, search::SNIPPET, snippet.clone()));

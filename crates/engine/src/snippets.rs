@@ -6,7 +6,7 @@ use lodeseek_index::{Analysis, AnalyzedQuery};
 use lodeseek_rdf::{Labels, Triple, TripleGraph};
 use lodeseek_snippet::{
     Deadline, LabelledTerm, LabelledTriple, Method, MethodError, MethodOptions, Provenance, Snippet, TripleBudget,
-    labelled,
+    label_triple,
 };
 use oxrdf::Triple as OxTriple;
 use oxsdatatypes::DateTime;
@@ -81,7 +81,7 @@ impl QueryWords {
 
 pub(super) fn is_match(query: &AnalyzedQuery, analysis: &Analysis, word: &str) -> bool {
     let words = analysis.query_words(word);
-    words.iter().any(|word| query.distinct.iter().any(|term| term.meets(word)))
+    words.iter().any(|word| query.distinct.iter().any(|term| term.overlaps(word)))
 }
 
 /// A snippet of some content.
@@ -101,7 +101,7 @@ pub fn make_snippet(
     let snippet = extractor.extract(content.graph(), content.profile(), request.budget);
     let triples = label_all(content.graph(), &snippet.triples, &request.languages);
     let triples = triples.iter().map(|triple| mark(triple, &words.query, analysis)).collect();
-    Ok(MadeSnippet { method: extractor.name(), work: request.method.work(&options), snippet, triples, words })
+    Ok(MadeSnippet { method: extractor.name(), work: request.method.work_bound(&options), snippet, triples, words })
 }
 
 /// A snippet of a dataset of the index, and what it was made of.
@@ -123,7 +123,7 @@ impl DatasetSnippet {
         parameters.extend(request.query.as_deref().map(|query| ("query", query)));
         let provenance = Provenance {
             dataset: &iris.dataset(id),
-            snippet: &iris.made_snippet(id, &parameters),
+            snippet: &iris.requested_snippet(id, &parameters),
             content: &iris.graph(id, &self.card.version),
             method: self.made.method,
             budget: request.budget,
@@ -147,12 +147,12 @@ pub(super) fn label_all(graph: &TripleGraph, triples: &[Triple], languages: &[St
     let languages: Vec<&str> = languages.iter().map(String::as_str).chain(["en"]).collect();
     let terms = triples.iter().flat_map(|triple| [triple.subject, triple.predicate, triple.object]);
     let labels = Labels::for_terms(graph, &languages, terms);
-    triples.iter().map(|&triple| labelled(graph, &labels, triple)).collect()
+    triples.iter().map(|&triple| label_triple(graph, &labels, triple)).collect()
 }
 
 pub(super) fn mark(triple: &LabelledTriple, query: &AnalyzedQuery, analysis: &Analysis) -> SnippetTriple {
     let tokens = |term: &LabelledTerm| analysis.tokens(&term.label).collect::<Vec<_>>();
     let held: Vec<String> = [&triple.subject, &triple.predicate, &triple.object].into_iter().flat_map(tokens).collect();
-    let matched = query.distinct.iter().filter(|term| held.iter().any(|token| term.is(token)));
+    let matched = query.distinct.iter().filter(|term| held.iter().any(|token| term.matches(token)));
     SnippetTriple { triple: triple.clone(), matched: matched.map(|term| term.text.clone()).collect() }
 }

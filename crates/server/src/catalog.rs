@@ -22,7 +22,7 @@ use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
-use lodeseek_catalog::application_profile::{Offer, profiled};
+use lodeseek_catalog::application_profile::{LocalContent, to_dcat_ap};
 use lodeseek_catalog::{DatasetId, Iris};
 use lodeseek_engine::Card;
 use lodeseek_rdf::RdfSyntax;
@@ -235,7 +235,7 @@ fn tag(view: &View<'_>, listed: &[Listed<'_>], media_type: &str) -> String {
 fn written(view: &View<'_>, listed: Vec<Listed<'_>>, media_type: &'static str) -> Result<Vec<u8>, ApiError> {
     let (iris, mut triples) = (view.iris, view.triples());
     for Listed { id, description, record, card } in listed {
-        triples.extend(profiled(&description, id, iris, &offer(card.as_ref(), id, iris)).triples);
+        triples.extend(to_dcat_ap(&description, id, iris, &offer(card.as_ref(), id, iris)).triples);
         triples.push(Triple::new(iris.catalog(), NamedNode::new_unchecked(dcat::HAS_DATASET), iris.dataset(id)));
         triples.extend(record);
     }
@@ -243,9 +243,9 @@ fn written(view: &View<'_>, listed: Vec<Listed<'_>>, media_type: &'static str) -
 }
 
 /// What this home has of a dataset.
-fn offer(card: Option<&Card>, id: &DatasetId, iris: &Iris) -> Offer {
+fn offer(card: Option<&Card>, id: &DatasetId, iris: &Iris) -> LocalContent {
     let Some(summary) = card.map(|card| &card.profile).filter(|summary| summary.triples > 0) else {
-        return Offer { content: None, summary: "No description is given.".to_owned() };
+        return LocalContent { content: None, summary: "No description is given.".to_owned() };
     };
     let mut query = form_urlencoded::Serializer::new(String::new());
     let query = query.append_pair("graph", iris.dataset(id).as_str()).finish();
@@ -255,7 +255,7 @@ fn offer(card: Option<&Card>, id: &DatasetId, iris: &Iris) -> Offer {
     let about =
         if classes.is_empty() { String::new() } else { format!(", most of them about: {}", classes.join(", ")) };
     let summary = format!("No description is given. The data are {} RDF triples{about}.", summary.triples);
-    Offer { content, summary }
+    LocalContent { content, summary }
 }
 
 /// A page among the pages.
@@ -342,7 +342,8 @@ mod tests {
     use super::*;
     use lodeseek_catalog::Catalog;
     use lodeseek_engine::{IndexOptions, Indexer, Searcher};
-    use lodeseek_store::{Loader, SparqlLimits, Store};
+    use lodeseek_sparql::{SparqlLimits};
+    use lodeseek_store::{Loader, Store};
 
     #[test]
     fn the_listing_is_made_anew_when_the_catalogue_changes() {

@@ -210,7 +210,7 @@ impl File {
 
     /// The name of its format as portals write it: `TTL`, `CSV`; empty where nothing tells.
     pub(super) fn label(&self) -> String {
-        let known = |name: &str| Format::of(name).map(|format| format.short.to_owned());
+        let known = |name: &str| Format::from_name(name).map(|format| format.short.to_owned());
         let told = self.format.as_deref().map(|format| local_name(format).to_owned());
         if let Some(label) = self.media_type.as_deref().and_then(known) {
             return label;
@@ -218,7 +218,7 @@ impl File {
         if let Some(told) = told {
             return known(&told).unwrap_or_else(|| told.to_ascii_uppercase());
         }
-        let by_name = Format::of_path(self.location.as_str()).map(|format| format.short.to_owned());
+        let by_name = Format::from_path(self.location.as_str()).map(|format| format.short.to_owned());
         let subtype = self.media_type.as_deref().and_then(|media_type| media_type.split('/').nth(1));
         by_name.or_else(|| subtype.map(str::to_ascii_uppercase)).unwrap_or_default()
     }
@@ -237,7 +237,7 @@ impl File {
     /// Its media type: as the catalogue says, else as its format has it.
     pub(super) fn media(&self) -> Option<String> {
         let label = self.label();
-        let known = Format::of_short(&label).and_then(|format| format.told_as.first());
+        let known = Format::from_short_name(&label).and_then(|format| format.aliases.first());
         self.media_type.clone().or_else(|| known.map(|name| (*name).to_owned()))
     }
 }

@@ -13,7 +13,7 @@ use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::DatasetId;
-use lodeseek_catalog::editions::Edition;
+use lodeseek_catalog::editions::EditionRelation;
 use lodeseek_engine::Related;
 use lodeseek_rdf::RdfSyntax;
 use lodeseek_rdf::vocab::dcat;
@@ -72,13 +72,13 @@ fn triples(related: &Related, id: &DatasetId, iri: impl Fn(&DatasetId) -> NamedN
     let editions = related.editions.iter().filter_map(|one| {
         let other = iri(&one.dataset.id);
         match one.edition {
-            Edition::Whole => triple(&own, dcat::IS_VERSION_OF, &other),
-            Edition::Part => triple(&own, dcat::HAS_VERSION, &other),
-            Edition::PreviousVersion => triple(&own, dcat::PREVIOUS_VERSION, &other),
-            Edition::NextVersion => triple(&other, dcat::PREVIOUS_VERSION, &own),
-            Edition::PreviousInSeries => triple(&own, dcat::PREV, &other),
-            Edition::NextInSeries => triple(&other, dcat::PREV, &own),
-            Edition::Other => None,
+            EditionRelation::Whole => triple(&own, dcat::IS_VERSION_OF, &other),
+            EditionRelation::Part => triple(&own, dcat::HAS_VERSION, &other),
+            EditionRelation::PreviousVersion => triple(&own, dcat::PREVIOUS_VERSION, &other),
+            EditionRelation::NextVersion => triple(&other, dcat::PREVIOUS_VERSION, &own),
+            EditionRelation::PreviousInSeries => triple(&own, dcat::PREV, &other),
+            EditionRelation::NextInSeries => triple(&other, dcat::PREV, &own),
+            EditionRelation::Other => None,
         }
     });
     editions.collect()

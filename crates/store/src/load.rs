@@ -3,7 +3,7 @@
 //! A batch is some hundred thousand triples of whole datasets. Its content is bulk-loaded into new graphs, then one
 //! transaction writes descriptions and pointers: after that the batch's datasets are there, whatever happens next.
 
-use super::counts::Counts;
+use super::counts::GraphCounts;
 use super::{Stamp, Store, StoreError, blank, fingerprint, graph_file, journal};
 use lodeseek_catalog::{Catalog, Dataset, DatasetId, Distribution, LocalCopy, Location, dcat};
 use lodeseek_rdf::dump::{FileReport, DumpReader, Limits, Outcome};
@@ -326,7 +326,7 @@ impl<'r> Run<'r> {
         let (store, options) = (self.loader.store, &self.loader.options);
         let quads = places.iter().map(|&place| &batch[place]).flat_map(|parsed| {
             let graph = store.iris.graph(&parsed.dataset.metadata.id, &parsed.version);
-            let space = blank::Space::of(&graph);
+            let space = blank::BlankNodeScope::from_graph(&graph);
             let triples = parsed.graph.triples().iter();
             triples.map(move |&triple| space.to_store(parsed.graph.to_triple(triple)).in_graph(graph.clone()))
         });
@@ -385,7 +385,7 @@ fn description(parsed: &Parsed, store: &Store) -> Vec<Triple> {
 /// Where a distribution's content lies here: its copy, or a file of the catalogue's folder.
 fn local_content(distribution: &Distribution, folder: &Path) -> Result<PathBuf, Absent> {
     match &distribution.copy {
-        Some(LocalCopy::Here(path)) => Ok(path.clone()),
+        Some(LocalCopy::File(path)) => Ok(path.clone()),
         Some(LocalCopy::Missing(reason)) => Err(Absent::Unreadable(reason.clone())),
         None => local_path(&distribution.location, folder).map_err(Absent::Refused),
     }
@@ -483,7 +483,7 @@ fn parsed(
     store: &Store,
 ) -> Result<Parsed, StoreError> {
     let version = graph_file::write(&store.home, &graph)?;
-    Counts::keep(&store.home, &version, &graph)?;
+    GraphCounts::keep(&store.home, &version, &graph)?;
     fingerprint::keep(&store.home, &version, &graph)?;
     let report = DatasetReport {
         id: dataset.metadata.id.clone(),

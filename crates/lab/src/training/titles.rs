@@ -1,39 +1,44 @@
-//! Titles as queries for what is left of a dataset's metadata without them: DR2's distant supervision.
+//! Training data from titles of datasets: the distant supervision of DR2.
 //!
-//! Every word of the title's part becomes one `[MASK]`, which the encoders were pre-trained to read as a word that is not
-//! told; so the length of the title is kept, and nothing of its words. Where the whole title stands in another part, too, as
-//! descriptions often begin, it is masked there: else matching that copy would be all that is learned. Single words of the
-//! title stay elsewhere: that the description speaks of the same things is what is to be learned.
+//! The title is the query; the rest of the metadata is the passage. Every word of the title becomes one `[MASK]`, the
+//! token that encoders are pre-trained on for unknown words. So the length of the title remains, but none of its words.
+//! Descriptions often begin with the whole title; such copies are masked too, because a model would otherwise learn
+//! only to match them. Single words of the title remain in other parts: the model is to learn that they concern the
+//! same subject.
 
 use super::collection::{Collection, hardest};
 use super::tokens::{normalized, tokens};
 use super::{Example, PassageKind, PassageRecord, Split, Style, TrainingData, TrainingError};
-use lodeseek_catalog::{Catalog, DatasetId, Metadata, told_apart};
+use lodeseek_catalog::{Catalog, DatasetId, Metadata, disambiguate_id};
 use lodeseek_engine::{AnalysisKind, Searcher, Texts};
 use lodeseek_index::document::CompactDocument;
 use lodeseek_index::sparse::Bm25;
 use std::collections::BTreeMap;
 
-/// What stands for a word.
+/// Token that replaces a word.
 const MASK: &str = "[MASK]";
-/// The fewest words of a title that is a query.
+/// Minimum number of words of a title that becomes a query.
 const FEWEST: usize = 2;
-/// The fewest words of a document, masks not counted, that say what it is about: categories alone do not.
+/// Minimum number of words of a document, without masks. Categories alone do not describe a dataset.
 const FEWEST_LEFT: usize = 5;
-/// Candidates for one negative: datasets of the same title are passed over.
+/// Additional candidates for negatives. Datasets with the same title are skipped.
 const SPARE: usize = 10;
 
-/// A dataset whose title can be asked for.
+/// A dataset whose title can be a query.
 struct Titled {
     id: DatasetId,
     title: String,
-    /// What BM25 reads: the metadata as it is.
+    /// Unmasked metadata, indexed with BM25.
     text: String,
     masked: Vec<String>,
     year: Option<i32>,
 }
 
-/// Examples of the titles of a home, if there is one, and of catalogues, each with its name, that are not loaded.
+/// Makes examples of titles from a home, if one is given, and from named catalogues that are not loaded.
+///
+/// # Errors
+///
+/// Fails if the home cannot be read, or the texts cannot be indexed.
 pub fn titles(
     searcher: Option<&Searcher>,
     catalogs: &[(String, Catalog)],
@@ -62,14 +67,14 @@ pub fn titles(
 
 type Known = BTreeMap<DatasetId, (Metadata, Vec<String>, Option<i32>)>;
 
-/// Adds a dataset of a catalogue. An id that is taken may be another dataset's: it gets a mark of the catalogue.
+/// Adds a dataset of a catalogue. If another dataset has the same id, the name of the catalogue distinguishes it.
 fn add(known: &mut Known, catalog: &str, metadata: Metadata, data: &mut TrainingData) {
     let id =
-        if known.contains_key(&metadata.id) { told_apart(&metadata.id, catalog) } else { Some(metadata.id.clone()) };
+        if known.contains_key(&metadata.id) { disambiguate_id(&metadata.id, catalog) } else { Some(metadata.id.clone()) };
     match id.filter(|id| !known.contains_key(id)) {
         None => data.left_out.add("datasets whose id is taken"),
         Some(id) => {
-            let (parts, year) = (CompactDocument::metadata_of(&metadata), metadata.first_year());
+            let (parts, year) = (CompactDocument::metadata_lines(&metadata), metadata.first_year());
             known.insert(id, (metadata, parts, year));
         }
     }
@@ -96,20 +101,20 @@ fn titled(
     Some(Titled { id, title, text: parts.join("\n"), masked, year })
 }
 
-/// The parts of a document whose first is its title, without the title.
+/// Masks the title: the first part and its copies in other parts.
 fn masked(parts: &[String], title: &str) -> Vec<String> {
     let Some((first, others)) = parts.split_first() else { return Vec::new() };
     let whole = vec![MASK; first.split_whitespace().count()].join(" ");
     std::iter::once(whole).chain(others.iter().map(|part| without(part, title))).collect()
 }
 
-/// The words that are no masks.
+/// Returns the number of words that are not masks.
 fn words_left(parts: &[String]) -> usize {
     let told = parts.join("\n").replace(MASK, " ");
     tokens(&told).iter().filter(|token| token.is_word()).count()
 }
 
-/// A text with a mask for every word of the title, wherever all of the title's words follow one another in it.
+/// Returns a text in which each copy of the whole title is replaced by a mask for every word.
 fn without(text: &str, title: &str) -> String {
     let (all, wanted) = (tokens(text), tokens(title));
     let wanted: Vec<String> =
@@ -130,7 +135,7 @@ fn without(text: &str, title: &str) -> String {
     out + &text[told..]
 }
 
-/// One example a title: datasets of one title all answer it.
+/// Makes one example of each title. Datasets with the same title are all relevant.
 fn ask(
     titled: &[Titled],
     negatives: usize,

@@ -98,7 +98,7 @@ pub(crate) async fn dataset(state: &AppState, id: DatasetId, languages: Vec<Stri
         let json_ld = described.as_ref().map(|described| schema_org::script(described, &card, base));
         let links = described.as_ref().map(|described| signposting::links(described, base)).unwrap_or_default();
         let mut page = DatasetPage { json_ld, ..dataset_page(&card, iri.as_str(), &languages) };
-        let told = described.iter().flat_map(|described| described.dataset.told());
+        let told = described.iter().flat_map(|described| described.dataset.extra_properties());
         page.facts.extend(told.map(|(name, value)| (name, value.clone(), is_web(&value))));
         page.relate(state.searcher.related(&id)?.unwrap_or_default());
         page.skipped = described.as_ref().map_or(0, |described| described.skipped);
@@ -125,8 +125,8 @@ pub(crate) async fn dataset(state: &AppState, id: DatasetId, languages: Vec<Stri
 impl DatasetPage {
     fn relate(&mut self, related: Related) {
         self.others = related.duplicates.iter().map(|other| (href(&other.id), from_whom(other))).collect();
-        self.why = related.reasons.iter().map(|reason| reason.words()).collect::<Vec<_>>().join("; ");
-        let edition = |one: OtherEdition| (href(&one.dataset.id), one.dataset.title, one.edition.words());
+        self.why = related.reasons.iter().map(|reason| reason.label()).collect::<Vec<_>>().join("; ");
+        let edition = |one: OtherEdition| (href(&one.dataset.id), one.dataset.title, one.edition.label());
         self.editions = related.editions.into_iter().map(edition).collect();
         self.more_editions = related.more_editions;
     }
@@ -161,7 +161,7 @@ fn dataset_page(card: &Card, iri: &str, languages: &[String]) -> DatasetPage {
         href: href(&metadata.id),
         title: metadata.title().to_owned(),
         has_content: profile.triples > 0,
-        relation: card.remote.as_ref().map(|remote| remote.relation(profile.triples)).unwrap_or_default(),
+        relation: card.remote.as_ref().map(|remote| remote.coverage(profile.triples)).unwrap_or_default(),
         names: metadata.alternatives.iter().map(|text| text.value.clone()).collect(),
         works: metadata.introduced_by.iter().map(|work| work_view(work, iri)).collect(),
         descriptions: metadata.descriptions.iter().map(|text| text.value.clone()).collect(),

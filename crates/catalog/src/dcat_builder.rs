@@ -1,25 +1,24 @@
-//! A description under construction: what the dialects of JSON write their DCAT on, one sheet an entry.
+//! A description under construction: what the dialects of JSON write their DCAT on, one builder an entry.
 
-use super::{Catalog, DatasetId, dcat as reader, typed};
+use super::typed_fields;
 use lodeseek_rdf::vocab::{adms, dcat, dcterms, foaf, rdf, rdfs, schema, skos, vcard};
-use lodeseek_rdf::{TermId, TermRef, TripleGraph, TripleGraphBuilder};
+use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
 use oxrdf::{BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple};
 use serde_json::{Map, Value};
-use std::path::Path;
 
 pub(super) type Object = Map<String, Value>;
-pub(super) type Spot = NamedOrBlankNode;
+pub(super) type Subject = NamedOrBlankNode;
 
 const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
 const GEO_JSON: &str = "http://www.opengis.net/ont/geosparql#geoJSONLiteral";
 
 /// What the value of a key is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum FieldKind {
     /// Text, in one language or in several.
     Text,
     /// An address, or a name where it is none.
-    Thing,
+    Resource,
     /// A date.
     Date,
     /// A number.
@@ -27,7 +26,7 @@ pub(super) enum Kind {
     /// A duration.
     Duration,
     /// The address or the text of a statement, which DCAT gives a node to.
-    Words(&'static str),
+    LabelledNode(&'static str),
     /// An identifier other than the first.
     Identifier,
     /// A media type, or a format where it is none.
@@ -35,51 +34,51 @@ pub(super) enum Kind {
 }
 
 /// (key, property, kind): how a dialect names what DCAT has a property for.
-pub(super) type Field = (&'static str, &'static str, Kind);
+pub(super) type Field = (&'static str, &'static str, FieldKind);
 
 /// One entry's description.
 #[derive(Default)]
-pub(super) struct Sheet {
-    builder: TripleGraphBuilder,
+pub(super) struct DcatBuilder {
+    triples: TripleGraphBuilder,
     blanks: usize,
 }
 
-impl Sheet {
-    pub(super) fn blank(&mut self) -> Spot {
+impl DcatBuilder {
+    pub(super) fn blank(&mut self) -> Subject {
         self.blanks += 1;
         BlankNode::new_unchecked(format!("n{}", self.blanks)).into()
     }
 
     /// The node of an address, else a blank one.
-    pub(super) fn node(&mut self, iri: Option<&str>) -> Spot {
+    pub(super) fn node(&mut self, iri: Option<&str>) -> Subject {
         let known = iri.filter(|iri| iri.contains("://")).and_then(|iri| NamedNode::new(iri.trim()).ok());
         known.map_or_else(|| self.blank(), Into::into)
     }
 
-    pub(super) fn add(&mut self, subject: &Spot, property: &str, object: impl Into<Term>) {
+    pub(super) fn add(&mut self, subject: &Subject, property: &str, object: impl Into<Term>) {
         let triple = Triple::new(subject.clone(), NamedNode::new_unchecked(property), object);
-        self.builder.insert(triple.as_ref());
+        self.triples.insert(triple.as_ref());
     }
 
-    pub(super) fn class(&mut self, subject: &Spot, class: &str) {
+    pub(super) fn class(&mut self, subject: &Subject, class: &str) {
         self.add(subject, rdf::TYPE, NamedNode::new_unchecked(class));
     }
 
     /// A new node of a class that a property leads to.
-    pub(super) fn part(&mut self, subject: &Spot, property: &str, class: &str) -> Spot {
+    pub(super) fn part(&mut self, subject: &Subject, property: &str, class: &str) -> Subject {
         let part = self.blank();
         self.add(subject, property, part.clone());
         self.class(&part, class);
         part
     }
 
-    pub(super) fn typed(&mut self, subject: &Spot, property: &str, text: &str, datatype: &str) {
+    pub(super) fn typed(&mut self, subject: &Subject, property: &str, text: &str, datatype: &str) {
         let datatype = NamedNode::new_unchecked(format!("{XSD}{datatype}"));
         self.add(subject, property, Literal::new_typed_literal(text, datatype));
     }
 
     /// Texts: one, a list, or one for each language.
-    pub(super) fn text(&mut self, subject: &Spot, property: &str, value: &Value) {
+    pub(super) fn text(&mut self, subject: &Subject, property: &str, value: &Value) {
         match value {
             Value::Array(values) => values.iter().for_each(|value| self.text(subject, property, value)),
             Value::Object(texts) => {
@@ -99,9 +98,9 @@ impl Sheet {
     }
 
     /// Writes a value as what it is.
-    pub(super) fn value(&mut self, subject: &Spot, property: &str, kind: Kind, value: &Value) {
-        if kind == Kind::Text || matches!((kind, value), (Kind::Words(_), Value::Object(_))) {
-            let Kind::Words(class) = kind else { return self.text(subject, property, value) };
+    pub(super) fn value(&mut self, subject: &Subject, property: &str, kind: FieldKind, value: &Value) {
+        if kind == FieldKind::Text || matches!((kind, value), (FieldKind::LabelledNode(_), Value::Object(_))) {
+            let FieldKind::LabelledNode(class) = kind else { return self.text(subject, property, value) };
             let part = self.part(subject, property, class);
             return self.text(&part, rdfs::LABEL, value);
         }
@@ -117,18 +116,18 @@ impl Sheet {
         }
     }
 
-    fn one(&mut self, subject: &Spot, property: &str, kind: Kind, text: &str) {
+    fn one(&mut self, subject: &Subject, property: &str, kind: FieldKind, text: &str) {
         match kind {
-            Kind::Text => self.add(subject, property, Literal::from(text)),
-            Kind::Thing => self.thing(subject, property, text),
-            Kind::Date => self.add(subject, property, typed::date(text)),
-            Kind::Duration => self.typed(subject, property, text, "duration"),
-            Kind::Number if text.parse::<i64>().is_ok() => self.typed(subject, property, text, "integer"),
-            Kind::Number if text.parse::<f64>().is_ok_and(f64::is_finite) && !text.contains(['e', 'E']) => {
+            FieldKind::Text => self.add(subject, property, Literal::from(text)),
+            FieldKind::Resource => self.thing(subject, property, text),
+            FieldKind::Date => self.add(subject, property, typed_fields::date(text)),
+            FieldKind::Duration => self.typed(subject, property, text, "duration"),
+            FieldKind::Number if text.parse::<i64>().is_ok() => self.typed(subject, property, text, "integer"),
+            FieldKind::Number if text.parse::<f64>().is_ok_and(f64::is_finite) && !text.contains(['e', 'E']) => {
                 self.typed(subject, property, text, "decimal");
             }
-            Kind::Number => self.add(subject, property, Literal::from(text)),
-            Kind::Words(class) => match typed::iri_or_literal(text) {
+            FieldKind::Number => self.add(subject, property, Literal::from(text)),
+            FieldKind::LabelledNode(class) => match typed_fields::iri_or_literal(text) {
                 super::Value::Node(super::Node::Iri(iri)) => {
                     self.add(subject, property, NamedNode::new_unchecked(iri));
                 }
@@ -137,27 +136,27 @@ impl Sheet {
                     self.add(&part, rdfs::LABEL, Literal::from(text));
                 }
             },
-            Kind::Identifier => {
+            FieldKind::Identifier => {
                 let part = self.part(subject, property, adms::IDENTIFIER_CLASS);
                 self.add(&part, skos::NOTATION, Literal::from(text));
             }
-            Kind::MediaType => {
-                let is_type = typed::is_media_type(typed::media_type_name(text));
+            FieldKind::MediaType => {
+                let is_type = typed_fields::is_media_type(typed_fields::media_type_name(text));
                 self.thing(subject, if is_type { dcat::MEDIA_TYPE } else { dcterms::FORMAT }, text);
             }
         }
     }
 
     /// An address as a node, any other text as it is.
-    pub(super) fn thing(&mut self, subject: &Spot, property: &str, text: &str) {
-        match typed::iri_or_literal(text.trim()) {
+    pub(super) fn thing(&mut self, subject: &Subject, property: &str, text: &str) {
+        match typed_fields::iri_or_literal(text.trim()) {
             super::Value::Node(super::Node::Iri(iri)) => self.add(subject, property, NamedNode::new_unchecked(iri)),
             _ => self.add(subject, property, Literal::from(text.trim())),
         }
     }
 
     /// Takes the keys of a table out of an object and writes them.
-    pub(super) fn fields(&mut self, subject: &Spot, object: &mut Object, fields: &[Field]) {
+    pub(super) fn fields(&mut self, subject: &Subject, object: &mut Object, fields: &[Field]) {
         for (key, property, kind) in fields {
             if let Some(value) = object.remove(*key) {
                 self.value(subject, property, *kind, &value);
@@ -166,7 +165,7 @@ impl Sheet {
     }
 
     /// What a portal says under a key that DCAT has no property for.
-    pub(super) fn extra(&mut self, subject: &Spot, key: &str, value: &Value) {
+    pub(super) fn extra(&mut self, subject: &Subject, key: &str, value: &Value) {
         let is_empty = match value {
             Value::Null => true,
             Value::String(text) => text.trim().is_empty(),
@@ -191,14 +190,14 @@ impl Sheet {
     }
 
     /// All keys that are left.
-    pub(super) fn extras(&mut self, subject: &Spot, object: Object) {
+    pub(super) fn extras(&mut self, subject: &Subject, object: Object) {
         for (key, value) in object {
             self.extra(subject, &key, &value);
         }
     }
 
     /// An agent: a name, or an object with one.
-    pub(super) fn agent(&mut self, subject: &Spot, property: &str, value: &Value) {
+    pub(super) fn agent(&mut self, subject: &Subject, property: &str, value: &Value) {
         match value {
             Value::Array(values) => values.iter().for_each(|value| self.agent(subject, property, value)),
             Value::Object(agent) => {
@@ -232,7 +231,7 @@ impl Sheet {
     }
 
     /// Whom to ask: a name, or an object with one.
-    pub(super) fn contact(&mut self, subject: &Spot, value: &Value) {
+    pub(super) fn contact(&mut self, subject: &Subject, value: &Value) {
         match value {
             Value::Array(values) => values.iter().for_each(|value| self.contact(subject, value)),
             Value::Object(contact) => {
@@ -263,7 +262,7 @@ impl Sheet {
     }
 
     /// A span of time.
-    pub(super) fn period(&mut self, subject: &Spot, start: Option<&str>, end: Option<&str>) {
+    pub(super) fn period(&mut self, subject: &Subject, start: Option<&str>, end: Option<&str>) {
         let bounds = [(dcat::START_DATE, start), (dcat::END_DATE, end)];
         if bounds.iter().all(|(_, bound)| bound.is_none()) {
             return;
@@ -271,13 +270,13 @@ impl Sheet {
         let period = self.part(subject, dcterms::TEMPORAL, dcterms::PERIOD_OF_TIME);
         for (property, bound) in bounds {
             if let Some(bound) = bound {
-                self.add(&period, property, typed::date(bound.trim()));
+                self.add(&period, property, typed_fields::date(bound.trim()));
             }
         }
     }
 
     /// A span of time as ISO 8601 writes it, or any other text.
-    pub(super) fn interval(&mut self, subject: &Spot, text: &str) {
+    pub(super) fn interval(&mut self, subject: &Subject, text: &str) {
         match text.split_once('/').filter(|_| !text.contains("://")) {
             Some((start, end)) => {
                 let known = |bound: &'_ str| !bound.is_empty() && bound != "..";
@@ -288,7 +287,7 @@ impl Sheet {
     }
 
     /// A geometry: GeoJSON, or any other text.
-    pub(super) fn geometry(&mut self, subject: &Spot, property: &str, value: &Value) {
+    pub(super) fn geometry(&mut self, subject: &Subject, property: &str, value: &Value) {
         let is_json = value.is_object() || value.as_str().is_some_and(|text| text.trim_start().starts_with('{'));
         let text = plain(value);
         if text.is_empty() || value.is_null() {
@@ -302,24 +301,24 @@ impl Sheet {
     }
 
     pub(super) fn finish(self) -> TripleGraph {
-        self.builder.finish()
+        self.triples.finish()
     }
 }
 
 const AGENT: &[Field] = &[
-    ("name", foaf::NAME, Kind::Text),
-    ("url", foaf::HOMEPAGE, Kind::Thing),
-    ("homepage", foaf::HOMEPAGE, Kind::Thing),
-    ("type", dcterms::TYPE, Kind::Thing),
-    ("identifier", dcterms::IDENTIFIER, Kind::Thing),
+    ("name", foaf::NAME, FieldKind::Text),
+    ("url", foaf::HOMEPAGE, FieldKind::Resource),
+    ("homepage", foaf::HOMEPAGE, FieldKind::Resource),
+    ("type", dcterms::TYPE, FieldKind::Resource),
+    ("identifier", dcterms::IDENTIFIER, FieldKind::Resource),
 ];
 const CONTACT: &[Field] = &[
-    ("name", vcard::FN, Kind::Text),
-    ("fn", vcard::FN, Kind::Text),
-    ("phone", vcard::HAS_TELEPHONE, Kind::Thing),
-    ("url", vcard::HAS_URL, Kind::Thing),
-    ("identifier", vcard::HAS_UID, Kind::Thing),
-    ("uri", vcard::HAS_UID, Kind::Thing),
+    ("name", vcard::FN, FieldKind::Text),
+    ("fn", vcard::FN, FieldKind::Text),
+    ("phone", vcard::HAS_TELEPHONE, FieldKind::Resource),
+    ("url", vcard::HAS_URL, FieldKind::Resource),
+    ("identifier", vcard::HAS_UID, FieldKind::Resource),
+    ("uri", vcard::HAS_UID, FieldKind::Resource),
 ];
 
 fn mailto(address: &str) -> String {
@@ -356,47 +355,4 @@ fn plain(value: &Value) -> String {
 /// The first of the keys that has a text.
 pub(super) fn first(object: &Object, keys: &[&str]) -> Option<String> {
     keys.iter().find_map(|key| scalar(object.get(*key)?))
-}
-
-/// The datasets of a list of entries, each described by its own sheet; what cannot be read is reported by place and name.
-pub(super) fn read_entries<'v>(
-    entries: impl IntoIterator<Item = &'v Value>,
-    path: &Path,
-    describe: impl Fn(&Object, &mut Sheet) -> Result<Option<DatasetId>, String>,
-) -> Catalog {
-    let mut catalog = Catalog::default();
-    for (place, entry) in entries.into_iter().enumerate() {
-        let name = entry.as_object().and_then(|entry| first(entry, &["id", "identifier", "name", "title"]));
-        let name = name.map(|name| format!(" ({name})")).unwrap_or_default();
-        let mut report = |reason: String| {
-            catalog.problems.push(format!("{}: entry {}{name}: {reason}", path.display(), place + 1));
-        };
-        match read_entry(entry, &describe) {
-            Ok((dataset, problem)) => {
-                problem.into_iter().for_each(&mut report);
-                catalog.datasets.push(dataset);
-            }
-            Err(reason) => {
-                report(reason);
-                catalog.lost += 1;
-            }
-        }
-    }
-    catalog
-}
-
-fn read_entry(
-    entry: &Value,
-    describe: &impl Fn(&Object, &mut Sheet) -> Result<Option<DatasetId>, String>,
-) -> Result<(super::Dataset, Option<String>), String> {
-    let mut sheet = Sheet::default();
-    let id = describe(entry.as_object().ok_or("no object")?, &mut sheet)?;
-    let graph = sheet.finish();
-    let node = root(&graph).ok_or("nothing is said of it")?;
-    reader::entry(&graph, node, id)
-}
-
-/// The one dataset of a sheet.
-fn root(graph: &TripleGraph) -> Option<TermId> {
-    reader::of_class(graph, dcat::DATASET).next().filter(|&node| !matches!(graph.term(node), TermRef::Literal { .. }))
 }

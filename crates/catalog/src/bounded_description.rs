@@ -9,9 +9,9 @@
 //! Parts are named by what they say, never by the labels of blank nodes: the same catalogue has the same parts in every
 //! run. Nodes that say the same are one part.
 
-use super::dcat::Reader;
+use super::node_reader::NodeReader;
 use super::statement::{Node, Statement, Value};
-use super::typed::{self, date, iri_or_literal, part_name};
+use super::typed_fields::{self, date, iri_or_literal, part_name};
 use super::{Agent, Dataset};
 use lodeseek_rdf::vocab::{adms, dc11, dcat, dcterms, foaf, lodeseek, owl, prov, rdf, sd, skos, void};
 use lodeseek_rdf::{LiteralKind, TermId, TermRef, Triple, TripleGraph, local_name};
@@ -63,7 +63,7 @@ type Color = [u8; 16];
 type Link = (&'static str, TermId);
 
 /// What a catalogue's graph says of its datasets from outside of them.
-pub(super) struct Index<'g> {
+pub(super) struct CatalogIndex<'g> {
     graph: &'g TripleGraph,
     /// The nodes that are datasets of their own.
     pub(super) entries: FxHashSet<TermId>,
@@ -73,8 +73,8 @@ pub(super) struct Index<'g> {
     headers: FxHashMap<TermId, Vec<Triple>>,
 }
 
-impl<'g> Index<'g> {
-    pub(super) fn of(graph: &'g TripleGraph, entries: FxHashSet<TermId>) -> Self {
+impl<'g> CatalogIndex<'g> {
+    pub(super) fn new(graph: &'g TripleGraph, entries: FxHashSet<TermId>) -> Self {
         let mut index = Self { graph, entries, links: FxHashMap::default(), headers: FxHashMap::default() };
         for (inward, outward) in [
             (dcat::HAS_DATASET, dcterms::IS_PART_OF),
@@ -87,14 +87,14 @@ impl<'g> Index<'g> {
     }
 
     /// For the header of a dump: the content that it leads to is no description.
-    pub(super) fn header_alone(graph: &'g TripleGraph, entry: TermId) -> Self {
+    pub(super) fn for_dump_header(graph: &'g TripleGraph, entry: TermId) -> Self {
         let headers = FxHashMap::from_iter([(entry, header(graph, entry))]);
         let entries = headers[&entry].iter().map(|triple| triple.object).chain([entry]).collect();
         Self { graph, entries, links: FxHashMap::default(), headers }
     }
 
     /// Without anything that leads to the one entry.
-    pub(super) fn alone(graph: &'g TripleGraph, entry: TermId) -> Self {
+    pub(super) fn for_entry(graph: &'g TripleGraph, entry: TermId) -> Self {
         let entries = FxHashSet::from_iter([entry]);
         Self { graph, entries, links: FxHashMap::default(), headers: FxHashMap::default() }
     }
@@ -125,9 +125,9 @@ fn header(graph: &TripleGraph, node: TermId) -> Vec<Triple> {
 }
 
 /// The nodes of one description.
-pub(super) struct Closure<'g> {
-    reader: Reader<'g>,
-    index: &'g Index<'g>,
+pub(super) struct BoundedDescription<'g> {
+    reader: NodeReader<'g>,
+    index: &'g CatalogIndex<'g>,
     nodes: Vec<TermId>,
     colors: FxHashMap<TermId, Color>,
     /// The smallest property that leads to a node, which its part is named after.
@@ -136,14 +136,14 @@ pub(super) struct Closure<'g> {
     left_aside: usize,
 }
 
-impl<'g> Closure<'g> {
-    /// The closure from a reader's node, without the nodes of which the typed fields say everything.
-    pub(super) fn of(reader: Reader<'g>, index: &'g Index<'g>, typed: &FxHashSet<TermId>) -> Self {
+impl<'g> BoundedDescription<'g> {
+    /// The description from a reader's node, without the nodes of which the typed fields say everything.
+    pub(super) fn new(reader: NodeReader<'g>, index: &'g CatalogIndex<'g>, typed: &FxHashSet<TermId>) -> Self {
         let (nodes, colors, via) = (vec![reader.node], FxHashMap::default(), FxHashMap::default());
-        let mut closure = Self { reader, index, nodes, colors, via, left_aside: 0 };
-        closure.collect(typed);
-        closure.color();
-        closure
+        let mut description = Self { reader, index, nodes, colors, via, left_aside: 0 };
+        description.collect(typed);
+        description.color();
+        description
     }
 
     fn graph(&self) -> &'g TripleGraph {
@@ -313,47 +313,47 @@ fn hex(color: &Color) -> String {
 
 /// The nodes that the typed fields speak of, as their statements name them.
 #[derive(Default)]
-pub(super) struct Named {
+pub(super) struct TypedNodes {
     pub(super) nodes: FxHashMap<TermId, Node>,
     /// Agents, who may also be no more than a text.
     pub(super) agents: FxHashMap<TermId, Agent>,
 }
 
-/// Statements of a closure that the typed fields of a dataset do not make.
-pub(super) struct Carrier<'g> {
-    closure: Closure<'g>,
+/// Statements of a description that the typed fields of a dataset do not make.
+pub(super) struct ExtraStatements<'g> {
+    description: BoundedDescription<'g>,
     names: FxHashMap<TermId, Node>,
     agents: FxHashMap<TermId, Agent>,
     out: Vec<Statement>,
 }
 
-impl<'g> Carrier<'g> {
-    pub(super) fn new(closure: Closure<'g>, named: Named) -> Self {
+impl<'g> ExtraStatements<'g> {
+    pub(super) fn new(description: BoundedDescription<'g>, named: TypedNodes) -> Self {
         let mut names = FxHashMap::default();
-        for &node in &closure.nodes {
-            names.extend(closure.part(node).map(|part| (node, Node::Part(part))));
+        for &node in &description.nodes {
+            names.extend(description.part(node).map(|part| (node, Node::Part(part))));
         }
         names.extend(named.nodes);
-        names.extend(named.agents.iter().map(|(&node, agent)| (node, Node::Part(typed::agent_part(agent)))));
-        names.insert(closure.reader.node, Node::Dataset);
-        Self { closure, names, agents: named.agents, out: Vec::new() }
+        names.extend(named.agents.iter().map(|(&node, agent)| (node, Node::Part(typed_fields::agent_part(agent)))));
+        names.insert(description.reader.node, Node::Dataset);
+        Self { description, names, agents: named.agents, out: Vec::new() }
     }
 
     /// The statements, and what could not be carried.
     pub(super) fn carry(mut self, dataset: &Dataset) -> (Vec<Statement>, Option<String>) {
-        let typed: FxHashSet<Statement> = typed::statements(dataset, &|_| true).into_iter().collect();
-        for (property, node) in self.closure.links() {
+        let typed: FxHashSet<Statement> = typed_fields::statements(dataset, &|_| true).into_iter().collect();
+        for (property, node) in self.description.links() {
             let node = self.names[node].clone();
             self.out.push(Statement::new(Node::Dataset, property, node));
         }
-        for place in 0..self.closure.nodes.len() {
-            self.node(self.closure.nodes[place], dataset);
+        for place in 0..self.description.nodes.len() {
+            self.node(self.description.nodes[place], dataset);
         }
         let mut seen = FxHashSet::default();
         self.out.retain(|statement| !typed.contains(statement) && seen.insert(statement.clone()));
         let id = &dataset.metadata.id;
-        let problem = (self.closure.left_aside > 0).then(|| {
-            let aside = self.closure.left_aside;
+        let problem = (self.description.left_aside > 0).then(|| {
+            let aside = self.description.left_aside;
             format!("dataset {id}: {aside} nodes of its description are too far off or too many and were left out")
         });
         (self.out, problem)
@@ -361,17 +361,17 @@ impl<'g> Carrier<'g> {
 
     fn node(&mut self, node: TermId, dataset: &Dataset) {
         let Some(subject @ (Node::Dataset | Node::Part(_))) = self.names.get(&node).cloned() else { return };
-        let graph = self.closure.graph();
+        let graph = self.description.graph();
         if let (Node::Part(_), TermRef::Iri(iri)) = (&subject, graph.term(node))
-            && self.closure.reader.part(iri).is_none()
-            && self.closure.reader.file(iri).is_none()
+            && self.description.reader.part(iri).is_none()
+            && self.description.reader.file(iri).is_none()
         {
             self.out.push(Statement::new(subject.clone(), owl::SAME_AS, Node::Iri(iri.to_owned())));
         }
-        let index = self.closure.index;
+        let index = self.description.index;
         for triple in index.triples(node) {
             let predicate = graph.term(triple.predicate).text();
-            if self.closure.is_ours(predicate) || self.is_class_of_ours(triple.object) {
+            if self.description.is_ours(predicate) || self.is_class_of_ours(triple.object) {
                 continue;
             }
             if subject == Node::Dataset {
@@ -386,12 +386,12 @@ impl<'g> Carrier<'g> {
     }
 
     fn is_class_of_ours(&self, object: TermId) -> bool {
-        matches!(self.closure.graph().term(object), TermRef::Iri(iri) if iri.starts_with(lodeseek::NAMESPACE))
+        matches!(self.description.graph().term(object), TermRef::Iri(iri) if iri.starts_with(lodeseek::NAMESPACE))
     }
 
     fn of_dataset(&mut self, predicate: &str, object: TermId, dataset: &Dataset) {
-        let graph = self.closure.graph();
-        let stored = self.closure.reader.is_stored();
+        let graph = self.description.graph();
+        let stored = self.description.reader.is_stored();
         match predicate {
             dcterms::IDENTIFIER => self.identifier(object, dataset),
             // `dct:source` is where we have the description from; its own sources are what it was derived from.
@@ -417,7 +417,7 @@ impl<'g> Carrier<'g> {
 
     /// Identifiers other than that by which the dataset is known here.
     fn identifier(&mut self, object: TermId, dataset: &Dataset) {
-        let term = self.closure.graph().term(object);
+        let term = self.description.graph().term(object);
         let text = term.text().trim();
         if let Some(node) = self.names.get(&object).filter(|_| !term.is_literal()) {
             self.out.push(Statement::new(Node::Dataset, adms::IDENTIFIER, node.clone()));
@@ -428,7 +428,7 @@ impl<'g> Carrier<'g> {
         let part = Node::Part(part_name("identifier", &[text]));
         let notation = match term.to_term() {
             Term::Literal(literal) => literal,
-            _ => Literal::new_typed_literal(text, NamedNode::new_unchecked(typed::ANY_URI)),
+            _ => Literal::new_typed_literal(text, NamedNode::new_unchecked(typed_fields::ANY_URI)),
         };
         self.out.push(Statement::new(Node::Dataset, adms::IDENTIFIER, part.clone()));
         self.out.push(Statement::new(part.clone(), rdf::TYPE, Node::Iri(adms::IDENTIFIER_CLASS.to_owned())));
@@ -438,9 +438,9 @@ impl<'g> Carrier<'g> {
     /// An agent who is no more than a text.
     fn agent_text(&mut self, predicate: &str, object: TermId) -> bool {
         let Some(agent) = self.agents.get(&object) else { return false };
-        let part = Node::Part(typed::agent_part(agent));
+        let part = Node::Part(typed_fields::agent_part(agent));
         self.out.push(Statement::new(Node::Dataset, predicate, part.clone()));
-        if let TermRef::Literal { lexical, kind: LiteralKind::Language(tag) } = self.closure.graph().term(object) {
+        if let TermRef::Literal { lexical, kind: LiteralKind::Language(tag) } = self.description.graph().term(object) {
             let name = Literal::new_language_tagged_literal_unchecked(lexical.trim(), tag);
             self.out.push(Statement::new(part, foaf::NAME, name));
         }
@@ -448,7 +448,7 @@ impl<'g> Carrier<'g> {
     }
 
     fn value(&self, predicate: &str, object: TermId) -> Option<Value> {
-        let term = self.closure.graph().term(object);
+        let term = self.description.graph().term(object);
         let is_place = PLACES.contains(&predicate);
         let is_address = is_place && matches!(term, TermRef::Iri(_));
         if let Some(node) = self.names.get(&object).filter(|_| !term.is_literal() && !is_address) {
@@ -456,7 +456,7 @@ impl<'g> Carrier<'g> {
         }
         Some(match term {
             TermRef::Blank(_) => return None, // too far off, which is reported
-            TermRef::Iri(iri) => match self.closure.reader.file(iri) {
+            TermRef::Iri(iri) => match self.description.reader.file(iri) {
                 Some(path) => Literal::from(path).into(),
                 None if predicate == dcat::MEDIA_TYPE => media_type(iri),
                 None => Node::Iri(iri.to_owned()).into(),
@@ -500,6 +500,6 @@ fn normal(predicate: &str, value: Value) -> Value {
 }
 
 fn media_type(text: &str) -> Value {
-    let name = typed::media_type_name(text);
-    if typed::is_media_type(name) { typed::media_type_iri(name) } else { iri_or_literal(text) }
+    let name = typed_fields::media_type_name(text);
+    if typed_fields::is_media_type(name) { typed_fields::media_type_iri(name) } else { iri_or_literal(text) }
 }

@@ -37,7 +37,7 @@ pub(super) fn read(path: &Path) -> Result<Catalog, CatalogError> {
             Ok(metadata) => catalog.datasets.push(Dataset::new(metadata)),
             Err(reason) => {
                 catalog.problems.push(format!("{}:{number}: {reason}", path.display()));
-                catalog.lost += 1;
+                catalog.unreadable_entries += 1;
             }
         }
     }

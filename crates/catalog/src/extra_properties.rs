@@ -39,10 +39,10 @@ const NAMES: &[&str] =
 impl Dataset {
     /// What the catalogue says of it beyond the typed fields: (name of a property, value), in a fixed order.
     #[must_use]
-    pub fn told(&self) -> Vec<(&'static str, String)> {
+    pub fn extra_properties(&self) -> Vec<(&'static str, String)> {
         let mut told = Vec::new();
         for (property, name) in PROPERTIES {
-            let values = self.said(&Node::Dataset, property).filter_map(|value| self.in_words(value));
+            let values = self.property_values(&Node::Dataset, property).filter_map(|value| self.in_words(value));
             let mut values: Vec<String> = values.filter(|value| !value.is_empty()).collect();
             values.sort();
             values.dedup();
@@ -51,9 +51,9 @@ impl Dataset {
         told
     }
 
-    pub(super) fn said<'d>(&'d self, node: &'d Node, property: &'d str) -> impl Iterator<Item = &'d Value> {
+    pub(super) fn property_values<'d>(&'d self, node: &'d Node, property: &'d str) -> impl Iterator<Item = &'d Value> {
         let is_asked = move |one: &&Statement| one.subject == *node && one.predicate == property;
-        self.further.iter().filter(is_asked).map(|one| &one.object)
+        self.extra_statements.iter().filter(is_asked).map(|one| &one.object)
     }
 
     fn in_words(&self, value: &Value) -> Option<String> {
@@ -68,7 +68,7 @@ impl Dataset {
     /// What a part is called; a period without a name is its two ends, and an address for mail stands behind a name.
     fn part_in_words(&self, part: &Node) -> Option<String> {
         let text = |property: &str| {
-            self.said(part, property).find_map(|value| match value {
+            self.property_values(part, property).find_map(|value| match value {
                 Value::Literal(literal) => Some(literal.value().trim().to_owned()),
                 Value::Node(Node::Iri(iri)) => Some(iri.clone()),
                 Value::Node(_) => None,
@@ -108,7 +108,7 @@ mod tests {
             (Node::Dataset, dcat::THEME, part("nameless").into()),
             (part("other"), dcat::VERSION, literal("of a part")),
         ] {
-            dataset.further.push(Statement { subject, predicate: property.to_owned(), object });
+            dataset.extra_statements.push(Statement { subject, predicate: property.to_owned(), object });
         }
         let expected = [
             ("Place", "http://e.org/place"),
@@ -116,6 +116,6 @@ mod tests {
             ("Frequency", "yearly"),
             ("Contact", "Ann (ann@e.org)"),
         ];
-        assert_eq!(dataset.told(), expected.map(|(name, value)| (name, value.to_owned())));
+        assert_eq!(dataset.extra_properties(), expected.map(|(name, value)| (name, value.to_owned())));
     }
 }

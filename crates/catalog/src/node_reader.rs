@@ -1,0 +1,95 @@
+//! Reads one node of an RDF graph: its texts, values, parts and IRI. Readers of datasets build on it.
+
+use super::Text;
+use lodeseek_rdf::vocab::owl;
+use lodeseek_rdf::{LiteralKind, TermId, TermRef, TripleGraph};
+use rustc_hash::FxHashSet;
+
+/// Stands for the catalogue's folder while IRIs are resolved; what leaves it leaves the folder.
+pub(super) const FOLDER: &str = "file:///catalog-folder/";
+
+/// One node's description.
+#[derive(Clone, Copy)]
+pub(super) struct NodeReader<'g> {
+    pub(super) graph: &'g TripleGraph,
+    pub(super) node: TermId,
+    /// The dataset's own IRI where the description is one of ours: nodes under it are its parts.
+    pub(super) home: Option<&'g str>,
+}
+
+impl<'g> NodeReader<'g> {
+    pub(super) fn at(&self, node: TermId) -> Self {
+        Self { node, ..*self }
+    }
+
+    pub(super) fn is_stored(&self) -> bool {
+        self.home.is_some()
+    }
+
+    /// The name of the part that an IRI of ours names.
+    pub(super) fn part<'a>(&self, iri: &'a str) -> Option<&'a str> {
+        iri.strip_prefix(self.home?)?.strip_prefix('#')
+    }
+
+    /// The path of a file beside the catalogue that an IRI names.
+    pub(super) fn file(&self, iri: &str) -> Option<String> {
+        let path = iri.strip_prefix(FOLDER)?;
+        Some(super::iris::decode_segment(path).unwrap_or_else(|| path.to_owned()))
+    }
+
+    pub(super) fn objects<'a>(&'a self, property: &str) -> impl Iterator<Item = TermId> + use<'a, 'g> {
+        let property = self.graph.iri(property);
+        let triples = self.graph.subject_triples(self.node);
+        triples.iter().filter(move |triple| Some(triple.predicate) == property).map(|triple| triple.object)
+    }
+
+    pub(super) fn texts(&self, properties: &[&str]) -> Vec<Text> {
+        let (mut texts, mut seen) = (Vec::new(), FxHashSet::default());
+        for property in properties {
+            for object in self.objects(property) {
+                let TermRef::Literal { lexical, kind } = self.graph.term(object) else { continue };
+                let language = match kind {
+                    LiteralKind::Language(tag) => Some(tag.to_owned()),
+                    _ => None,
+                };
+                let text = Text { value: lexical.trim().to_owned(), language };
+                if !text.value.is_empty() && seen.insert(text.clone()) {
+                    texts.push(text);
+                }
+            }
+        }
+        texts
+    }
+
+    pub(super) fn value(&self, properties: &[&str]) -> Option<String> {
+        let objects = properties.iter().flat_map(|property| self.objects(property));
+        let texts = objects.filter_map(|object| match self.graph.term(object) {
+            TermRef::Blank(_) => None,
+            TermRef::Iri(iri) if self.part(iri).is_some() => self.at(object).web_iri(),
+            term => Some(term.text().trim().to_owned()),
+        });
+        let mut texts = texts.filter(|text| !text.is_empty());
+        texts.next()
+    }
+
+    pub(super) fn parts<'a>(&'a self, property: &str) -> impl Iterator<Item = NodeReader<'g>> + use<'a, 'g> {
+        self.objects(property).map(|node| self.at(node))
+    }
+
+    /// The IRI that the node has on the web: its own, or that of the thing it is a part for.
+    pub(super) fn web_iri(&self) -> Option<String> {
+        let TermRef::Iri(iri) = self.graph.term(self.node) else { return None };
+        match (self.part(iri), self.file(iri)) {
+            (Some(_), _) => {
+                let same = self.objects(owl::SAME_AS).map(|object| self.graph.term(object).text());
+                same.filter(|iri| self.part(iri).is_none()).map(str::to_owned).next()
+            }
+            (None, Some(_)) => None,
+            (None, None) => Some(iri.to_owned()),
+        }
+    }
+
+    pub(super) fn number(&self, property: &str) -> Option<u64> {
+        self.value(&[property])?.parse().ok()
+    }
+}
