@@ -170,7 +170,7 @@ fn ranked_by_home(
     let mut runs = Vec::new();
     for &kind in &arguments.models {
         for fields in FieldSet::ALL {
-            let model = kind.model(LengthMode::Exact).only(&|field| fields.holds(field));
+            let model = kind.model(LengthMode::Exact).restricted_to(&|field| fields.contains(field));
             searcher = searcher.with_model(model);
             let mut run = Run::new(fields.tag(kind));
             for topic in topics.0.iter().filter(|topic| qrels.has(&topic.id)) {

@@ -7,7 +7,7 @@ use lodeseek_engine::{
     EncodingOptions, EncodingReport, IndexOptions, IndexProgress, IndexReport, Indexer, encode_by, index_folder,
     vectors_folder, vectors_of,
 };
-use lodeseek_index::vectors::{self, Listed, Precision};
+use lodeseek_index::vectors::{self, StoredVectors, Precision};
 use lodeseek_index::{AnalysisKind, Index, IndexError};
 use lodeseek_rerank::Encoder;
 use lodeseek_snippet::{Method, TripleBudget};
@@ -166,14 +166,14 @@ fn encode_all(home: &Path, encoders: &[Box<dyn Encoder>], precision: Precision) 
 /// Removes all vectors of a model by its name, whatever its fingerprint was.
 fn forget(home: &Path, name: &str) -> anyhow::Result<()> {
     let listed = vectors::list(&vectors_folder(home))?;
-    let of_name = |one: &&Listed| {
+    let of_name = |one: &&StoredVectors| {
         let of_model = one.description.as_ref().is_ok_and(|description| description.model == name);
         of_model || one.folder.file_name().is_some_and(|folder| folder == name)
     };
-    let found: Vec<&Listed> = listed.iter().filter(of_name).collect();
+    let found: Vec<&StoredVectors> = listed.iter().filter(of_name).collect();
     anyhow::ensure!(!found.is_empty(), "there are no vectors of a model named {name:?}");
     for one in found {
-        vectors::forget(one)?;
+        vectors::delete(one)?;
         writeln!(io::stderr().lock(), "the vectors of {name} are removed ({:.1} MB)", one.bytes as f64 / 1e6)?;
     }
     Ok(())
@@ -181,8 +181,8 @@ fn forget(home: &Path, name: &str) -> anyhow::Result<()> {
 
 /// The vectors there are, and how many datasets are without: those of a model that is no longer used lie there until they
 /// are forgotten.
-fn write_vectors(out: &mut impl Write, listed: &[(Listed, usize)]) -> io::Result<()> {
-    for (Listed { description, folder, bytes }, missing) in listed {
+fn write_vectors(out: &mut impl Write, listed: &[(StoredVectors, usize)]) -> io::Result<()> {
+    for (StoredVectors { description, folder, bytes }, missing) in listed {
         let what = match description {
             Ok(known) => format!("of {}, {} columns of {}", known.model, known.columns, known.precision),
             Err(error) => format!("at {}: {error}", folder.display()),

@@ -6,7 +6,7 @@ use lodeseek_snippet::Method;
 /// Reads the name of one of these methods.
 fn parser(methods: impl IntoIterator<Item = Method>) -> impl TypedValueParser<Value = Method> {
     let value = |method: Method| {
-        PossibleValue::new(method.name()).help(method.about()).aliases(method.aliases().iter().copied())
+        PossibleValue::new(method.name()).help(method.description()).aliases(method.aliases().iter().copied())
     };
     let values: Vec<PossibleValue> = methods.into_iter().map(value).collect();
     PossibleValuesParser::new(values).try_map(|name| name.parse::<Method>())

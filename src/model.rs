@@ -24,8 +24,8 @@ impl ModelArguments {
     /// The model asked for.
     pub(super) fn model(&self) -> anyhow::Result<Box<dyn SparseModel>> {
         let model = self.model.model(self.lengths);
-        let model = self.weights.map_or_else(|| model.only(&|_| true), |weights| model.with_weights(weights));
-        let model = model.only(&|field| self.fields.holds(field));
+        let model = self.weights.map_or_else(|| model.restricted_to(&|_| true), |weights| model.with_weights(weights));
+        let model = model.restricted_to(&|field| self.fields.contains(field));
         anyhow::ensure!(
             model.weights().fields().next().is_some(),
             "no field is left: the weights are 0 for all {} fields",

@@ -12,8 +12,8 @@ use lodeseek_profile::Patterns;
 use lodeseek_rdf::dump::{DumpReader, Outcome};
 use lodeseek_rdf::{RdfSyntax, TripleGraph, TripleGraphBuilder, TripleSink};
 use lodeseek_snippet::metrics::Report;
-use lodeseek_snippet::sample::Survey;
-use lodeseek_snippet::{Deadline, LabelledTerm, LabelledTriple, Method, TripleBudget, draw_file};
+use lodeseek_snippet::sample::CountingPass;
+use lodeseek_snippet::{Deadline, LabelledTerm, LabelledTriple, Method, TripleBudget, draw_document};
 use lodeseek_store::{Access, Store};
 use oxsdatatypes::DateTime;
 use std::io::{self, Write};
@@ -136,19 +136,19 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let source = Source::of(home, arguments, request.method)?;
     let started = Instant::now();
     let passed = || arguments.deadline.is_some_and(|limit| started.elapsed() >= Duration::from_millis(limit));
-    let made = source.make(&request, Deadline::when(&passed))?;
+    let made = source.make(&request, Deadline::new(&passed))?;
     let time = started.elapsed();
     let (content, snippet) = made.parts();
     if let Some(syntax) = arguments.rdf {
         io::stdout().lock().write_all(&rdf(home, arguments, &request, &made, syntax.into())?)?;
     } else if let Some(file) = &arguments.svg {
         let triples: Vec<LabelledTriple> = snippet.triples.iter().map(|shown| shown.triple.clone()).collect();
-        write_drawing(file.as_deref(), &draw_file(&triples, made.title(&arguments.target)))?;
+        write_drawing(file.as_deref(), &draw_document(&triples, made.title(&arguments.target)))?;
     } else {
         write_triples(&mut io::stdout().lock(), snippet)?;
     }
     if arguments.metrics {
-        let report = Report::of(content.graph(), content.profile(), &Patterns::new(content.graph()), &snippet.snippet);
+        let report = Report::new(content.graph(), content.profile(), &Patterns::new(content.graph()), &snippet.snippet);
         writeln!(io::stderr(), "{report}")?;
     }
     write_note(&mut io::stderr().lock(), content.graph(), snippet, time)?;
@@ -217,10 +217,10 @@ pub(super) fn read_file(target: &str) -> anyhow::Result<TripleGraph> {
 fn sample_file(target: &str, triples: usize, method: Method) -> anyhow::Result<Content> {
     let illusnip = [Method::IlluSnip, Method::IlluSnipMax, Method::IlluSnipBasic];
     anyhow::ensure!(illusnip.contains(&method), "--sample goes with illusnip and its variants, not with {method}");
-    let mut survey = Survey::new(triples);
+    let mut survey = CountingPass::new(triples);
     let failed = read_into(target, &mut survey)?;
     let mut sampling = survey.finish();
-    if sampling.wants_reading() {
+    if sampling.needs_second_pass() {
         read_quietly(target, &mut sampling);
     }
     let sample = sampling.finish();

@@ -56,7 +56,7 @@ impl Tantivy {
             for field in Field::ALL {
                 let text = self.searcher.schema().get_field(field.name())?;
                 let term = TermQuery::new(Term::from_field_text(text, &term.text), IndexRecordOption::WithFreqs);
-                let boost = (said as f64 * weights.of(field)) as f32;
+                let boost = (said as f64 * weights.weight(field)) as f32;
                 clauses.push((Occur::Should, Box::new(BoostQuery::new(Box::new(term), boost))));
             }
         }

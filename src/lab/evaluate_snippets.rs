@@ -1,4 +1,4 @@
-//! `lodeseek evaluate-snippets`: what each method's snippets are worth, and what they cost.
+//! `lodeseek evaluate-snippets`: measures the quality and the run time of each method's snippets.
 
 mod plot;
 mod table;
@@ -13,7 +13,7 @@ use lodeseek_eval::{MinimumGrade, Qrels, Topics};
 use lodeseek_index::{Analysis, AnalyzedQuery, Index};
 use lodeseek_profile::{Patterns, Profile};
 use lodeseek_rdf::TripleGraph;
-use lodeseek_snippet::metrics::{Need, Reference, Report};
+use lodeseek_snippet::metrics::{InformationNeed, Reference, Report};
 use lodeseek_snippet::{Method, MethodOptions, SnippetExtractor, TripleBudget};
 use lodeseek_store::{Access, Entry, Store};
 use serde::Serialize;
@@ -25,29 +25,29 @@ use std::time::{Duration, Instant};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
-    /// The methods; by default all but illusnip-basic, which nothing bounds.
+    /// Method to measure; may be repeated. Default: all except illusnip-basic, whose run time is unbounded.
     #[arg(long = "method", value_parser = crate::method::any(), value_name = "METHOD")]
     methods: Vec<Method>,
-    /// The most triples of a snippet.
+    /// Maximum number of triples of a snippet.
     #[arg(short = 'k', long, value_name = "N", default_value_t = TripleBudget::default().0)]
     budget: usize,
-    /// Measure this many datasets, drawn by the seed; all by default.
+    /// Number of datasets to measure, drawn at random with --seed. Default: all datasets.
     #[arg(long, value_name = "N")]
     sample: Option<usize>,
-    /// What draws the sample.
+    /// Seed of --sample. The same seed draws the same datasets, whatever else the collection contains.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Queries, one a line: id, tab, text. Each is asked of the datasets judged relevant to it, and other datasets are
-    /// left out. Without them a dataset's title is its query.
+    /// Queries, one a line: id, tab, text. Each query is used for the datasets judged relevant to it; other datasets
+    /// are skipped. Default: the title of a dataset is its query.
     #[arg(long, value_name = "FILE", requires = "qrels")]
     queries: Option<PathBuf>,
-    /// Relevance judgements, as TREC has them.
+    /// Relevance judgements in TREC format: topic, iteration, dataset, grade.
     #[arg(long, value_name = "FILE", requires = "queries")]
     qrels: Option<PathBuf>,
-    /// How the measures are written.
+    /// Format of the measures on stdout.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     format: table::Format,
-    /// Draw the measures as SVG too.
+    /// Also write the measures as an SVG chart to this file.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 }
@@ -59,22 +59,22 @@ impl Arguments {
     }
 }
 
-/// What one method's snippets were worth over all datasets.
+/// Means of one method over all datasets.
 #[derive(Clone, Debug, Serialize)]
 struct Row {
     method: String,
-    /// Snippets made: one a dataset, or one a dataset and query for methods that take queries.
+    /// Number of snippets: one for each dataset, or one for each dataset and query if the method uses queries.
     snippets: usize,
-    /// Datasets with triples for which some snippet was empty.
+    /// Number of datasets with triples and at least one empty snippet.
     failures: usize,
-    /// Means over datasets, by [`Report::NAMES`]; of those datasets that have the measure.
+    /// Means by [`Report::NAMES`], over the datasets that have the measure.
     means: BTreeMap<&'static str, f64>,
     triples: f64,
     milliseconds: f64,
     p95_milliseconds: f64,
 }
 
-/// What is measured of one method, a value a dataset.
+/// Measurements of one method, one value for each dataset.
 struct Measured {
     method: Method,
     name: &'static str,
@@ -117,7 +117,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     Ok(if entries.is_empty() { Done::Nothing } else { Done::Something })
 }
 
-/// Every method on one dataset.
+/// Measures every method on one dataset.
 fn measure(
     graph: &TripleGraph,
     texts: &[&str],
@@ -133,8 +133,8 @@ fn measure(
     let queries: Vec<AnalyzedQuery> = texts.iter().map(|text| AnalyzedQuery::new(text, analysis)).collect();
     let matches: Vec<_> =
         queries.iter().map(|query| QueryTerms::new(&query.distinct, analysis).matches(graph)).collect();
-    let needs: Vec<Need<'_>> =
-        queries.iter().zip(&matches).map(|(query, matches)| Need::of(graph, matches, &query.sequence)).collect();
+    let needs: Vec<InformationNeed<'_>> =
+        queries.iter().zip(&matches).map(|(query, matches)| InformationNeed::new(graph, matches, &query.sequence)).collect();
     for one in measured {
         let (mut reports, mut empty) = (Vec::new(), false);
         let mut snippet = None;
@@ -156,7 +156,7 @@ fn measure(
     Ok(())
 }
 
-/// The extractor of a method, for the terms of a query where it takes one.
+/// Returns the extractor of a method. Some extractors use the terms of a query.
 fn extractor<'t>(method: Method, terms: &'t QueryTerms<'_>) -> anyhow::Result<Box<dyn SnippetExtractor + 't>> {
     Ok(method.extractor(&MethodOptions { keywords: Some(terms), ..MethodOptions::default() })?)
 }
@@ -186,7 +186,7 @@ impl Measured {
     }
 }
 
-/// By nearest rank.
+/// Returns a percentile by the nearest-rank method.
 fn percentile(sorted: &[f64], percent: usize) -> f64 {
     let rank = (sorted.len() * percent).div_ceil(100);
     sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
@@ -197,7 +197,7 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     (count > 0).then(|| sum / count as f64)
 }
 
-/// What is asked of which dataset.
+/// Queries of each dataset.
 enum Queries {
     Titles,
     Relevant { topics: Topics, of: BTreeMap<String, Vec<usize>> },
@@ -227,7 +227,7 @@ impl Queries {
         }
     }
 
-    /// The datasets that are asked something, or the sample of them.
+    /// Selects the datasets with queries, or a sample of them.
     fn entries(&self, entries: Vec<Entry>, arguments: &Arguments) -> Vec<Entry> {
         let mut asked: Vec<Entry> =
             entries.into_iter().filter(|entry| !self.of(&entry.dataset.metadata).is_empty()).collect();
@@ -239,7 +239,7 @@ impl Queries {
     }
 }
 
-/// What decides whether a dataset is drawn: the same for the same seed, whatever else is in the collection.
+/// Returns the sort key of a dataset in the sample. It depends only on the seed and the dataset.
 fn lot(seed: u64, id: &DatasetId) -> [u8; 32] {
     Sha256::digest(format!("{seed} {id}")).into()
 }

@@ -6,7 +6,7 @@ use lodeseek_engine::{BrowseRequest, SearchRequest};
 use lodeseek_index::document::{Field, FieldedDocument};
 use lodeseek_index::sparse::{Fsdm, LengthMode, ModelKind, SparseModel, rank, rank_selected};
 use lodeseek_index::{
-    Analysis, AnalyzedQuery, Facet, FacetCounts, Facts, Filter, Index, IndexDocument, IndexWriter, Numbers, Snapshot,
+    Analysis, AnalyzedQuery, Facet, FacetCounts, Facts, Filter, Index, IndexDocument, IndexWriter, NumericFacts, Snapshot,
 };
 use lodeseek_ranking::Ranking;
 use proptest::prelude::*;
@@ -37,7 +37,7 @@ impl Document {
             values.iter().map(move |&value| (facet, Self::value(value))).collect::<Vec<_>>()
         };
         Facts {
-            numbers: Numbers { year: self.year, uses: self.year.map(|year| year as u64 % 7), variants: 2 },
+            numbers: NumericFacts { year: self.year, uses: self.year.map(|year| year as u64 % 7), variants: 2 },
             values: FACETS.into_iter().zip(&self.values).flat_map(of).collect(),
         }
     }
@@ -52,7 +52,7 @@ impl Document {
     }
 
     fn has_value(&self, filter: &Filter, facet: usize) -> bool {
-        let wanted: Vec<String> = filter.of(FACETS[facet]).map(|value| folded(FACETS[facet], value)).collect();
+        let wanted: Vec<String> = filter.values_of(FACETS[facet]).map(|value| folded(FACETS[facet], value)).collect();
         wanted.is_empty() || self.folded(facet).iter().any(|value| wanted.contains(value))
     }
 
@@ -169,14 +169,14 @@ proptest! {
         };
         let everything = rank(model.as_ref(), &query, &snapshot, 100).expect("ranked");
         let expected = filtered(&everything.ranking, &documents, &filter);
-        let passing = snapshot.passing(&filter).expect("decided");
+        let passing = snapshot.filtered_docs(&filter).expect("decided");
         prop_assert_eq!(passing.is_none(), filter.is_empty());
         let mut passing = passing.as_ref();
         let ranked = rank_selected(model.as_ref(), &query, &snapshot, depth, &mut passing).expect("ranked");
         prop_assert_eq!(ranked.total, expected.len());
         prop_assert_eq!(&ranked.ranking, &expected.clone().cut(depth));
 
-        let mut counting = snapshot.counting(passing).expect("counting");
+        let mut counting = snapshot.facet_counter(passing).expect("counting");
         let counted_too = rank_selected(model.as_ref(), &query, &snapshot, depth, &mut counting).expect("ranked");
         prop_assert_eq!((counted_too.total, &counted_too.ranking), (ranked.total, &ranked.ranking));
         let found: Vec<&Document> = everything.ranking.iter().map(|scored| &documents[scored.id.as_str()]).collect();
@@ -184,7 +184,7 @@ proptest! {
         prop_assert_eq!(as_counts(&counts), counted(&found, &filter));
         for one in &counts.facets {
             let chosen = one.values.iter().filter(|value| value.chosen).map(|value| folded(one.facet, &value.value));
-            prop_assert_eq!(chosen.collect::<BTreeSet<_>>(), filter.of(one.facet).map(|value| folded(one.facet, value)).collect());
+            prop_assert_eq!(chosen.collect::<BTreeSet<_>>(), filter.values_of(one.facet).map(|value| folded(one.facet, value)).collect());
         }
         // Without words: all that pass, by year and then id.
         let mut listed: Vec<(Reverse<Option<i32>>, &str)> = documents
@@ -193,7 +193,7 @@ proptest! {
             .map(|(name, document)| (Reverse(document.year), name.as_str()))
             .collect();
         listed.sort_unstable();
-        let mut counting = snapshot.counting(passing).expect("counting");
+        let mut counting = snapshot.facet_counter(passing).expect("counting");
         let (newest, total) = snapshot.newest(passing, listed_depth, |address| counting.add(address));
         prop_assert_eq!(total, listed.len());
         let ids: Vec<DatasetId> = newest.into_iter().map(|address| snapshot.id(address).expect("an id")).collect();
@@ -202,7 +202,7 @@ proptest! {
         let living: Vec<&Document> = documents.values().collect();
         prop_assert_eq!(as_counts(&counting.finish(&filter, usize::MAX)), counted(&living, &filter));
         for (name, document) in &documents {
-            let numbers = snapshot.numbers(&DatasetId::new(name.as_str()).expect("an id")).expect("read");
+            let numbers = snapshot.numeric_facts(&DatasetId::new(name.as_str()).expect("an id")).expect("read");
             prop_assert_eq!(numbers, Some(document.facts().numbers));
         }
     }
@@ -222,8 +222,8 @@ fn values_are_shown_as_most_write_them() {
     let snapshot = snapshot(&write(&documents, 1, &[]));
     let filter = Filter::default().with(Facet::Task, "V4").with(Facet::Task, "nothing");
     let query = AnalyzedQuery::new("w0", &Analysis::default());
-    let passing = snapshot.passing(&filter).expect("decided");
-    let mut counting = snapshot.counting(passing.as_ref()).expect("counting");
+    let passing = snapshot.filtered_docs(&filter).expect("decided");
+    let mut counting = snapshot.facet_counter(passing.as_ref()).expect("counting");
     let model = ModelKind::Bm25.model(LengthMode::Exact);
     assert_eq!(rank_selected(model.as_ref(), &query, &snapshot, 9, &mut counting).expect("ranked").total, 1);
     let counts = counting.finish(&filter, 2);
@@ -261,9 +261,9 @@ fn a_search_keeps_to_its_filter() {
 fn numbers_are_those_of_the_catalogue() {
     let home = pwc();
     let numbers = |id: &str| home.searcher().numbers(&DatasetId::new(id).expect("an id")).expect("read");
-    let harbour = Numbers { year: Some(2016), uses: Some(1204), variants: 4 };
+    let harbour = NumericFacts { year: Some(2016), uses: Some(1204), variants: 4 };
     assert_eq!(numbers("Harbour_Scenes"), Some(harbour));
-    assert_eq!(numbers("Gull_Sounds"), Some(Numbers { year: None, uses: Some(0), variants: 0 }));
+    assert_eq!(numbers("Gull_Sounds"), Some(NumericFacts { year: None, uses: Some(0), variants: 0 }));
     assert_eq!(numbers("none"), None);
 }
 

@@ -5,7 +5,7 @@ use lodeseek_index::document::{Field, FieldedDocument};
 use lodeseek_index::sparse::{Bm25, FieldWeights, Fsdm, LengthMode, Lmd, ModelKind, SparseModel, TfIdf, rank};
 use lodeseek_index::{
     Analysis, AnalysisKind, AnalyzedQuery, CollectionStatistics, DocumentStatistics, FieldStatistics, Index,
-    IndexDocument, IndexError, IndexWriter, PairFrequencies, QueryTerm, Snapshot, TermStatistics, Wanted,
+    IndexDocument, IndexError, IndexWriter, PairFrequencies, QueryTerm, Snapshot, TermStatistics, StatisticsLevel,
 };
 use lodeseek_ranking::{Ranking, Scored};
 use proptest::prelude::*;
@@ -92,7 +92,7 @@ fn explanations_hold_lucenes_numbers() {
     let explained = |model: &dyn SparseModel| {
         let ranked = rank(model, &query, &snapshot, 1).expect("ranked");
         let address = ranked.address(&id("0")).expect("ranked first");
-        let counts = snapshot.counts(&query, &model.fields(), &[address], model.wanted()).expect("counted");
+        let counts = snapshot.document_statistics(&query, &model.fields(), &[address], model.statistics_level()).expect("counted");
         model.explain(&query, &counts[0], &ranked.collection).to_string()
     };
     let lengths = LengthMode::LuceneByte;
@@ -268,14 +268,14 @@ proptest! {
             prop_assert_eq!(ranked.total, expected.len());
             prop_assert_eq!(ranked.ranking, expected.clone().cut(depth));
         }
-        let held = snapshot.statistics(&query, &Field::ALL, Wanted::Occurrences).expect("counted");
+        let held = snapshot.collection_statistics(&query, &Field::ALL, StatisticsLevel::Occurrences).expect("counted");
         prop_assert_eq!(&held, &collection_of(&documents, &groups));
-        let occurring = snapshot.occurring(&query, &Field::ALL).expect("looked up");
+        let occurring = snapshot.without_absent_tokens(&query, &Field::ALL).expect("looked up");
         let seen: Vec<Vec<usize>> = groups.iter().map(|group| seen_of(&documents, group)).collect();
         for ((term, group), seen) in occurring.distinct.iter().zip(&groups).zip(seen) {
             prop_assert_eq!(term.alternatives.len(), if group.len() == 1 { 1 } else { seen.len() });
         }
-        prop_assert_eq!(snapshot.statistics(&occurring, &Field::ALL, Wanted::Occurrences).expect("counted"), held);
+        prop_assert_eq!(snapshot.collection_statistics(&occurring, &Field::ALL, StatisticsLevel::Occurrences).expect("counted"), held);
     }
 }
 

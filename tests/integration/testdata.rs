@@ -7,7 +7,8 @@ use lodeseek_eval::{Metric, Qrels, mean};
 use lodeseek_index::document::Field;
 use lodeseek_index::sparse::{LengthMode, ModelKind};
 use lodeseek_rdf::dump::Outcome;
-use lodeseek_store::{Answer, DatasetOutcome, LoadReport, QueryRequest, SparqlError, SparqlLimits, evaluate};
+use lodeseek_sparql::{Answer, QueryRequest, SparqlError, SparqlLimits};
+use lodeseek_store::{DatasetOutcome, LoadReport};
 use oxrdf::{NamedNode, Term};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -83,7 +84,7 @@ fn packed_files_show_their_layers() {
 /// Mean nDCG@10 over the judged queries, with the fields that pass.
 fn quality(home: &Home, passes: fn(Field) -> bool) -> f64 {
     let qrels = Qrels::read(&testdata("qrels.txt")).expect("judgements");
-    let model = ModelKind::Bm25.model(LengthMode::Exact).only(&passes);
+    let model = ModelKind::Bm25.model(LengthMode::Exact).restricted_to(&passes);
     let searcher = home.searcher().with_model(model);
     let value =
         |(id, text): &(String, String)| Metric::ndcg(10).of(&qrels, id, &searcher.rank(text, 10).expect("ranked"));
@@ -499,7 +500,7 @@ fn a_datasets_iri_stands_for_its_graph() {
     let node = |text: &str| NamedNode::new(text.trim_matches(['<', '>'])).expect("an IRI");
     let query = format!("SELECT (COUNT(*) AS ?n) FROM {stops} {{ ?s ?p ?o }}");
     let request = QueryRequest { query, default_graphs: vec![node(&trees)], ..QueryRequest::default() };
-    let Ok(Answer::Solutions { rows, .. }) = evaluate(&home.store, &request, &limits()) else { panic!("no answer") };
+    let Ok(Answer::Solutions { rows, .. }) = home.queries.evaluate(&request, &limits()) else { panic!("no answer") };
     assert_eq!(rows[0][0], Some(oxrdf::Literal::from(105).into()), "the request's graphs win over FROM");
 }
 
@@ -507,7 +508,7 @@ fn a_datasets_iri_stands_for_its_graph() {
 fn queries_are_bounded() {
     let home = Home::of(&testdata("catalog.ttl"));
     let evaluate = |query: &str, limits: &SparqlLimits| {
-        evaluate(&home.store, &QueryRequest { query: query.to_owned(), ..QueryRequest::default() }, limits)
+        home.queries.evaluate(&QueryRequest { query: query.to_owned(), ..QueryRequest::default() }, limits)
     };
     let few = SparqlLimits { rows: 5, ..limits() };
     for (query, cut) in [

@@ -57,8 +57,8 @@ impl Searcher {
     /// cards of those shown.
     pub fn browse(&self, request: &BrowseRequest) -> Result<Listing, EngineError> {
         let snapshot = self.snapshot()?;
-        let passing = snapshot.passing(&request.filter)?;
-        let mut counting = snapshot.counting(passing.as_ref())?;
+        let passing = snapshot.filtered_docs(&request.filter)?;
+        let mut counting = snapshot.facet_counter(passing.as_ref())?;
         let folding = self.folding_of(request.duplicates)?;
         let end = request.skip.saturating_add(request.depth);
         // One more tells whether there are more, and of those at most the surplus is folded away.

@@ -5,7 +5,7 @@ use super::{EngineError, vectors_folder};
 use lodeseek_catalog::DatasetId;
 use lodeseek_index::document::CompactDocument;
 use lodeseek_index::vectors::{Precision, Rows, Vectors, VectorsSnapshot, model_folder};
-use lodeseek_index::{Passing, Snapshot};
+use lodeseek_index::{FilteredDocs, Snapshot};
 use lodeseek_rerank::{Combination, Encoder, Granularity, Matrix, Passage, Query, colbert, dpr};
 use lru::LruCache;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -97,7 +97,7 @@ fn is_current(id: &DatasetId, vectors: &VectorsSnapshot, index: &Snapshot) -> Re
 #[derive(Clone, Copy)]
 pub(super) struct Among<'s> {
     pub(super) snapshot: &'s Snapshot,
-    pub(super) passing: Option<&'s Passing>,
+    pub(super) passing: Option<&'s FilteredDocs>,
 }
 
 /// A query's vectors, and those it is compared with: as they were when it was asked.
@@ -454,9 +454,9 @@ fn best_passing(
     scored: Vec<Near<'_>>,
     depth: usize,
     index: &Snapshot,
-    passing: &Passing,
+    passing: &FilteredDocs,
 ) -> Result<Vec<DatasetId>, EngineError> {
-    if let Some(few) = index.few_passing(passing, depth.saturating_mul(scored.len()).isqrt())? {
+    if let Some(few) = index.ids_if_few(passing, depth.saturating_mul(scored.len()).isqrt())? {
         let few: FxHashSet<DatasetId> = few.into_iter().collect();
         return Ok(best(scored.into_iter().filter(|near| few.contains(near.id)).collect(), depth));
     }
@@ -464,7 +464,7 @@ fn best_passing(
     while best.len() < depth
         && let Some(near) = waiting.pop()
     {
-        if index.address(near.id)?.is_some_and(|address| passing.holds(address)) {
+        if index.address(near.id)?.is_some_and(|address| passing.contains(address)) {
             best.push(near.id.clone());
         }
     }

@@ -4,7 +4,7 @@ use super::{EngineError, index_folder, vectors_folder};
 use lodeseek_catalog::DatasetId;
 use lodeseek_index::document::CompactDocument;
 use lodeseek_index::vectors::{
-    self, Description, Listed, Precision, Rows, Vectors, VectorsSnapshot, VectorsWriter, model_folder,
+    self, Description, StoredVectors, Precision, Rows, Vectors, VectorsSnapshot, VectorsWriter, model_folder,
 };
 use lodeseek_index::{Index, Snapshot};
 use lodeseek_rerank::{Encoder, Granularity, Matrix, Passage, Similarity, dpr};
@@ -188,13 +188,13 @@ impl<'e> Work<'e> {
 }
 
 /// The vectors of a home, each with the number of datasets of the index that have none of the texts they have now.
-pub fn vectors_of(home: &Path) -> Result<Vec<(Listed, usize)>, EngineError> {
+pub fn vectors_of(home: &Path) -> Result<Vec<(StoredVectors, usize)>, EngineError> {
     let listed = vectors::list(&vectors_folder(home))?;
     if listed.is_empty() {
         return Ok(Vec::new());
     }
     // Vectors that cannot be read are of no use to any dataset.
-    let read = |one: &Listed| {
+    let read = |one: &StoredVectors| {
         let description = one.description.as_ref().ok()?;
         Vectors::open(&one.folder, &description.fingerprint).ok()?.snapshot().ok()
     };

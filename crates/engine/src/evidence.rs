@@ -27,7 +27,7 @@ pub(super) fn find(
     weights: &[f64],
     limit: usize,
 ) -> Vec<Evidence> {
-    let cover = KeywordCover::new(matches).with_weights(weights.to_vec()).filled();
+    let cover = KeywordCover::new(matches).with_weights(weights.to_vec()).with_filling();
     let found = cover.extract(graph, &Profile::default(), TripleBudget(limit)).triples;
     let held = |&triple| matches.triple(triple).places().map(|place| terms[place].clone()).collect();
     let labelled = label_all(graph, &found, languages);

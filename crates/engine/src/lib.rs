@@ -4,6 +4,7 @@
 mod browse;
 mod card;
 mod content;
+mod dataset_triples;
 mod dense;
 mod duplicates;
 mod encoding;
@@ -13,7 +14,9 @@ mod features;
 mod federation;
 mod indexer;
 mod quality;
+mod quality_json;
 mod rerank;
+mod search_json;
 mod searcher;
 mod service;
 mod similar;
@@ -26,6 +29,7 @@ mod update;
 pub use browse::{BrowseRequest, Listed, Listing};
 pub use card::{CARD_LANGUAGES, Card};
 pub use content::Content;
+pub use dataset_triples::dataset_triples;
 pub use dense::{DenseMatch, PartKind, PartShare};
 pub use duplicates::{Other, OtherEdition, Related, Shown};
 pub use encoding::{EncodingOptions, EncodingProgress, EncodingReport, encode, encode_by, passages, vectors_of};
@@ -34,7 +38,9 @@ pub use facts::{facet_label, facet_value};
 pub use federation::Federation;
 pub use indexer::{IndexOptions, IndexProgress, IndexReport, Indexer, StageTimes};
 pub use quality::{distribution_addresses, quality_of, quality_of_all};
+pub use quality_json::{MAX_PUBLISHERS, WORST_DATASETS, assessment_json, overview_json};
 pub use rerank::{Components, EncoderSummary, RerankError, RerankOptions, RerankSummary, Reranker, WeightedFusion};
+pub use search_json::hit_json;
 pub use searcher::{FieldMatch, Hit, OTHERS, SearchRequest, SearchResponse, Searcher, SnippetKind};
 pub use service::SearchService;
 pub use similar::{Clause, Example, Likeness, Shared, SimilarDataset, SimilarDatasets, SimilarityPart};
@@ -46,7 +52,7 @@ pub use update::{UpdateReport, Updater};
 pub use lodeseek_profile::{Schema, SchemaEdge, SchemaNode};
 
 pub use lodeseek_index::{
-    AnalysisKind, Facet, FacetCounts, FacetValues, Filter, Numbers, ParseFacetError, ValueCount, Years,
+    AnalysisKind, Facet, FacetCounts, FacetValues, Filter, NumericFacts, ParseFacetError, ValueCount, YearCounts,
 };
 
 use lodeseek_index::IndexError;

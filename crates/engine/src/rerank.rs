@@ -38,7 +38,7 @@ pub struct RerankOptions {
     /// for found. Scores of different models do not compare: take what the irrelevant datasets of judged queries rarely
     /// exceed. Default: none.
     pub floors: Vec<f64>,
-    /// What is added to a dataset's score for every power of e in 1 + its [popularity](lodeseek_index::Numbers::popularity).
+    /// What is added to a dataset's score for every power of e in 1 + its [popularity](lodeseek_index::NumericFacts::popularity).
     /// Default none: that was counted when the catalogue was made, so that it is knowledge from later than any query that
     /// has been judged, and than the work of whoever asks about an earlier time.
     pub popularity: Option<f64>,
@@ -244,7 +244,7 @@ impl Reranker {
     /// What popularity adds to a dataset's score; nothing where it does not count.
     pub(super) fn popularity_of(&self, id: &DatasetId, snapshot: &Snapshot) -> Result<Option<f64>, EngineError> {
         let Some(weight) = self.options.popularity else { return Ok(None) };
-        let numbers = snapshot.numbers(id)?.unwrap_or_default();
+        let numbers = snapshot.numeric_facts(id)?.unwrap_or_default();
         Ok(Some(weight * (numbers.popularity() as f64).ln_1p()))
     }
 

@@ -8,7 +8,7 @@ use super::similar::KeptLengths;
 use super::snippets::{self, DatasetSnippet, SnippetTriple, is_match, label_all, mark};
 use super::spelling::respelled;
 use super::{
-    Card, Components, DenseMatch, EngineError, Evidence, FacetCounts, Filter, Numbers, QueryTerms, RerankSummary,
+    Card, Components, DenseMatch, EngineError, Evidence, FacetCounts, Filter, NumericFacts, QueryTerms, RerankSummary,
     Reranker, SnippetRequest, encoding, evidence, index_folder, make_snippet,
 };
 use lodeseek_catalog::DatasetId;
@@ -16,11 +16,11 @@ use lodeseek_catalog::duplicates::Duplicates;
 use lodeseek_catalog::editions;
 use lodeseek_index::document::{CompactDocument, Field};
 use lodeseek_index::sparse::{
-    Explanation, FieldWeights, LengthMode, ModelKind, Parts, Ranked, SparseModel, rank_selected,
+    Explanation, FieldWeights, LengthMode, ModelKind, ScoreParts, RankedDocs, SparseModel, rank_selected,
 };
 use lodeseek_index::{
     Analysis, AnalysisKind, AnalyzedQuery, CollectionStatistics, DocumentAddress, DocumentStatistics, Index,
-    IndexError, Passing, Snapshot, TermStatistics, Wanted,
+    IndexError, FilteredDocs, Snapshot, TermStatistics, StatisticsLevel,
 };
 use lodeseek_ranking::Ranking;
 use lodeseek_rdf::Triple;
@@ -127,7 +127,7 @@ impl SearchRequest {
 pub struct FieldMatch {
     /// The field.
     pub field: Field,
-    /// Its part of the score; see [`Parts::shares`](lodeseek_index::sparse::Parts::shares).
+    /// Its part of the score; see [`ScoreParts::shares`](lodeseek_index::sparse::ScoreParts::shares).
     pub score: f64,
     /// The query's words found in it, as typed, in lower case.
     pub terms: Vec<String>,
@@ -296,7 +296,7 @@ impl Searcher {
     /// The ranking of the datasets that pass a filter.
     pub fn rank_filtered(&self, query: &str, filter: &Filter, depth: usize) -> Result<Ranking, EngineError> {
         let snapshot = self.index.snapshot()?;
-        let passing = snapshot.passing(filter)?;
+        let passing = snapshot.filtered_docs(filter)?;
         let among = Among { snapshot: &snapshot, passing: passing.as_ref() };
         let analyzed = AnalyzedQuery::new(query, snapshot.analysis());
         match self.reranked(query, &analyzed, self.model.as_ref(), among)? {
@@ -330,11 +330,11 @@ impl Searcher {
         let snapshot = self.index.snapshot()?;
         let query = AnalyzedQuery::new(query, snapshot.analysis());
         let model = self.model.as_ref();
-        let collection = snapshot.statistics(&query, &model.fields(), model.wanted())?;
+        let collection = snapshot.collection_statistics(&query, &model.fields(), model.statistics_level())?;
         let mut matched = vec![Vec::new(); ids.len()];
         for (matched, id) in matched.iter_mut().zip(ids) {
             let Some(address) = snapshot.address(id)? else { continue };
-            for document in snapshot.counts(&query, &model.fields(), &[address], model.wanted())? {
+            for document in snapshot.document_statistics(&query, &model.fields(), &[address], model.statistics_level())? {
                 *matched = matched_fields(model, &query, &document, &collection);
             }
         }
@@ -395,7 +395,7 @@ impl Searcher {
     pub fn components_filtered(&self, query: &str, filter: &Filter) -> Result<Option<Components>, EngineError> {
         let Some(reranker) = &self.reranker else { return Ok(None) };
         let snapshot = self.index.snapshot()?;
-        let passing = snapshot.passing(filter)?;
+        let passing = snapshot.filtered_docs(filter)?;
         let among = Among { snapshot: &snapshot, passing: passing.as_ref() };
         let analyzed = AnalyzedQuery::new(query, snapshot.analysis());
         let sparse = self.sparse(reranker, &analyzed, self.model.as_ref(), among)?;
@@ -423,7 +423,7 @@ impl Searcher {
 
     /// The best `depth` datasets for a query with every field weighted 1, or those that the model scores anew, with the
     /// parts of their scores: what tuning turns.
-    pub fn pool(&self, query: &str, depth: usize) -> Result<Vec<(DatasetId, Parts)>, EngineError> {
+    pub fn pool(&self, query: &str, depth: usize) -> Result<Vec<(DatasetId, ScoreParts)>, EngineError> {
         self.pool_filtered(query, &Filter::default(), depth)
     }
 
@@ -433,9 +433,9 @@ impl Searcher {
         query: &str,
         filter: &Filter,
         depth: usize,
-    ) -> Result<Vec<(DatasetId, Parts)>, EngineError> {
+    ) -> Result<Vec<(DatasetId, ScoreParts)>, EngineError> {
         let snapshot = self.index.snapshot()?;
-        let passing = snapshot.passing(filter)?;
+        let passing = snapshot.filtered_docs(filter)?;
         let query = AnalyzedQuery::new(query, snapshot.analysis());
         let fields = self.model.weights().fields().fold([0.0; 8], |mut weights, field| {
             weights[field.index()] = 1.0;
@@ -446,7 +446,7 @@ impl Searcher {
         let ranked = ranked(uniform.as_ref(), &query, among, depth)?;
         let ids: Vec<&DatasetId> = ranked.ranking.iter().map(|scored| &scored.id).collect();
         let addresses: Vec<_> = ids.iter().filter_map(|id| ranked.address(id)).collect();
-        let counts = snapshot.counts(&query, &uniform.fields(), &addresses, uniform.wanted())?;
+        let counts = snapshot.document_statistics(&query, &uniform.fields(), &addresses, uniform.statistics_level())?;
         let parts = counts.iter().map(|document| uniform.parts(&query, document, &ranked.collection));
         Ok(ids.into_iter().cloned().zip(parts).collect())
     }
@@ -458,9 +458,9 @@ impl Searcher {
         let query = AnalyzedQuery::new(&request.query, analysis);
         let asked = request.model.map(|kind| kind.model(LengthMode::Exact));
         let model = asked.as_ref().unwrap_or(&self.model).as_ref();
-        let passing = snapshot.passing(&request.filter)?;
+        let passing = snapshot.filtered_docs(&request.filter)?;
         let among = Among { snapshot: &snapshot, passing: passing.as_ref() };
-        let mut counting = request.facets.map(|_| snapshot.counting(among.passing)).transpose()?;
+        let mut counting = request.facets.map(|_| snapshot.facet_counter(among.passing)).transpose()?;
         let folding = self.folding_of(request.duplicates)?;
         let depth = request.skip.saturating_add(request.depth).saturating_add(folding.surplus);
         let ranked = match &mut counting {
@@ -487,9 +487,9 @@ impl Searcher {
                 addresses.push(address);
             }
         }
-        let counts = snapshot.counts(&query, &model.fields(), &addresses, model.wanted())?;
+        let counts = snapshot.document_statistics(&query, &model.fields(), &addresses, model.statistics_level())?;
         let shown =
-            if request.explain { snapshot.occurring(&query, &model.fields())? } else { AnalyzedQuery::default() };
+            if request.explain { snapshot.without_absent_tokens(&query, &model.fields())? } else { AnalyzedQuery::default() };
         let mut hits = Vec::with_capacity(page.len());
         for ((rank, place, scored), document) in page.into_iter().zip(&counts) {
             let Some(card) = snapshot.card(&scored.id)? else { continue };
@@ -602,8 +602,8 @@ impl Searcher {
 
     /// What numbers are known of a dataset: its year, and how popular it is. `None` where there is no such dataset. Reads
     /// no card: fit for every candidate of a query.
-    pub fn numbers(&self, id: &DatasetId) -> Result<Option<Numbers>, EngineError> {
-        Ok(self.index.snapshot()?.numbers(id)?)
+    pub fn numbers(&self, id: &DatasetId) -> Result<Option<NumericFacts>, EngineError> {
+        Ok(self.index.snapshot()?.numeric_facts(id)?)
     }
 
     /// The ids of all datasets, in order.
@@ -651,8 +651,8 @@ impl Searcher {
         let more_editions = all.len().saturating_sub(EDITIONS + 1);
         let titles: Vec<&str> = cards.iter().map(|card| card.metadata.title()).collect();
         let standing = match more_editions {
-            0 => editions::standing(&titles, 0),
-            _ => vec![editions::Edition::Other; titles.len()],
+            0 => editions::relations(&titles, 0),
+            _ => vec![editions::EditionRelation::Other; titles.len()],
         };
         let others = cards.iter().zip(standing).skip(1);
         let mut editions: Vec<OtherEdition> =
@@ -684,7 +684,7 @@ impl Searcher {
 
     /// Tokens in all fields of all datasets.
     pub fn tokens(&self) -> Result<u64, EngineError> {
-        let statistics = self.index.snapshot()?.statistics(&AnalyzedQuery::default(), &[], Wanted::Documents)?;
+        let statistics = self.index.snapshot()?.collection_statistics(&AnalyzedQuery::default(), &[], StatisticsLevel::Documents)?;
         Ok(statistics.fields.iter().map(|field| field.tokens).sum())
     }
 
@@ -719,8 +719,8 @@ fn ranked(
     query: &AnalyzedQuery,
     among: Among<'_>,
     depth: usize,
-) -> Result<Ranked, IndexError> {
-    let mut selection: Option<&Passing> = among.passing;
+) -> Result<RankedDocs, IndexError> {
+    let mut selection: Option<&FilteredDocs> = among.passing;
     rank_selected(model, query, among.snapshot, depth, &mut selection)
 }
 
@@ -735,7 +735,7 @@ fn wordless(
     for scored in candidates.iter() {
         addresses.extend(snapshot.address(&scored.id)?);
     }
-    let counts = snapshot.counts(query, &model.fields(), &addresses, Wanted::Documents)?;
+    let counts = snapshot.document_statistics(query, &model.fields(), &addresses, StatisticsLevel::Documents)?;
     let has_word = |document: &DocumentStatistics| document.frequencies.iter().flatten().any(|count| *count > 0);
     Ok(addresses
         .into_iter()

@@ -2,7 +2,7 @@
 
 use super::{Card, EngineError};
 use lodeseek_index::document::Field;
-use lodeseek_index::{AnalysisKind, AnalyzedQuery, NearWord, QueryTerm, Snapshot};
+use lodeseek_index::{AnalysisKind, AnalyzedQuery, SpellingCandidate, QueryTerm, Snapshot};
 
 /// Datasets with a word at most, for it to be a typing error: one in a thousand, and one in few.
 const RARE_IN: u64 = 1000;
@@ -30,7 +30,7 @@ pub(super) fn respelled(text: &str, query: &AnalyzedQuery, snapshot: &Snapshot) 
     let mut respelled: Option<String> = None;
     let terms = || query.distinct.iter().take(WORDS);
     let documents: Vec<u64> =
-        terms().map(|term| snapshot.documents_with(term, &Field::ALL)).collect::<Result<_, _>>()?;
+        terms().map(|term| snapshot.document_frequency(term, &Field::ALL)).collect::<Result<_, _>>()?;
     let least = if documents.iter().any(|documents| *documents > 0) { BESIDE_KNOWN } else { 1 };
     for (term, documents) in terms().zip(documents) {
         if let Some(meant) = meant(term, documents, least, snapshot)? {
@@ -53,7 +53,7 @@ fn meant(term: &QueryTerm, documents: u64, least: u64, snapshot: &Snapshot) -> R
     let stems = snapshot.analysis().kind() != AnalysisKind::Acordar;
     let fields: &[Field] = if stems { &TOLD } else { &Field::ALL };
     let edits = if letters < MORE_LETTERS { 1 } else { 2 };
-    let mut near = snapshot.near_words(&term.text, edits, fields)?;
+    let mut near = snapshot.spelling_candidates(&term.text, edits, fields)?;
     near.retain(|near| near.documents >= least.max(MORE * documents) && is_likely(near, term));
     near.sort_by(|a, b| likelihood(b).total_cmp(&likelihood(a)).then_with(|| a.word.cmp(&b.word)));
     for near in near.into_iter().take(CANDIDATES) {
@@ -66,19 +66,19 @@ fn meant(term: &QueryTerm, documents: u64, least: u64, snapshot: &Snapshot) -> R
 }
 
 /// Two errors are hardly ever made in a word whose first letter is wrong too; another form of the word is no error.
-fn is_likely(near: &NearWord, term: &QueryTerm) -> bool {
+fn is_likely(near: &SpellingCandidate, term: &QueryTerm) -> bool {
     let (own, other) = (term.text.chars().next(), near.word.chars().next());
-    (near.edits == 1 || own == other) && !term.is(&near.word) && near.word.chars().all(char::is_alphabetic)
+    (near.edits == 1 || own == other) && !term.matches(&near.word) && near.word.chars().all(char::is_alphabetic)
 }
 
-fn likelihood(near: &NearWord) -> f64 {
+fn likelihood(near: &SpellingCandidate) -> f64 {
     (near.documents as f64).ln_1p() - COST_OF_EDIT * f64::from(near.edits)
 }
 
 /// A word, as a dataset writes it, that has a stem.
 fn written(stem: &str, snapshot: &Snapshot) -> Result<Option<String>, EngineError> {
     for field in TOLD {
-        let Some(address) = snapshot.one_with(stem, field)? else { continue };
+        let Some(address) = snapshot.first_with_token(stem, field)? else { continue };
         let Some(card) = snapshot.card(&snapshot.id(address)?)? else { continue };
         let metadata = serde_json::from_slice::<Card>(&card)?.metadata;
         let texts = [&metadata.titles, &metadata.descriptions, &metadata.keywords].into_iter().flatten();

@@ -2,7 +2,7 @@
 
 use lodeseek_index::{Analysis, QueryTerm, TermFinder};
 use lodeseek_rdf::TripleGraph;
-use lodeseek_snippet::keyword::{ByLabel, KeywordMatcher, KeywordSet, Matches};
+use lodeseek_snippet::keyword::{LabelMatcher, KeywordMatcher, KeywordSet, Matches};
 use std::cell::RefCell;
 
 /// Which of a query's terms, as analysed, the labels of a graph hold: what content fields are matched by.
@@ -21,13 +21,13 @@ impl<'q> QueryTerms<'q> {
     /// The terms of each term of a graph, found once for all that is done with them.
     #[must_use]
     pub fn matches(&self, graph: &TripleGraph) -> Matches {
-        Matches::of(self, graph)
+        Matches::new(self, graph)
     }
 }
 
 impl KeywordMatcher for QueryTerms<'_> {
-    fn held(&self, graph: &TripleGraph) -> Vec<KeywordSet> {
+    fn match_terms(&self, graph: &TripleGraph) -> Vec<KeywordSet> {
         let finder = RefCell::new(TermFinder::new(self.analysis, self.terms));
-        ByLabel(|label: &str| KeywordSet(finder.borrow_mut().find(label))).held(graph)
+        LabelMatcher(|label: &str| KeywordSet(finder.borrow_mut().find(label))).match_terms(graph)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::schema::{self, Fields};
 use super::traverse::WINDOW;
-use super::{FieldStatistics, IndexError, Numbers};
+use super::{FieldStatistics, IndexError, NumericFacts};
 use crate::document::Field;
 use rustc_hash::FxHashMap;
 use tantivy::SegmentReader;
@@ -22,7 +22,7 @@ pub(super) struct SegmentColumns {
 
 impl SegmentColumns {
     /// The columns of all segments.
-    pub(super) fn of(readers: &[SegmentReader], fields: &Fields) -> Result<Vec<Self>, IndexError> {
+    pub(super) fn load_all(readers: &[SegmentReader], fields: &Fields) -> Result<Vec<Self>, IndexError> {
         let mut columns = readers.iter().map(|reader| Self::read(reader, fields)).collect::<Result<Vec<_>, _>>()?;
         if columns.len() > 1 {
             order_together(&mut columns)?;
@@ -51,9 +51,9 @@ impl SegmentColumns {
     }
 
     /// The numbers of a document.
-    pub(super) fn numbers(&self, document: u32) -> Numbers {
+    pub(super) fn numbers(&self, document: u32) -> NumericFacts {
         let first = |column: &Option<Column<u64>>| column.as_ref().and_then(|column| column.first(document));
-        Numbers { year: self.year(document), uses: first(&self.uses), variants: first(&self.variants).unwrap_or(0) }
+        NumericFacts { year: self.year(document), uses: first(&self.uses), variants: first(&self.variants).unwrap_or(0) }
     }
 
     /// The id of a document.
@@ -69,7 +69,7 @@ impl SegmentColumns {
 
     /// The length of a field of a document, in tokens.
     pub(super) fn length(&self, field: Field, document: u32) -> u32 {
-        self.lengths[field.index()].of(document)
+        self.lengths[field.index()].get(document)
     }
 
     /// The lengths of a field in a window.
@@ -83,7 +83,7 @@ impl SegmentColumns {
         let lives = |document: u32| alive.is_none_or(|alive| alive.is_alive(document));
         for (statistics, lengths) in fields.iter_mut().zip(&self.lengths) {
             let living = (0..reader.max_doc()).filter(|&document| lives(document));
-            for length in living.map(|document| lengths.of(document)).filter(|&length| length > 0) {
+            for length in living.map(|document| lengths.get(document)).filter(|&length| length > 0) {
                 statistics.documents += 1;
                 statistics.tokens += u64::from(length);
             }
@@ -123,8 +123,8 @@ impl Lengths {
         WindowLengths { short: &windows[window], long: &self.long }
     }
 
-    fn of(&self, document: u32) -> u32 {
-        self.window(document as usize / WINDOW).of(document)
+    fn get(&self, document: u32) -> u32 {
+        self.window(document as usize / WINDOW).get(document)
     }
 }
 
@@ -138,7 +138,7 @@ pub(super) struct WindowLengths<'c> {
 impl WindowLengths<'_> {
     /// The length for a document of the window, in tokens.
     #[inline]
-    pub(super) fn of(&self, document: u32) -> u32 {
+    pub(super) fn get(&self, document: u32) -> u32 {
         match self.short[document as usize % WINDOW] {
             LONG => self.long(document),
             length => u32::from(length),
@@ -198,9 +198,9 @@ mod tests {
         tokens.resize(WINDOW, 7);
         tokens.extend([70_000, 3]);
         let lengths = Lengths::new(&tokens);
-        let read: Vec<u32> = (0..tokens.len() as u32).map(|document| lengths.of(document)).collect();
+        let read: Vec<u32> = (0..tokens.len() as u32).map(|document| lengths.get(document)).collect();
         assert_eq!(read, tokens);
-        assert_eq!(lengths.window(1).of(WINDOW as u32), 70_000);
+        assert_eq!(lengths.window(1).get(WINDOW as u32), 70_000);
         assert_eq!((lengths.short.len(), lengths.long.len()), (2 * WINDOW, 4));
     }
 }

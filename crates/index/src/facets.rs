@@ -13,12 +13,12 @@ pub(super) struct FacetTable {
     keys: Vec<String>,
     /// As most datasets write them.
     labels: Vec<String>,
-    segments: Vec<Places>,
+    segments: Vec<ValueLists>,
 }
 
 /// For each document of a segment the places of its values among all.
 #[derive(Default)]
-struct Places {
+struct ValueLists {
     /// Where those of a document begin, and behind the last document the end.
     starts: Vec<u32>,
     values: Vec<u32>,
@@ -26,26 +26,26 @@ struct Places {
 
 impl FacetTable {
     /// All facets, by their places.
-    pub(super) fn all(readers: &[SegmentReader]) -> Result<Vec<Self>, IndexError> {
-        Facet::ALL.into_iter().map(|facet| Self::of(readers, facet)).collect()
+    pub(super) fn load_all(readers: &[SegmentReader]) -> Result<Vec<Self>, IndexError> {
+        Facet::ALL.into_iter().map(|facet| Self::load(readers, facet)).collect()
     }
 
-    fn of(readers: &[SegmentReader], facet: Facet) -> Result<Self, IndexError> {
+    fn load(readers: &[SegmentReader], facet: Facet) -> Result<Self, IndexError> {
         let mut columns = Vec::with_capacity(readers.len());
         let mut spellings: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
         for reader in readers {
             let column = reader.fast_fields().str(schema::facet_name(facet))?;
             let spelled = column.as_ref().map(spelled).transpose()?.unwrap_or_default();
             for (spelling, count) in spelled.iter().zip(living(reader, column.as_ref(), spelled.len())) {
-                *spellings.entry(facet.folded(spelling)).or_default().entry(spelling.clone()).or_default() += count;
+                *spellings.entry(facet.normalized(spelling)).or_default().entry(spelling.clone()).or_default() += count;
             }
             columns.push((column, spelled));
         }
         let labels = spellings.values().map(commonest).collect();
         let keys: Vec<String> = spellings.into_keys().collect();
         let places = |(reader, (column, spelled)): (&SegmentReader, (Option<StrColumn>, Vec<String>))| {
-            let global: Vec<u32> = spelled.iter().map(|spelling| place(&keys, &facet.folded(spelling))).collect();
-            Places::of(reader.max_doc(), column.as_ref(), &global)
+            let global: Vec<u32> = spelled.iter().map(|spelling| place(&keys, &facet.normalized(spelling))).collect();
+            ValueLists::from_column(reader.max_doc(), column.as_ref(), &global)
         };
         let segments = readers.iter().zip(columns).map(places).collect();
         Ok(Self { facet, keys, labels, segments })
@@ -63,12 +63,12 @@ impl FacetTable {
 
     /// The place of a value, in whatever case it is written.
     pub(super) fn place(&self, value: &str) -> Option<u32> {
-        self.keys.binary_search(&self.facet.folded(value)).ok().map(|place| place as u32)
+        self.keys.binary_search(&self.facet.normalized(value)).ok().map(|place| place as u32)
     }
 
     /// The places of a document's values, each once, ascending.
     pub(super) fn values(&self, segment: usize, document: u32) -> &[u32] {
-        let Places { starts, values } = &self.segments[segment];
+        let ValueLists { starts, values } = &self.segments[segment];
         let document = document as usize;
         &values[starts[document] as usize..starts[document + 1] as usize]
     }
@@ -79,8 +79,8 @@ fn place(keys: &[String], key: &str) -> u32 {
     keys.partition_point(|other| other.as_str() < key) as u32
 }
 
-impl Places {
-    fn of(documents: u32, column: Option<&StrColumn>, global: &[u32]) -> Self {
+impl ValueLists {
+    fn from_column(documents: u32, column: Option<&StrColumn>, global: &[u32]) -> Self {
         let mut places = Self { starts: Vec::with_capacity(documents as usize + 1), values: Vec::new() };
         for document in 0..documents {
             let start = places.values.len();

@@ -84,7 +84,7 @@ impl Facet {
 
     /// A value as it is compared: what differs in the case of letters or in white space alone is one, but for IRIs, and so
     /// are addresses of a licence that differ in `http` and `https`, `www.` or a slash at their end.
-    pub(super) fn folded(self, value: &str) -> String {
+    pub(super) fn normalized(self, value: &str) -> String {
         if self.has_iris() {
             return value.trim().to_owned();
         }
@@ -121,7 +121,7 @@ impl FromStr for Facet {
 /// `uses` and `variants` both tell how popular it is, by different counts that do not compare. Both were made when the
 /// catalogue was: a query from an earlier time could not know them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Numbers {
+pub struct NumericFacts {
     /// Since when it has been known.
     pub year: Option<i32>,
     /// How many works are known to use it.
@@ -130,7 +130,7 @@ pub struct Numbers {
     pub variants: u64,
 }
 
-impl Numbers {
+impl NumericFacts {
     /// How popular it is: the works known to use it; where these were not counted, the names it goes by.
     #[must_use]
     pub fn popularity(&self) -> u64 {
@@ -138,11 +138,11 @@ impl Numbers {
     }
 }
 
-/// Numbers, and the values of facets.
+/// NumericFacts, and the values of facets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     /// The numbers.
-    pub numbers: Numbers,
+    pub numbers: NumericFacts,
     /// The values: of a facet any number.
     pub values: Vec<(Facet, String)>,
 }
@@ -176,7 +176,7 @@ impl Filter {
     #[must_use]
     pub fn with(mut self, facet: Facet, value: impl Into<String>) -> Self {
         let value = value.into();
-        if !self.names(facet, &value) {
+        if !self.contains(facet, &value) {
             self.values.push((facet, value));
         }
         self
@@ -185,16 +185,16 @@ impl Filter {
     /// Without a value of a facet.
     #[must_use]
     pub fn without(mut self, facet: Facet, value: &str) -> Self {
-        let value = facet.folded(value);
-        self.values.retain(|(of, other)| *of != facet || facet.folded(other) != value);
+        let value = facet.normalized(value);
+        self.values.retain(|(of, other)| *of != facet || facet.normalized(other) != value);
         self
     }
 
     /// Whether it names a value of a facet.
     #[must_use]
-    pub fn names(&self, facet: Facet, value: &str) -> bool {
-        let value = facet.folded(value);
-        self.of(facet).any(|other| facet.folded(other) == value)
+    pub fn contains(&self, facet: Facet, value: &str) -> bool {
+        let value = facet.normalized(value);
+        self.values_of(facet).any(|other| facet.normalized(other) == value)
     }
 
     /// Whether everything passes.
@@ -204,7 +204,7 @@ impl Filter {
     }
 
     /// The values of a facet.
-    pub fn of(&self, facet: Facet) -> impl Iterator<Item = &str> {
+    pub fn values_of(&self, facet: Facet) -> impl Iterator<Item = &str> {
         self.values.iter().filter(move |(of, _)| *of == facet).map(|(_, value)| value.as_str())
     }
 }
@@ -217,7 +217,7 @@ mod tests {
     fn a_value_is_named_once_however_it_is_written() {
         let filter = Filter::default().with(Facet::Task, "Image  Captioning").with(Facet::Task, "image captioning ");
         assert_eq!(filter.values.len(), 1);
-        assert!(filter.names(Facet::Task, "IMAGE captioning") && !filter.names(Facet::Keyword, "image captioning"));
+        assert!(filter.contains(Facet::Task, "IMAGE captioning") && !filter.contains(Facet::Keyword, "image captioning"));
         assert_eq!(filter.clone().without(Facet::Keyword, "image captioning"), filter);
         assert!(filter.without(Facet::Task, "image captioning").is_empty());
     }
@@ -235,7 +235,7 @@ mod tests {
             .into_iter()
             .fold(Filter::default(), |filter, license| filter.with(Facet::License, license));
         assert_eq!(filter.values.len(), 1);
-        assert!(filter.names(Facet::License, "http://e.org/by/4.0") && !filter.names(Facet::License, "e.org/by/3.0"));
+        assert!(filter.contains(Facet::License, "http://e.org/by/4.0") && !filter.contains(Facet::License, "e.org/by/3.0"));
         let keywords = Filter::default().with(Facet::Keyword, "http://e.org").with(Facet::Keyword, "https://e.org");
         assert_eq!(keywords.values.len(), 2);
     }

@@ -5,7 +5,7 @@
 
 use super::columns::SegmentColumns;
 use super::facets::FacetTable;
-use super::facts::{Facet, Filter, Numbers};
+use super::facts::{Facet, Filter, NumericFacts};
 use super::{DocumentAddress, IndexError, Snapshot};
 use lodeseek_ranking::DatasetId;
 use serde::Serialize;
@@ -20,76 +20,76 @@ pub trait Selection {
 }
 
 /// Those that pass, or all.
-impl Selection for Option<&Passing> {
+impl Selection for Option<&FilteredDocs> {
     fn select(&mut self, segment: usize, first: u32, documents: u64) -> u64 {
-        self.map_or(documents, |passing| each(documents, |place| passing.fails(segment, first + place) == 0))
+        self.map_or(documents, |filtered| retain_bits(documents, |place| filtered.failed(segment, first + place) == 0))
     }
 }
 
 /// The bits of `documents` that pass.
-fn each(documents: u64, mut passes: impl FnMut(u32) -> bool) -> u64 {
-    let (mut passing, mut rest) = (0, documents);
+fn retain_bits(documents: u64, mut passes: impl FnMut(u32) -> bool) -> u64 {
+    let (mut filtered, mut rest) = (0, documents);
     while rest != 0 {
         let place = rest.trailing_zeros();
         rest &= rest - 1;
-        passing |= u64::from(passes(place)) << place;
+        filtered |= u64::from(passes(place)) << place;
     }
-    passing
+    filtered
 }
 
 /// A bit for every part of a filter: the facets by their places, then the year.
-type Parts = u16;
-const YEAR: Parts = 1 << Facet::ALL.len();
+type Conditions = u16;
+const YEAR: Conditions = 1 << Facet::ALL.len();
 
-fn part(facet: Facet) -> Parts {
+fn condition_of(facet: Facet) -> Conditions {
     1 << facet.index()
 }
 
 /// What passes a filter, decided for all documents of a snapshot.
-pub struct Passing {
-    /// By segment and document: the parts of the filter that it fails.
-    fails: Vec<Vec<Parts>>,
+pub struct FilteredDocs {
+    /// By segment and document: the parts of the filter that it failed.
+    failed: Vec<Vec<Conditions>>,
 }
 
-impl Passing {
-    fn fails(&self, segment: usize, document: u32) -> Parts {
-        self.fails[segment][document as usize]
+impl FilteredDocs {
+    fn failed(&self, segment: usize, document: u32) -> Conditions {
+        self.failed[segment][document as usize]
     }
 
     /// Whether a document passes.
     #[must_use]
-    pub fn holds(&self, address: DocumentAddress) -> bool {
-        self.fails(address.segment as usize, address.document) == 0
+    pub fn contains(&self, address: DocumentAddress) -> bool {
+        self.failed(address.segment as usize, address.document) == 0
     }
 }
 
 impl Snapshot {
     /// What passes a filter; `None` where that is everything.
-    pub fn passing(&self, filter: &Filter) -> Result<Option<Passing>, IndexError> {
+    pub fn filtered_docs(&self, filter: &Filter) -> Result<Option<FilteredDocs>, IndexError> {
         if filter.is_empty() {
             return Ok(None);
         }
         let documents = self.segments.iter().map(|columns| columns.order.len());
-        let mut fails: Vec<Vec<Parts>> = documents.map(|count| vec![0; count]).collect();
+        let mut failed: Vec<Vec<Conditions>> = documents.map(|count| vec![0; count]).collect();
         if let Some(until) = filter.until {
-            self.fail(&mut fails, YEAR, |segment, document| {
+            self.mark_failed(&mut failed, YEAR, |segment, document| {
                 self.segments[segment].year(document).is_none_or(|year| year <= until)
             });
         }
-        for facet in Facet::ALL.into_iter().filter(|facet| filter.of(*facet).next().is_some()) {
+        for facet in Facet::ALL.into_iter().filter(|facet| filter.values_of(*facet).next().is_some()) {
             let table = &self.facets()?[facet.index()];
-            let wanted: Vec<u32> = filter.of(facet).filter_map(|value| table.place(value)).collect();
-            self.fail(&mut fails, part(facet), |segment, document| {
+            let wanted: Vec<u32> = filter.values_of(facet).filter_map(|value| table.place(value)).collect();
+            self.mark_failed(&mut failed, condition_of(facet), |segment, document| {
                 table.values(segment, document).iter().any(|value| wanted.contains(value))
             });
         }
-        Ok(Some(Passing { fails }))
+        Ok(Some(FilteredDocs { failed }))
     }
 
     /// The datasets that pass, where there are so many at most; `None` where there are more.
-    pub fn few_passing(&self, passing: &Passing, most: usize) -> Result<Option<Vec<DatasetId>>, IndexError> {
+    pub fn ids_if_few(&self, filtered: &FilteredDocs, most: usize) -> Result<Option<Vec<DatasetId>>, IndexError> {
         let few: Vec<DocumentAddress> =
-            self.living().filter(|address| passing.holds(*address)).take(most + 1).collect();
+            self.living().filter(|address| filtered.contains(*address)).take(most + 1).collect();
         if few.len() > most {
             return Ok(None);
         }
@@ -100,14 +100,14 @@ impl Snapshot {
     /// how many there are. Every living document is shown to `each`.
     pub fn newest(
         &self,
-        passing: Option<&Passing>,
+        filtered: Option<&FilteredDocs>,
         depth: usize,
         mut each: impl FnMut(DocumentAddress),
     ) -> (Vec<DocumentAddress>, usize) {
         let (mut found, mut total) = (Vec::new(), 0);
         for address in self.living() {
             each(address);
-            let passes = passing.is_none_or(|passing| passing.holds(address));
+            let passes = filtered.is_none_or(|filtered| filtered.contains(address));
             total += usize::from(passes);
             if passes && depth > 0 {
                 let columns = &self.segments[address.segment as usize];
@@ -134,11 +134,11 @@ impl Snapshot {
     }
 
     /// Marks the documents that fail a part.
-    fn fail(&self, fails: &mut [Vec<Parts>], part: Parts, passes: impl Fn(usize, u32) -> bool) {
-        for (segment, fails) in fails.iter_mut().enumerate() {
-            for (document, fails) in fails.iter_mut().enumerate() {
+    fn mark_failed(&self, failed: &mut [Vec<Conditions>], condition: Conditions, passes: impl Fn(usize, u32) -> bool) {
+        for (segment, failed) in failed.iter_mut().enumerate() {
+            for (document, failed) in failed.iter_mut().enumerate() {
                 if !passes(segment, document as u32) {
-                    *fails |= part;
+                    *failed |= condition;
                 }
             }
         }
@@ -146,22 +146,22 @@ impl Snapshot {
 
     /// The values of facets; read when they are first asked for.
     fn facets(&self) -> Result<&[FacetTable], IndexError> {
-        if let Some(known) = self.facets.get() {
-            return Ok(known);
+        if let Some(tables) = self.facets.get() {
+            return Ok(tables);
         }
-        let made = FacetTable::all(self.searcher.segment_readers())?;
-        Ok(self.facets.get_or_init(|| made))
+        let tables = FacetTable::load_all(self.searcher.segment_readers())?;
+        Ok(self.facets.get_or_init(|| tables))
     }
 
     /// A count of what is found, by year and facet.
-    pub fn counting<'s>(&'s self, passing: Option<&'s Passing>) -> Result<Counting<'s>, IndexError> {
+    pub fn facet_counter<'s>(&'s self, filtered: Option<&'s FilteredDocs>) -> Result<FacetCounter<'s>, IndexError> {
         let tables = self.facets()?;
         let counts = tables.iter().map(|table| vec![0; table.len()]).collect();
-        Ok(Counting { tables, segments: &self.segments, passing, counts, years: Years::default() })
+        Ok(FacetCounter { tables, segments: &self.segments, filtered, counts, years: YearCounts::default() })
     }
 
     /// The numbers of a dataset; `None` where there is no such dataset.
-    pub fn numbers(&self, id: &DatasetId) -> Result<Option<Numbers>, IndexError> {
+    pub fn numeric_facts(&self, id: &DatasetId) -> Result<Option<NumericFacts>, IndexError> {
         let address = self.address(id)?;
         Ok(address.map(|address| self.segments[address.segment as usize].numbers(address.document)))
     }
@@ -171,38 +171,38 @@ impl Snapshot {
 ///
 /// A facet counts what passes all of the filter but its own values, and the years what passes all but the year: the counts
 /// say what another choice would find.
-pub struct Counting<'s> {
+pub struct FacetCounter<'s> {
     tables: &'s [FacetTable],
     segments: &'s [SegmentColumns],
-    passing: Option<&'s Passing>,
+    filtered: Option<&'s FilteredDocs>,
     /// By facet and place of a value.
     counts: Vec<Vec<u64>>,
-    years: Years,
+    years: YearCounts,
 }
 
-impl Selection for Counting<'_> {
+impl Selection for FacetCounter<'_> {
     fn select(&mut self, segment: usize, first: u32, documents: u64) -> u64 {
-        each(documents, |place| {
+        retain_bits(documents, |place| {
             self.count(segment, first + place);
-            self.passing.is_none_or(|passing| passing.fails(segment, first + place) == 0)
+            self.filtered.is_none_or(|filtered| filtered.failed(segment, first + place) == 0)
         })
     }
 }
 
-impl Counting<'_> {
+impl FacetCounter<'_> {
     /// Counts a document that was not found by a term.
     pub fn add(&mut self, address: DocumentAddress) {
         self.count(address.segment as usize, address.document);
     }
 
     fn count(&mut self, segment: usize, document: u32) {
-        let fails = self.passing.map_or(0, |passing| passing.fails(segment, document));
+        let failed = self.filtered.map_or(0, |filtered| filtered.failed(segment, document));
         for ((counts, table), facet) in self.counts.iter_mut().zip(self.tables).zip(Facet::ALL) {
-            if fails & !part(facet) == 0 {
+            if failed & !condition_of(facet) == 0 {
                 table.values(segment, document).iter().for_each(|&value| counts[value as usize] += 1);
             }
         }
-        if fails & !YEAR == 0 {
+        if failed & !YEAR == 0 {
             match self.segments[segment].year(document) {
                 Some(year) => *self.years.known.entry(year).or_default() += 1,
                 None => self.years.unknown += 1,
@@ -223,7 +223,7 @@ impl Counting<'_> {
 }
 
 fn facet_values(facet: Facet, table: &FacetTable, counts: &[u64], filter: &Filter, most: usize) -> FacetValues {
-    let wanted: Vec<Option<u32>> = filter.of(facet).map(|value| table.place(value)).collect();
+    let wanted: Vec<Option<u32>> = filter.values_of(facet).map(|value| table.place(value)).collect();
     let mut found: Vec<u32> = (0..counts.len() as u32).filter(|&place| counts[place as usize] > 0).collect();
     let distinct = found.len();
     // Places are in the order of the names: equal counts by name.
@@ -239,7 +239,7 @@ fn facet_values(facet: Facet, table: &FacetTable, counts: &[u64], filter: &Filte
         chosen: wanted.contains(&Some(place)),
     };
     let mut values: Vec<ValueCount> = found.iter().map(value).collect();
-    for (given, place) in filter.of(facet).zip(&wanted) {
+    for (given, place) in filter.values_of(facet).zip(&wanted) {
         // What nothing has is still chosen: it can be taken away.
         values.extend(match place {
             Some(place) if found.contains(place) => None,
@@ -256,7 +256,7 @@ pub struct FacetCounts {
     /// The facets that have a value.
     pub facets: Vec<FacetValues>,
     /// By year.
-    pub years: Years,
+    pub years: YearCounts,
 }
 
 /// The values of a facet.
@@ -283,7 +283,7 @@ pub struct ValueCount {
 
 /// How many datasets are of each year.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Years {
+pub struct YearCounts {
     /// The datasets by year.
     pub known: BTreeMap<i32, u64>,
     /// Those whose year is not known: they pass every filter by year.

@@ -2,20 +2,20 @@
 //! counted by, and the card of each dataset.
 //!
 //! tantivy's own scoring is not used: its BM25 has its parameters and a lossy one-byte length built in. It keeps the
-//! postings. [`Snapshot::best`] finds the best documents for a sum over terms and fields, whose formula the stage above
-//! gives; [`Snapshot::counts`] reads all that a model can know of some documents into plain numbers. Statistics are
+//! postings. [`Snapshot::top_docs`] finds the best documents for a sum over terms and fields, whose formula the stage above
+//! gives; [`Snapshot::document_statistics`] reads all that a model can know of some documents into plain numbers. Statistics are
 //! exact: they count living documents only, after every change.
 
 pub mod document;
 pub mod sparse;
 mod analysis;
 mod columns;
+mod commit_metadata;
 mod facets;
 mod facts;
 mod features;
 mod filter;
 mod postings;
-mod recorded;
 mod schema;
 mod spelling;
 mod statistics;
@@ -25,14 +25,14 @@ mod windows;
 mod writer;
 
 pub use analysis::{Analysis, AnalysisKind, QueryTerm, STOP_WORDS, TermFinder, UnknownAnalysis};
-pub use facts::{Facet, Facts, Filter, Numbers, ParseFacetError};
+pub use facts::{Facet, Facts, Filter, NumericFacts, ParseFacetError};
 pub use features::{Feature, FeatureKind};
-pub use filter::{Counting, FacetCounts, FacetValues, Passing, Selection, ValueCount, Years};
-pub use spelling::NearWord;
+pub use filter::{FacetCounter, FacetCounts, FacetValues, FilteredDocs, Selection, ValueCount, YearCounts};
+pub use spelling::SpellingCandidate;
 pub use statistics::{
-    AnalyzedQuery, CollectionStatistics, DocumentStatistics, FieldStatistics, TermStatistics, Wanted,
+    AnalyzedQuery, CollectionStatistics, DocumentStatistics, FieldStatistics, TermStatistics, StatisticsLevel,
 };
-pub use traverse::{Clause, DocumentAddress, Found, Impact, PostingsSlice, WindowScores};
+pub use traverse::{Clause, DocumentAddress, TopDocs, TermScorer, PostingsSlice, WindowScores};
 pub use windows::{PairFrequencies, WINDOW_WIDTH};
 pub use writer::{IndexDocument, IndexWriter};
 
@@ -95,9 +95,9 @@ pub struct Snapshot {
 }
 
 /// Terms whose statistics are kept.
-const TERMS_KEPT: usize = 1 << 16;
+const MAX_CACHED_TERMS: usize = 1 << 16;
 /// Stands between tokens where several are a key: no word holds a line break.
-const BETWEEN: &str = "\n";
+const TOKEN_SEPARATOR: &str = "\n";
 
 impl Index {
     /// Opens the index in a folder.
@@ -106,8 +106,8 @@ impl Index {
             return Err(IndexError::Missing(folder.to_owned()));
         }
         let index = tantivy::Index::open_in_dir(folder)?;
-        let fields = Fields::of(&index.schema()).ok_or_else(|| IndexError::OtherVersion(folder.to_owned()))?;
-        recorded::analysis_of(&index)?;
+        let fields = Fields::from_schema(&index.schema()).ok_or_else(|| IndexError::OtherVersion(folder.to_owned()))?;
+        commit_metadata::analysis_of(&index)?;
         Ok(Self { reader: index.reader()?, index, fields, cached: Mutex::new(None) })
     }
 
@@ -125,15 +125,15 @@ impl Index {
         {
             return Ok(Arc::clone(snapshot));
         }
-        let snapshot = Arc::new(Snapshot::of(searcher, self.fields.clone(), recorded::analysis_of(&self.index)?)?);
+        let snapshot = Arc::new(Snapshot::new(searcher, self.fields.clone(), commit_metadata::analysis_of(&self.index)?)?);
         *cached = Some(Arc::clone(&snapshot));
         Ok(snapshot)
     }
 }
 
 impl Snapshot {
-    fn of(searcher: Searcher, fields: Fields, analysis: AnalysisKind) -> Result<Self, IndexError> {
-        let segments = SegmentColumns::of(searcher.segment_readers(), &fields)?;
+    fn new(searcher: Searcher, fields: Fields, analysis: AnalysisKind) -> Result<Self, IndexError> {
+        let segments = SegmentColumns::load_all(searcher.segment_readers(), &fields)?;
         let (mut collection, mut documents) = ([FieldStatistics::default(); 8], 0);
         for (reader, columns) in searcher.segment_readers().iter().zip(&segments) {
             documents += columns.add_to(reader, &mut collection);
@@ -168,16 +168,16 @@ impl Snapshot {
     }
 
     /// What a model knows of the collection for a query.
-    pub fn statistics(
+    pub fn collection_statistics(
         &self,
         query: &AnalyzedQuery,
         fields: &[Field],
-        wanted: Wanted,
+        level: StatisticsLevel,
     ) -> Result<CollectionStatistics, IndexError> {
         let mut terms = vec![[TermStatistics::default(); 8]; query.distinct.len()];
         for (statistics, term) in terms.iter_mut().zip(&query.distinct) {
             for &field in fields {
-                statistics[field.index()] = self.term_statistics(field, term, wanted)?;
+                statistics[field.index()] = self.term_statistics(field, term, level)?;
             }
         }
         Ok(CollectionStatistics { documents: self.documents, fields: self.collection, terms })
@@ -185,11 +185,11 @@ impl Snapshot {
 
     /// The statistics of a term. In how many documents any of several tokens is cannot be told from how many each is in:
     /// their postings are read together, once.
-    fn term_statistics(&self, field: Field, term: &QueryTerm, wanted: Wanted) -> Result<TermStatistics, IndexError> {
-        let key = (field, term.alternatives.join(BETWEEN));
-        let full = wanted >= Wanted::Occurrences || term.alternatives.len() > 1;
-        if full && let Some(&known) = self.terms.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
-            return Ok(known);
+    fn term_statistics(&self, field: Field, term: &QueryTerm, level: StatisticsLevel) -> Result<TermStatistics, IndexError> {
+        let key = (field, term.alternatives.join(TOKEN_SEPARATOR));
+        let full = level >= StatisticsLevel::Occurrences || term.alternatives.len() > 1;
+        if full && let Some(&cached) = self.terms.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+            return Ok(cached);
         }
         let mut statistics = TermStatistics::default();
         let text = self.fields.text(field);
@@ -202,18 +202,18 @@ impl Snapshot {
             }
         }
         if full {
-            let mut known = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
-            if known.len() >= TERMS_KEPT {
-                known.clear();
+            let mut cached = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
+            if cached.len() >= MAX_CACHED_TERMS {
+                cached.clear();
             }
-            known.insert(key, statistics);
+            cached.insert(key, statistics);
         }
         Ok(statistics)
     }
 
     /// The query without what no document has in these fields: of several tokens that a word stands for, those that do
     /// not occur are left out. All numbers stay the same; it is for showing.
-    pub fn occurring(&self, query: &AnalyzedQuery, fields: &[Field]) -> Result<AnalyzedQuery, IndexError> {
+    pub fn without_absent_tokens(&self, query: &AnalyzedQuery, fields: &[Field]) -> Result<AnalyzedQuery, IndexError> {
         let mut query = query.clone();
         for term in query.distinct.iter_mut().filter(|term| term.alternatives.len() > 1) {
             let mut occurring = Vec::new();
@@ -221,7 +221,7 @@ impl Snapshot {
                 let alone = QueryTerm::from(token);
                 let mut documents = 0;
                 for &field in fields {
-                    documents += self.term_statistics(field, &alone, Wanted::Documents)?.documents;
+                    documents += self.term_statistics(field, &alone, StatisticsLevel::Documents)?.documents;
                 }
                 if documents > 0 {
                     occurring.extend(alone.alternatives);
@@ -233,12 +233,12 @@ impl Snapshot {
     }
 
     /// What a model knows of some documents for a query, in their order.
-    pub fn counts(
+    pub fn document_statistics(
         &self,
         query: &AnalyzedQuery,
         fields: &[Field],
         documents: &[DocumentAddress],
-        wanted: Wanted,
+        level: StatisticsLevel,
     ) -> Result<Vec<DocumentStatistics>, IndexError> {
         let empty = |address: &DocumentAddress| DocumentStatistics {
             frequencies: vec![[0; 8]; query.distinct.len()],
@@ -252,7 +252,7 @@ impl Snapshot {
         for each in ascending.chunk_by(|&a, &b| documents[a].segment == documents[b].segment) {
             let reader = &self.searcher.segment_readers()[documents[each[0]].segment as usize];
             for &field in fields {
-                let mut cursors = self.term_cursors(reader, query, field, wanted)?;
+                let mut cursors = self.term_cursors(reader, query, field, level)?;
                 for &place in each {
                     count_field(&mut cursors, query, field, documents[place].document, &mut counts[place]);
                 }
@@ -266,12 +266,12 @@ impl Snapshot {
         reader: &SegmentReader,
         query: &AnalyzedQuery,
         field: Field,
-        wanted: Wanted,
+        level: StatisticsLevel,
     ) -> Result<Vec<TermCursor>, IndexError> {
         let text = self.fields.text(field);
         let inverted = reader.inverted_index(text)?;
         // Without two terms there are no pairs to count.
-        let option = if wanted == Wanted::Pairs && query.sequence.len() > 1 {
+        let option = if level == StatisticsLevel::Pairs && query.sequence.len() > 1 {
             IndexRecordOption::WithFreqsAndPositions
         } else {
             IndexRecordOption::WithFreqs
@@ -357,7 +357,7 @@ struct TermCursor {
 }
 
 impl TermCursor {
-    /// The frequency in a document; reads the positions where they are wanted.
+    /// The frequency in a document; reads the positions where they are level.
     fn seek(&mut self, document: u32) -> u32 {
         self.positions.clear();
         let (mut frequency, mut holding) = (0, 0);

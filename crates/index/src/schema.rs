@@ -90,7 +90,7 @@ impl Fields {
     }
 
     /// The fields of an index; `None` where it has others, or the same with other options.
-    pub(super) fn of(schema: &Schema) -> Option<Self> {
+    pub(super) fn from_schema(schema: &Schema) -> Option<Self> {
         if *schema != Self::schema() {
             return None;
         }

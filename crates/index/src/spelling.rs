@@ -1,6 +1,6 @@
 //! Words of the index that are written nearly as another one: candidates for what somebody meant.
 
-use super::{DocumentAddress, IndexError, QueryTerm, Snapshot, Wanted};
+use super::{DocumentAddress, IndexError, QueryTerm, Snapshot, StatisticsLevel};
 use crate::document::Field;
 use levenshtein_automata::{DFA, Distance, LevenshteinAutomatonBuilder, SINK_STATE};
 use rustc_hash::FxHashMap;
@@ -16,7 +16,7 @@ static BUILDERS: LazyLock<[LevenshteinAutomatonBuilder; 2]> =
 
 /// A word that is written nearly as another.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NearWord {
+pub struct SpellingCandidate {
     /// The word, as it stands in the index.
     pub word: String,
     /// The edits that lead to it.
@@ -26,9 +26,9 @@ pub struct NearWord {
 }
 
 /// The words within a distance, over the bytes of a dictionary.
-struct Near(DFA);
+struct LevenshteinDfa(DFA);
 
-impl Automaton for Near {
+impl Automaton for LevenshteinDfa {
     type State = u32;
 
     fn start(&self) -> u32 {
@@ -50,17 +50,17 @@ impl Automaton for Near {
 
 impl Snapshot {
     /// In how many documents a word of a query is: in the field that has it most often.
-    pub fn documents_with(&self, term: &QueryTerm, fields: &[Field]) -> Result<u64, IndexError> {
+    pub fn document_frequency(&self, term: &QueryTerm, fields: &[Field]) -> Result<u64, IndexError> {
         let mut most = 0;
         for &field in fields {
-            most = most.max(self.term_statistics(field, term, Wanted::Documents)?.documents);
+            most = most.max(self.term_statistics(field, term, StatisticsLevel::Documents)?.documents);
         }
         Ok(most)
     }
 
     /// The words of some fields that are one or two edits away from a word, in no order. Documents deleted since the last
     /// merge count: a word of these alone is rare.
-    pub fn near_words(&self, word: &str, edits: u8, fields: &[Field]) -> Result<Vec<NearWord>, IndexError> {
+    pub fn spelling_candidates(&self, word: &str, edits: u8, fields: &[Field]) -> Result<Vec<SpellingCandidate>, IndexError> {
         let dfa = || BUILDERS[usize::from(edits.clamp(1, 2)) - 1].build_dfa(word);
         let measure = dfa();
         let mut found: FxHashMap<String, u64> = FxHashMap::default();
@@ -68,7 +68,7 @@ impl Snapshot {
             let mut of_field: FxHashMap<String, u64> = FxHashMap::default();
             for reader in self.searcher.segment_readers() {
                 let inverted = reader.inverted_index(self.fields.text(field))?;
-                let mut words = inverted.terms().search(Near(dfa())).into_stream()?;
+                let mut words = inverted.terms().search(LevenshteinDfa(dfa())).into_stream()?;
                 while words.advance() {
                     let Ok(near) = std::str::from_utf8(words.key()) else { continue };
                     *of_field.entry(near.to_owned()).or_default() += u64::from(words.value().doc_freq);
@@ -80,14 +80,14 @@ impl Snapshot {
             }
         }
         let near = |(near, documents): (String, u64)| match measure.eval(&near) {
-            Distance::Exact(edits) if edits > 0 => Some(NearWord { word: near, edits, documents }),
+            Distance::Exact(edits) if edits > 0 => Some(SpellingCandidate { word: near, edits, documents }),
             _ => None,
         };
         Ok(found.into_iter().filter_map(near).collect())
     }
 
     /// A document that has a token in a field.
-    pub fn one_with(&self, token: &str, field: Field) -> Result<Option<DocumentAddress>, IndexError> {
+    pub fn first_with_token(&self, token: &str, field: Field) -> Result<Option<DocumentAddress>, IndexError> {
         let text = self.fields.text(field);
         for (reader, segment) in self.searcher.segment_readers().iter().zip(0..) {
             let term = Term::from_field_text(text, token);

@@ -10,7 +10,7 @@ use super::{Analysis, PairFrequencies, QueryTerm};
 pub struct AnalyzedQuery {
     /// The distinct words, in the order of their first occurrence.
     pub distinct: Vec<QueryTerm>,
-    /// Places in `distinct`, one a word of the query: a word said twice counts twice.
+    /// Places in `distinct`, one a word of the query: a word counts twice counts twice.
     pub sequence: Vec<usize>,
 }
 
@@ -20,7 +20,7 @@ impl AnalyzedQuery {
     pub fn new(text: &str, analysis: &Analysis) -> Self {
         let mut query = Self::default();
         for word in analysis.query_words(text) {
-            let place = query.distinct.iter().position(|known| known.stands_for_the_same(&word)).unwrap_or_else(|| {
+            let place = query.distinct.iter().position(|other| other.is_equivalent(&word)).unwrap_or_else(|| {
                 query.distinct.push(word);
                 query.distinct.len() - 1
             });
@@ -40,14 +40,14 @@ impl AnalyzedQuery {
         self.sequence.windows(2).map(|pair| (pair[0], pair[1]))
     }
 
-    /// How often each distinct word is said.
+    /// How often each distinct word is counts.
     #[must_use]
     pub fn multiplicities(&self) -> Vec<usize> {
-        let mut said = vec![0; self.distinct.len()];
+        let mut counts = vec![0; self.distinct.len()];
         for &place in &self.sequence {
-            said[place] += 1;
+            counts[place] += 1;
         }
-        said
+        counts
     }
 
     /// Whether no word is left.
@@ -107,7 +107,7 @@ pub struct DocumentStatistics {
 
 /// How much a model has to know; each includes those before.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Wanted {
+pub enum StatisticsLevel {
     /// In how many documents a term is, and how often in each.
     Documents,
     /// How often a term is in the whole collection.

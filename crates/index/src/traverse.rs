@@ -2,7 +2,7 @@
 //!
 //! A score here is a sum over clauses, each one term in one field. Postings are read clause by clause within windows of
 //! documents, so that the accumulators of a window stay in the first-level cache, whatever the size of the collection;
-//! every matching document is counted, and the best are kept in a bounded buffer. Scores are added in the order of the
+//! every matching document is counted, and the best are candidates in a bounded buffer. Scores are added in the order of the
 //! clauses: a document's score is the same to the last bit however it was found. What a term is, one token or several
 //! merged into one list, is left to `postings`.
 
@@ -19,14 +19,14 @@ pub(super) const WINDOW: usize = 4096;
 
 /// What the occurrences of a term in a field of a document add to its score: a function of their number and of the
 /// field's length in tokens. Statistics of the collection are worked in beforehand.
-pub trait Impact {
+pub trait TermScorer {
     /// The part of the score before the factor of its clause.
-    fn of(&self, frequency: u32, length: u32) -> f64;
+    fn score(&self, frequency: u32, length: u32) -> f64;
 
     /// Adds the parts of some documents of a window. Provided, so that the loop is compiled for each formula.
     fn add(&self, factor: f64, postings: &PostingsSlice<'_>, scores: &mut WindowScores) {
         for (&document, &frequency) in postings.documents.iter().zip(postings.frequencies) {
-            scores.add(document as usize % WINDOW, factor * self.of(frequency, postings.lengths.of(document)));
+            scores.add(document as usize % WINDOW, factor * self.score(frequency, postings.lengths.get(document)));
         }
     }
 }
@@ -65,7 +65,7 @@ pub struct Clause<'c> {
     /// What the impact is multiplied by.
     pub factor: f64,
     /// The formula.
-    pub impact: Box<dyn Impact + 'c>,
+    pub scorer: Box<dyn TermScorer + 'c>,
 }
 
 /// A document of a [`Snapshot`].
@@ -77,7 +77,7 @@ pub struct DocumentAddress {
 
 /// The outcome of a traversal.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Found {
+pub struct TopDocs {
     /// Documents with at least one of the terms, of those selected.
     pub total: usize,
     /// The best of them: by score descending, then id descending as strings.
@@ -99,7 +99,7 @@ impl Cursor<'_, '_> {
     fn add(&mut self, end: u32, lengths: WindowLengths<'_>, scores: &mut WindowScores) {
         let clause = self.clause;
         self.postings.read(end, |documents, frequencies| {
-            clause.impact.add(clause.factor, &PostingsSlice { documents, frequencies, lengths }, scores);
+            clause.scorer.add(clause.factor, &PostingsSlice { documents, frequencies, lengths }, scores);
         });
     }
 }
@@ -112,65 +112,65 @@ struct Candidate {
     address: DocumentAddress,
 }
 
-fn better(a: &Candidate, b: &Candidate) -> Ordering {
+fn by_rank(a: &Candidate, b: &Candidate) -> Ordering {
     b.score.total_cmp(&a.score).then_with(|| b.order.cmp(&a.order))
 }
 
 /// The best `depth` candidates seen: twice as many are collected, then halved, so that each costs constant time.
-struct Best {
+struct TopCollector {
     depth: usize,
-    kept: Vec<Candidate>,
+    candidates: Vec<Candidate>,
     /// What a candidate has to reach; none before `depth` candidates were seen.
-    floor: f64,
+    threshold: f64,
 }
 
-impl Best {
+impl TopCollector {
     fn new(depth: usize) -> Self {
-        Self { depth, kept: Vec::new(), floor: f64::NEG_INFINITY }
+        Self { depth, candidates: Vec::new(), threshold: f64::NEG_INFINITY }
     }
 
-    /// Whether a score may be among the best. One that equals the floor may: ids decide.
-    fn admits(&self, score: f64) -> bool {
-        score >= self.floor
+    /// Whether a score may be among the best. One that equals the threshold may: ids decide.
+    fn is_competitive(&self, score: f64) -> bool {
+        score >= self.threshold
     }
 
     fn offer(&mut self, candidate: Candidate) {
-        if self.depth == 0 || !self.admits(candidate.score) {
+        if self.depth == 0 || !self.is_competitive(candidate.score) {
             return;
         }
-        self.kept.push(candidate);
-        if self.kept.len() >= self.depth.saturating_mul(2).max(64) {
-            self.halve();
+        self.candidates.push(candidate);
+        if self.candidates.len() >= self.depth.saturating_mul(2).max(64) {
+            self.prune();
         }
     }
 
-    fn halve(&mut self) {
-        if self.kept.len() > self.depth {
-            let (_, worst, _) = self.kept.select_nth_unstable_by(self.depth - 1, better);
-            self.floor = worst.score;
-            self.kept.truncate(self.depth);
+    fn prune(&mut self) {
+        if self.candidates.len() > self.depth {
+            let (_, worst, _) = self.candidates.select_nth_unstable_by(self.depth - 1, by_rank);
+            self.threshold = worst.score;
+            self.candidates.truncate(self.depth);
         }
     }
 
     fn finish(mut self) -> Vec<(DocumentAddress, f64)> {
         if self.depth > 0 {
-            self.halve();
+            self.prune();
         }
-        self.kept.sort_unstable_by(better);
-        self.kept.into_iter().map(|candidate| (candidate.address, candidate.score)).collect()
+        self.candidates.sort_unstable_by(by_rank);
+        self.candidates.into_iter().map(|candidate| (candidate.address, candidate.score)).collect()
     }
 }
 
 impl Snapshot {
     /// The best `depth` documents by the sum of clauses over the terms of a query, among those selected.
-    pub fn best<S: Selection>(
+    pub fn top_docs<S: Selection>(
         &self,
         terms: &[QueryTerm],
         clauses: &[Clause<'_>],
         depth: usize,
         selection: &mut S,
-    ) -> Result<Found, IndexError> {
-        let (mut best, mut total, mut scores) = (Best::new(depth), 0, WindowScores::new());
+    ) -> Result<TopDocs, IndexError> {
+        let (mut best, mut total, mut scores) = (TopCollector::new(depth), 0, WindowScores::new());
         for (ordinal, reader) in self.searcher.segment_readers().iter().enumerate() {
             let mut cursors = self.cursors(reader, terms, clauses)?;
             while let Some(first) = cursors.iter().filter_map(Cursor::document).min() {
@@ -182,7 +182,7 @@ impl Snapshot {
                 total += self.collect(ordinal, window, &mut scores, selection, &mut best);
             }
         }
-        Ok(Found { total, best: best.finish() })
+        Ok(TopDocs { total, best: best.finish() })
     }
 
     fn cursors<'q, 'c>(
@@ -203,8 +203,8 @@ impl Snapshot {
     }
 
     /// The best `depth` of documents scored anew, best first.
-    pub fn cut(&self, scored: Vec<(DocumentAddress, f64)>, depth: usize) -> Vec<(DocumentAddress, f64)> {
-        let mut best = Best::new(depth);
+    pub fn select_top(&self, scored: Vec<(DocumentAddress, f64)>, depth: usize) -> Vec<(DocumentAddress, f64)> {
+        let mut best = TopCollector::new(depth);
         for (address, score) in scored {
             let order = self.segments[address.segment as usize].order[address.document as usize];
             best.offer(Candidate { score, order, address });
@@ -219,7 +219,7 @@ impl Snapshot {
         window: usize,
         scores: &mut WindowScores,
         selection: &mut S,
-        best: &mut Best,
+        best: &mut TopCollector,
     ) -> usize {
         let (order, alive) = (&self.segments[ordinal].order, self.searcher.segment_readers()[ordinal].alive_bitset());
         let WindowScores { scores, touched } = scores;
@@ -239,7 +239,7 @@ impl Snapshot {
                 rest &= rest - 1;
                 let (score, document) = (scores[place as usize], first + place);
                 // Most are not among the best: nothing else is read of them.
-                if best.admits(score) {
+                if best.is_competitive(score) {
                     let address = DocumentAddress { segment: ordinal as u32, document };
                     best.offer(Candidate { score, order: order[document as usize], address });
                 }
@@ -275,11 +275,11 @@ mod tests {
                 address: DocumentAddress { segment: 0, document: order as u32 },
             };
             let mut all: Vec<Candidate> = scores.iter().enumerate().map(candidate).collect();
-            let mut best = Best::new(depth);
+            let mut best = TopCollector::new(depth);
             for &one in &all {
                 best.offer(one);
             }
-            all.sort_by(better);
+            all.sort_by(by_rank);
             let expected: Vec<_> = all.iter().take(depth).map(|one| (one.address, one.score)).collect();
             prop_assert_eq!(best.finish(), expected);
         }

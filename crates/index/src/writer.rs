@@ -1,7 +1,7 @@
 //! Writing the index: documents in, whole commits out.
 
 use super::schema::{FORMAT, Fields};
-use super::{Analysis, AnalysisKind, Facts, Feature, IndexError, Numbers, Snapshot, recorded};
+use super::{Analysis, AnalysisKind, Facts, Feature, IndexError, NumericFacts, Snapshot, commit_metadata};
 use crate::document::{Field, FieldText, FieldedDocument};
 use lodeseek_ranking::DatasetId;
 use std::fs;
@@ -110,32 +110,32 @@ impl IndexWriter {
             tantivy::TantivyError::SchemaError(_) => IndexError::OtherVersion(folder.to_owned()),
             other => other.into(),
         })?;
-        let fields = Fields::of(&index.schema()).ok_or_else(|| IndexError::OtherVersion(folder.to_owned()))?;
-        Self::of(index, fields)
+        let fields = Fields::from_schema(&index.schema()).ok_or_else(|| IndexError::OtherVersion(folder.to_owned()))?;
+        Self::new(index, fields)
     }
 
     /// An index in memory, gone with the writer and its snapshots.
     pub fn in_memory() -> Result<Self, IndexError> {
         let index = tantivy::Index::create_in_ram(Fields::schema());
-        let fields = Fields::of(&index.schema()).ok_or_else(|| IndexError::OtherVersion(Path::new("memory").into()))?;
-        Self::of(index, fields)
+        let fields = Fields::from_schema(&index.schema()).ok_or_else(|| IndexError::OtherVersion(Path::new("memory").into()))?;
+        Self::new(index, fields)
     }
 
-    fn of(index: tantivy::Index, fields: Fields) -> Result<Self, IndexError> {
+    fn new(index: tantivy::Index, fields: Fields) -> Result<Self, IndexError> {
         let writer = index.writer_with_num_threads(1, MEMORY)?;
         // Segments are merged once, at the end; merges on the way would only compete with the indexing.
         writer.set_merge_policy(Box::new(NoMergePolicy));
-        let analysis = recorded::analysis_of(&index)?;
+        let analysis = commit_metadata::analysis_of(&index)?;
         Ok(Self { index, writer, fields, analysis })
     }
 
-    /// The analysis recorded with the last commit, or that of [`with_analysis`](Self::with_analysis).
+    /// The analysis commit_metadata with the last commit, or that of [`with_analysis`](Self::with_analysis).
     #[must_use]
     pub fn analysis(&self) -> AnalysisKind {
         self.analysis
     }
 
-    /// With another analysis, recorded with the next commit. Documents that were analysed otherwise stay until they are
+    /// With another analysis, commit_metadata with the next commit. Documents that were analysed otherwise stay until they are
     /// put again: their [`version`](Self::version) tells which.
     #[must_use]
     pub fn with_analysis(self, analysis: AnalysisKind) -> Self {
@@ -153,7 +153,7 @@ impl IndexWriter {
     /// The index as last committed.
     pub fn snapshot(&self) -> Result<Snapshot, IndexError> {
         let reader = self.index.reader()?;
-        Snapshot::of(reader.searcher(), self.fields.clone(), recorded::analysis_of(&self.index)?)
+        Snapshot::new(reader.searcher(), self.fields.clone(), commit_metadata::analysis_of(&self.index)?)
     }
 
     /// Puts a document in the place of the one with its id.
@@ -184,14 +184,14 @@ impl IndexWriter {
     /// Makes all changes since the last commit visible and lasting.
     pub fn commit(&mut self) -> Result<(), IndexError> {
         let mut commit = self.writer.prepare_commit()?;
-        commit.set_payload(&recorded::payload(self.analysis));
+        commit.set_payload(&commit_metadata::payload(self.analysis));
         commit.commit()?;
         Ok(())
     }
 
     /// Merges small segments where there are many, and removes files no longer needed: after a change of few documents,
     /// which must not cost the writing of all others.
-    pub fn settle(mut self) -> Result<(), IndexError> {
+    pub fn merge_segments(mut self) -> Result<(), IndexError> {
         let mut segments = self.index.searchable_segment_metas()?;
         segments.sort_by_key(|segment| segment.num_docs());
         let small = small(&segments.iter().map(|segment| u64::from(segment.num_docs())).collect::<Vec<_>>());
@@ -229,7 +229,7 @@ fn small(sizes: &[u64]) -> usize {
 }
 
 fn add_facts(out: &mut TantivyDocument, fields: &Fields, Facts { numbers, values }: &Facts) {
-    let Numbers { year, uses, variants } = numbers;
+    let NumericFacts { year, uses, variants } = numbers;
     if let Some(year) = year {
         out.add_i64(fields.year, i64::from(*year));
     }

@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::Card;
 use lodeseek_rdf::{Labels, RdfSyntax, TermId, TermRef, TripleGraph, TripleGraphBuilder};
-use lodeseek_snippet::{LabelledTerm, LabelledTriple, TermKind, labelled};
+use lodeseek_snippet::{LabelledTerm, LabelledTriple, TermKind, label_triple};
 use lodeseek_store::{Excerpt, Resources, Stands, StoreError, resource};
 use oxrdf::{NamedOrBlankNode, Term, Triple};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -258,7 +258,7 @@ impl Labelling {
         let labels = self.labels(languages);
         let known: FxHashMap<Triple, _> =
             self.graph.triples().iter().map(|triple| (self.graph.to_triple(*triple), *triple)).collect();
-        let of = |wanted: &Triple| Some(labelled(&self.graph, &labels, *known.get(wanted)?));
+        let of = |wanted: &Triple| Some(label_triple(&self.graph, &labels, *known.get(wanted)?));
         triples.iter().filter_map(of).collect()
     }
 

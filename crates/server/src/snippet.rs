@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{Card, DatasetSnippet, SnippetRequest};
 use lodeseek_rdf::RdfSyntax;
-use lodeseek_snippet::{Deadline, LabelledTriple, Method, TripleBudget, draw_file};
+use lodeseek_snippet::{Deadline, LabelledTriple, Method, TripleBudget, draw_document};
 use oxsdatatypes::DateTime;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -196,7 +196,7 @@ fn make(state: &AppState, id: &DatasetId, request: &SnippetRequest) -> Result<(D
         late.fetch_or(over, Ordering::Relaxed);
         over
     };
-    let made = state.searcher.snippet(id, request, Deadline::when(&passed))?.ok_or_else(|| missing(id))?;
+    let made = state.searcher.snippet(id, request, Deadline::new(&passed))?.ok_or_else(|| missing(id))?;
     Ok((made, late.load(Ordering::Relaxed)))
 }
 
@@ -239,7 +239,7 @@ fn respond(
         Form::Svg => {
             let triples: Vec<LabelledTriple> = made.made.triples.iter().map(|shown| shown.triple.clone()).collect();
             let headers = [(header::CONTENT_TYPE, "image/svg+xml"), (header::CONTENT_SECURITY_POLICY, PICTURE_POLICY)];
-            (headers, draw_file(&triples, made.card.metadata.title())).into_response()
+            (headers, draw_document(&triples, made.card.metadata.title())).into_response()
         }
         Form::Rdf(syntax) => {
             let triples = made.to_triples(state.store.iris(), request, Some(DateTime::now()));

@@ -1,8 +1,8 @@
-//! What every extractor must do, whatever it maximises: one suite, called by the tests of each.
+//! Conformance suite for all extractors, called by the tests of each.
 //!
 //! ```ignore
-//! conformance::check(&Mine::default(), Claims { connected: true, ..Claims::default() });
-//! conformance::check_deadline(|deadline| Box::new(Mine::default().with_deadline(deadline)), claims);
+//! conformance::check(&Mine::default(), Guarantees { connected: true, ..Guarantees::default() });
+//! conformance::check_deadline(|deadline| Box::new(Mine::default().with_deadline(deadline)), guarantees);
 //! ```
 
 use super::{Deadline, Snippet, SnippetExtractor, TripleBudget};
@@ -14,22 +14,22 @@ use proptest::test_runner::TestRunner;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What an extractor says of its snippets beyond what all must keep to.
+/// Properties of an extractor's snippets beyond those that every extractor must have.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Claims {
-    /// Every triple shares a subject or object that is no literal with one before it.
+pub(crate) struct Guarantees {
+    /// If true, every triple shares a non-literal subject or object with an earlier triple.
     pub connected: bool,
-    /// A graph with triples and a budget may still give nothing, as where no keyword matches.
+    /// If true, a snippet may be empty although graph and budget are not, for example if no keyword matches.
     pub may_be_empty: bool,
-    /// More time never gives a smaller gain.
+    /// If true, more time never gives a smaller gain.
     pub anytime: bool,
 }
 
-/// Budgets tried on every graph: nothing, little, the default, and more than any graph has.
+/// Budgets tested on every graph: none, few, the default, and more than any graph has.
 const BUDGETS: [usize; 5] = [0, 1, 3, 20, usize::MAX];
 
-/// Graphs that extractors have stumbled over, as Turtle after [`PREFIX`].
-const CURIOUS: [&str; 14] = [
+/// Edge cases that were bugs in some extractor, in Turtle after [`PREFIX`].
+const EDGE_CASES: [&str; 14] = [
     "",
     "e:a e:p e:b .",
     "e:a e:p 1 .",
@@ -48,14 +48,14 @@ const CURIOUS: [&str; 14] = [
 
 const PREFIX: &str = "@prefix e: <http://e.org/> . @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .\n";
 
-/// A graph from Turtle in which `e:` and `rdf:` are declared.
+/// Parses Turtle in which the prefixes `e:` and `rdf:` are declared.
 pub(crate) fn graph_of(turtle: &str) -> TripleGraph {
     let mut builder = TripleGraphBuilder::new();
     DumpReader::default().read(format!("{PREFIX}{turtle}").as_bytes(), "t.ttl", "http://e.org/", &mut builder);
     builder.finish()
 }
 
-/// Small graphs of types, links (some to classes and to oneself) and literals, as statements of Turtle.
+/// Generates small graphs of types, links (some to classes, some reflexive) and literals, as Turtle statements.
 pub(crate) fn random_statements() -> impl Strategy<Value = Vec<String>> {
     let triple = (0..6u8, 0..4u8, 0..9u8).prop_map(|(s, p, o)| match (p, o) {
         (0, o) => format!("e:n{s} a e:{}{o} .\n", if o < 2 { "n" } else { "C" }),
@@ -65,15 +65,15 @@ pub(crate) fn random_statements() -> impl Strategy<Value = Vec<String>> {
     proptest::collection::vec(triple, 1..40)
 }
 
-/// Subset, budget, determinism and what is claimed, on the curious graphs and on random ones.
-pub(crate) fn check(extractor: &dyn SnippetExtractor, claims: Claims) {
+/// Checks subset, budget, determinism and the guarantees, on the edge cases and on random graphs.
+pub(crate) fn check(extractor: &dyn SnippetExtractor, guarantees: Guarantees) {
     assert!(!extractor.name().is_empty());
-    for turtle in CURIOUS {
-        check_on(&graph_of(turtle), extractor, claims);
+    for turtle in EDGE_CASES {
+        check_on(&graph_of(turtle), extractor, guarantees);
     }
     let outcome = TestRunner::default().run(&random_statements(), |statements| {
         let graph = graph_of(&statements.concat());
-        check_on(&graph, extractor, claims);
+        check_on(&graph, extractor, guarantees);
         let reversed: String = statements.iter().rev().map(String::as_str).collect();
         let other = graph_of(&reversed);
         let (ours, theirs) = (extract(extractor, &graph, 5), extract(extractor, &other, 5));
@@ -85,34 +85,37 @@ pub(crate) fn check(extractor: &dyn SnippetExtractor, claims: Claims) {
     }
 }
 
-/// The same on one graph, with every budget.
-pub(crate) fn check_on(graph: &TripleGraph, extractor: &dyn SnippetExtractor, claims: Claims) {
+/// Checks one graph with every budget.
+pub(crate) fn check_on(graph: &TripleGraph, extractor: &dyn SnippetExtractor, guarantees: Guarantees) {
     for budget in BUDGETS {
         let snippet = extract(extractor, graph, budget);
-        check_snippet(graph, &snippet, budget, claims);
+        check_snippet(graph, &snippet, budget, guarantees);
         assert_eq!(extract(extractor, graph, budget), snippet, "not the same on every run, budget {budget}");
     }
 }
 
-/// A deadline ends the search with a snippet that keeps to everything else, whenever it comes, and soon.
+/// Checks that a deadline ends the search soon, at any time, and that the snippet satisfies all other checks.
 ///
-/// `make` gives the extractor with a deadline; all other bounds should be off, so that only the deadline ends it.
-pub(crate) fn check_deadline(make: impl for<'d> Fn(Deadline<'d>) -> Box<dyn SnippetExtractor + 'd>, claims: Claims) {
+/// `make` creates the extractor with a deadline. Other bounds should be off, so that only the deadline ends the search.
+pub(crate) fn check_deadline(
+    make: impl for<'d> Fn(Deadline<'d>) -> Box<dyn SnippetExtractor + 'd>,
+    guarantees: Guarantees,
+) {
     let chain: String = (0..200).map(|n| format!("e:n{n} e:p{} e:n{} ; a e:C{} .\n", n % 7, n + 1, n % 5)).collect();
-    for turtle in CURIOUS.into_iter().chain([chain.as_str()]) {
+    for turtle in EDGE_CASES.into_iter().chain([chain.as_str()]) {
         let graph = graph_of(turtle);
         let unhurried = extract(&*make(Deadline::never()), &graph, 5);
         let mut last = f64::NEG_INFINITY;
         for patience in [0, 1, 2, 5, 20, 100, usize::MAX] {
             let asked = AtomicUsize::new(0);
             let passed = || asked.fetch_add(1, Ordering::Relaxed) >= patience;
-            let snippet = extract(&*make(Deadline::when(&passed)), &graph, 5);
-            check_snippet(&graph, &snippet, 5, claims);
+            let snippet = extract(&*make(Deadline::new(&passed)), &graph, 5);
+            check_snippet(&graph, &snippet, 5, guarantees);
             let late = asked.load(Ordering::Relaxed).saturating_sub(patience);
             assert!(late <= 8, "{late} more questions after the deadline had passed");
             assert!(late == 0 || snippet.interrupted || snippet == unhurried, "interrupted, but it does not say so");
             assert!(late > 0 || snippet == unhurried, "in time, but not the same as without a deadline");
-            assert!(!claims.anytime || snippet.gain >= last, "more time gave less: {} after {last}", snippet.gain);
+            assert!(!guarantees.anytime || snippet.gain >= last, "more time gave less: {} after {last}", snippet.gain);
             last = snippet.gain;
         }
     }
@@ -126,23 +129,23 @@ fn shown(graph: &TripleGraph, snippet: &Snippet) -> Vec<String> {
     snippet.triples.iter().map(|&triple| graph.to_triple(triple).to_string()).collect()
 }
 
-/// What holds of any snippet of any extractor.
-pub(crate) fn check_snippet(graph: &TripleGraph, snippet: &Snippet, budget: usize, claims: Claims) {
+/// Checks the properties of any snippet of any extractor.
+pub(crate) fn check_snippet(graph: &TripleGraph, snippet: &Snippet, budget: usize, guarantees: Guarantees) {
     assert!(snippet.triples.len() <= budget, "{} triples of {budget}", snippet.triples.len());
     let distinct: BTreeSet<_> = snippet.triples.iter().collect();
     assert_eq!(distinct.len(), snippet.triples.len(), "a triple twice");
     let known = |triple: &Triple| graph.triples().binary_search(triple).is_ok();
     assert!(snippet.triples.iter().all(known), "a triple that is not the graph's");
     assert!(snippet.gain.is_finite() && snippet.gain >= 0.0, "a gain of {}", snippet.gain);
-    if !claims.may_be_empty {
+    if !guarantees.may_be_empty {
         assert_eq!(snippet.triples.is_empty(), budget == 0 || graph.is_empty(), "empty without need");
     }
-    if claims.connected {
+    if guarantees.connected {
         assert!(is_connected(graph, &snippet.triples), "not connected: {:?}", shown(graph, snippet));
     }
 }
 
-/// Every triple shares a subject or object that is no literal with one before it.
+/// Returns true if every triple shares a non-literal subject or object with an earlier triple.
 pub(crate) fn is_connected(graph: &TripleGraph, triples: &[Triple]) -> bool {
     let ends = |triple: &Triple| [triple.subject, triple.object].into_iter().filter(|&end| !graph.is_literal(end));
     let mut before: BTreeSet<TermId> = BTreeSet::new();

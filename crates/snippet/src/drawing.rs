@@ -1,17 +1,20 @@
-//! A snippet as a small picture: SVG, made here, readable at twenty triples.
+//! SVG drawing of a snippet, readable at twenty triples.
 //!
-//! Every triple as an arrow would be a tangle. What is said *of* an entity (its classes, its literals, and entities that
-//! say nothing themselves) is written into its box; arrows are left for the links between entities that both say
-//! something, and to those that several lead to, for they hold the picture together. In every connected piece the entity
-//! that says most stands in a column of its own; what leads to it stands on the left, all else on the right, in columns by
-//! distance: so most arrows point to the right. The pieces fill shelves.
+//! An arrow for every triple would be a tangle. The box of an entity therefore contains its classes, its literals, and
+//! those objects that have no statements of their own. Arrows connect entities that both have statements, and lead to
+//! entities with several incoming links.
 //!
-//! The name of a property never lies on a box or on another name, and on another arrow only where all places near
-//! its own (`near`) are taken; of arrows that say the same of one box, the first alone has it. No fonts are measured: widths are estimated, and texts cut to fit, names of entities in the
-//! middle, for those of one kind differ at either end; what was cut has its whole text as a tooltip.
+//! The layout places each connected component in columns. The entity with most links and statements is the root, in a column of
+//! its own. Entities that lead to it are on its left, all others on its right, by distance. Most arrows therefore point
+//! to the right. The components are packed on shelves.
 //!
-//! Colours come as attributes, so that the file stands alone, and every part has a class, so that a page's style sheet
-//! (light or dark) takes precedence over them.
+//! A property label never overlaps a box or another label. It overlaps another arrow only if all candidate positions
+//! (`label_positions`) are taken. Of several equal arrows to one box, only the first has a label. Text widths are
+//! estimated, not measured, and long texts are truncated. Entity names are truncated in the middle, because names of
+//! one kind differ at their ends. A tooltip shows the full text.
+//!
+//! Colours are attributes, so that the file is self-contained. Every element has a class, so that the style sheet of a
+//! page (light or dark) takes precedence.
 
 use super::{LabelledTerm, LabelledTriple, TermKind};
 use lodeseek_rdf::on_one_line;
@@ -19,43 +22,43 @@ use lodeseek_rdf::vocab::rdf;
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// Pixels a character is taken to be wide, at 12 pixels of size.
+/// Estimated width of a character in pixels, at a font size of 12.
 const CHARACTER: f64 = 6.6;
-/// Pixels from line to line.
+/// Line height in a box, in pixels.
 const LINE: f64 = 17.0;
 const PADDING: f64 = 9.0;
-/// Between columns: room for the names of properties.
+/// Distance between columns in pixels; contains the property labels.
 const COLUMN_GAP: f64 = 125.0;
 const ROW_GAP: f64 = 16.0;
-/// Pixels from which a further piece goes below the others.
-const SHELF: f64 = 1000.0;
-/// Pixels beyond which a drawing is too wide to be shown smaller.
+/// Width of a shelf in pixels. A component beyond it starts a new shelf.
+const SHELF_WIDTH: f64 = 1000.0;
+/// Width in pixels from which a drawing has the class `large` and is not scaled down.
 const LARGE: f64 = 1300.0;
-/// Pixels of the name of a property from line to line.
+/// Line height of a property label in pixels.
 const ARROW_LINE: f64 = 13.0;
-/// Half the distance between the arrows of two boxes that are linked both ways.
-const LANE: f64 = 6.0;
-/// Straight pieces that an arrow is taken to be made of, and the pixels that its line may be off them.
-const PIECES: usize = 32;
+/// Half the distance between two opposite arrows, in pixels.
+const LANE_OFFSET: f64 = 6.0;
+/// Number of line segments that approximate an arrow, and the maximum distance of an arrow from them in pixels.
+const CURVE_SEGMENTS: usize = 32;
 const STROKE: f64 = 1.5;
-/// Half lines that a name may be moved off its arrow, up or down, to stand clear of other arrows.
-const REACH: i32 = 8;
-/// Characters of a line in a box, and of a property's name on an arrow.
+/// Maximum displacement of a label from its arrow, up or down, in half lines.
+const MAX_LABEL_STEPS: i32 = 8;
+/// Maximum number of characters of a line in a box, and of a property label.
 const BOX_TEXT: usize = 33;
 const ARROW_TEXT: usize = 19;
 
-/// An entity and what is said of it.
+/// Entity with the statements shown in its box.
 struct Entity<'t> {
     term: &'t LabelledTerm,
     classes: Vec<&'t str>,
-    /// Property and value.
+    /// Pairs of property and value.
     rows: Vec<(&'t str, &'t LabelledTerm)>,
     column: usize,
     x: f64,
     y: f64,
 }
 
-/// The links from one box to another.
+/// Links from one box to another.
 struct Link<'t> {
     from: usize,
     to: usize,
@@ -67,7 +70,7 @@ struct Drawing<'t> {
     links: Vec<Link<'t>>,
 }
 
-/// Where something stands.
+/// Rectangle in pixels.
 #[derive(Clone, Copy, Debug)]
 struct Area {
     x: f64,
@@ -77,7 +80,7 @@ struct Area {
 }
 
 impl Area {
-    fn meets(&self, other: &Self) -> bool {
+    fn overlaps(&self, other: &Self) -> bool {
         let beside = |start: f64, length: f64, other: f64, other_length: f64| {
             start + length <= other || other + other_length <= start
         };
@@ -85,16 +88,16 @@ impl Area {
     }
 }
 
-/// Pieces side by side, and below where there is no room.
-struct Shelves {
+/// Shelf packing: components side by side, on a new shelf if the present one is full.
+struct ShelfPacker {
     x: f64,
     y: f64,
     height: f64,
 }
 
-impl Shelves {
+impl ShelfPacker {
     fn place(&mut self, width: f64, height: f64) -> (f64, f64) {
-        if self.x > PADDING && self.x + width > SHELF {
+        if self.x > PADDING && self.x + width > SHELF_WIDTH {
             (self.x, self.y, self.height) = (PADDING, self.y + self.height + 2.0 * ROW_GAP, 0.0);
         }
         let place = (self.x, self.y);
@@ -104,7 +107,7 @@ impl Shelves {
     }
 }
 
-/// The line of an arrow: a cubic curve.
+/// Arrow: a cubic Bézier curve.
 struct Curve([(f64, f64); 4]);
 
 impl Curve {
@@ -114,10 +117,10 @@ impl Curve {
         (sum(|point| point.0), sum(|point| point.1))
     }
 
-    /// Small areas that cover the line.
+    /// Returns small rectangles that cover the curve.
     fn areas(&self) -> impl Iterator<Item = Area> {
-        (0..PIECES).map(|piece| {
-            let at = |piece: usize| self.at(piece as f64 / PIECES as f64);
+        (0..CURVE_SEGMENTS).map(|piece| {
+            let at = |piece: usize| self.at(piece as f64 / CURVE_SEGMENTS as f64);
             let (one, other) = (at(piece), at(piece + 1));
             Area {
                 x: one.0.min(other.0) - STROKE,
@@ -129,24 +132,24 @@ impl Curve {
     }
 }
 
-/// Draws triples. The same triples give the same picture; no triple, an empty one.
+/// Draws triples as SVG. The same triples give the same drawing; no triples give an empty drawing.
 ///
 /// ```
 /// assert!(lodeseek_snippet::draw(&[], "nothing").starts_with("<svg "));
 /// ```
 #[must_use]
 pub fn draw(triples: &[LabelledTriple], title: &str) -> String {
-    let mut drawing = Drawing::of(triples);
+    let mut drawing = Drawing::new(triples);
     drawing.arrange();
     drawing.svg(title)
 }
 
-/// The colours of a drawing that stands alone.
+/// Style sheet of a self-contained drawing.
 const STYLE: &str = include_str!("drawing.css");
 
-/// Draws triples as a file that stands alone, light or dark as its reader likes.
+/// Draws triples as a self-contained SVG document that follows the reader's light or dark colour scheme.
 #[must_use]
-pub fn draw_file(triples: &[LabelledTriple], title: &str) -> String {
+pub fn draw_document(triples: &[LabelledTriple], title: &str) -> String {
     let svg = draw(triples, title);
     match svg.split_once("</title>") {
         Some((head, rest)) => format!("{head}</title><style>{STYLE}</style>{rest}"),
@@ -158,7 +161,7 @@ fn is_type(triple: &LabelledTriple) -> bool {
     triple.predicate.value == rdf::TYPE
 }
 
-/// Entities that several others lead to.
+/// Returns the objects that are linked from several subjects.
 fn shared(triples: &[LabelledTriple]) -> impl Iterator<Item = &LabelledTerm> {
     let links = || triples.iter().filter(|triple| !is_type(triple) && !triple.object.is_literal());
     let mut subjects: HashMap<Key<'_>, Vec<Key<'_>>> = HashMap::new();
@@ -178,7 +181,7 @@ fn key(term: &LabelledTerm) -> Key<'_> {
 }
 
 impl<'t> Drawing<'t> {
-    fn of(triples: &'t [LabelledTriple]) -> Self {
+    fn new(triples: &'t [LabelledTriple]) -> Self {
         let mut drawing = Self { entities: Vec::new(), links: Vec::new() };
         let mut places: HashMap<Key<'t>, usize> = HashMap::new();
         for triple in triples {
@@ -223,13 +226,13 @@ impl<'t> Drawing<'t> {
         })
     }
 
-    /// Pieces by what their first entity says.
+    /// Arranges the components, the one whose root has most links and statements first.
     fn arrange(&mut self) {
         let mut order: Vec<usize> = (0..self.entities.len()).collect();
-        let says = |place: usize| self.neighbours(place).count() * 2 + self.entities[place].rows.len();
-        order.sort_by_key(|&place| std::cmp::Reverse(says(place)));
+        let weight = |place: usize| self.neighbours(place).count() * 2 + self.entities[place].rows.len();
+        order.sort_by_key(|&place| std::cmp::Reverse(weight(place)));
         let mut seen = vec![false; self.entities.len()];
-        let mut shelves = Shelves { x: PADDING, y: PADDING, height: 0.0 };
+        let mut shelves = ShelfPacker { x: PADDING, y: PADDING, height: 0.0 };
         for root in order {
             if !seen[root] {
                 let columns = self.columns(root, &mut seen);
@@ -243,7 +246,7 @@ impl<'t> Drawing<'t> {
         }
     }
 
-    /// The columns of a piece: what leads to the root, the farthest first, the root, the rest.
+    /// Returns the columns of a component: entities that lead to the root, farthest first; the root; the others.
     fn columns(&self, root: usize, seen: &mut [bool]) -> Vec<Vec<usize>> {
         seen[root] = true;
         let (mut left, mut right, mut known) = (Vec::new(), Vec::new(), seen.to_vec());
@@ -251,7 +254,7 @@ impl<'t> Drawing<'t> {
             if known[start] {
                 continue;
             }
-            // What hangs together without the root stays on one side of it: no arrow crosses the root.
+            // Entities that are connected without the root stay on one side of it, so that no arrow crosses the root.
             let part: Vec<usize> = self.levels(vec![start], &mut known).concat();
             let linked = |place: &usize| self.neighbours(*place).any(|other| other == root);
             let led_to = self.links.iter().any(|link| link.from == root && part.contains(&link.to));
@@ -265,7 +268,7 @@ impl<'t> Drawing<'t> {
         columns
     }
 
-    /// What is reached from some boxes, by distance.
+    /// Returns the entities reachable from `starts`, by distance.
     fn levels(&self, starts: Vec<usize>, seen: &mut [bool]) -> Vec<Vec<usize>> {
         let mut levels = Vec::new();
         let mut next = starts;
@@ -282,7 +285,7 @@ impl<'t> Drawing<'t> {
         levels
     }
 
-    /// Puts columns side by side, each centred, the boxes on the side of the root; returns the room they take.
+    /// Places columns side by side, each centred vertically, boxes aligned towards the root. Returns width and height.
     fn stack(&mut self, columns: &[Vec<usize>], root: usize) -> (f64, f64) {
         let height_of = |drawing: &Self, column: &[usize]| {
             column.iter().map(|&place| drawing.entities[place].height() + ROW_GAP).sum::<f64>() - ROW_GAP
@@ -301,9 +304,10 @@ impl<'t> Drawing<'t> {
             }
             x += width + COLUMN_GAP;
         }
-        // Links within a column swing out to its right.
-        let level =
-            |link: &Link<'_>| self.is_level(link) && columns.last().is_some_and(|last| last.contains(&link.from));
+        // Links within the last column bend to its right.
+        let level = |link: &Link<'_>| {
+            self.is_within_column(link) && columns.last().is_some_and(|last| last.contains(&link.from))
+        };
         let room = if self.links.iter().any(level) { 0.0 } else { COLUMN_GAP };
         (x - room, height)
     }
@@ -324,7 +328,7 @@ impl<'t> Drawing<'t> {
              <desc>{} entities in boxes, arrows for the links between them.</desc>\
              <defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" \
              orient=\"auto\"><path class=\"head\" d=\"M0 0L8 4L0 8z\" fill=\"#78716c\"/></marker></defs>",
-            escaped(title),
+            escape_xml(title),
             self.entities.len()
         );
         svg.push_str(&arrows);
@@ -335,7 +339,7 @@ impl<'t> Drawing<'t> {
         svg
     }
 
-    fn is_level(&self, link: &Link<'_>) -> bool {
+    fn is_within_column(&self, link: &Link<'_>) -> bool {
         self.entities[link.from].column == self.entities[link.to].column
     }
 
@@ -343,14 +347,14 @@ impl<'t> Drawing<'t> {
         let (from, to) = (&self.entities[link.from], &self.entities[link.to]);
         let returned = self.links.iter().any(|other| (other.from, other.to) == (link.to, link.from));
         let lane = match returned {
-            true if link.from < link.to => -LANE,
-            true => LANE,
+            true if link.from < link.to => -LANE_OFFSET,
+            true => LANE_OFFSET,
             false => 0.0,
         };
         let forward = to.column >= from.column;
         let start = (if forward { from.x + from.width() } else { from.x }, from.y + from.height() / 2.0 + lane);
         let end = (if to.column > from.column { to.x } else { to.x + to.width() }, to.y + to.height() / 2.0 + lane);
-        if self.is_level(link) {
+        if self.is_within_column(link) {
             let out = start.0.max(end.0) + COLUMN_GAP * 0.5;
             return Curve([start, (out, start.1), (out, end.1), end]);
         }
@@ -358,8 +362,8 @@ impl<'t> Drawing<'t> {
         Curve([start, (start.0 + swing, start.1), (end.0 - swing, end.1), end])
     }
 
-    /// What the other arrows cover.
-    fn others(&self, link: &Link<'_>) -> Vec<Area> {
+    /// Returns the areas covered by all other arrows.
+    fn obstacles(&self, link: &Link<'_>) -> Vec<Area> {
         let others = self.links.iter().filter(|other| (other.from, other.to) != (link.from, link.to));
         others.flat_map(|other| self.curve(other).areas().collect::<Vec<_>>()).collect()
     }
@@ -376,8 +380,8 @@ impl<'t> Drawing<'t> {
         if self.repeats(link) {
             return;
         }
-        let lines: Vec<String> = link.labels.iter().map(|label| cut(label, ARROW_TEXT)).collect();
-        let area = free(&curve, &lines, taken, &self.others(link));
+        let lines: Vec<String> = link.labels.iter().map(|label| truncate_label(label, ARROW_TEXT)).collect();
+        let area = place_label(&curve, &lines, taken, &self.obstacles(link));
         for (number, (line, whole)) in lines.iter().zip(&link.labels).enumerate() {
             let (x, y) = (area.x + area.width / 2.0, area.y + (number as f64 + 0.8) * ARROW_LINE);
             let _ = write!(
@@ -385,49 +389,49 @@ impl<'t> Drawing<'t> {
                 "<text class=\"property\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\" fill=\"#57534e\" \
                  stroke=\"#fff\" stroke-width=\"4\" paint-order=\"stroke\">{}{}</text>",
                 tooltip(line, whole),
-                escaped(line)
+                escape_xml(line)
             );
         }
         taken.push(area);
     }
 
-    /// Whether an earlier arrow says the same and ends at the same box: of such a bundle the first alone has a name.
+    /// Returns true if an earlier arrow has the same labels and the same target. Only the first such arrow is labelled.
     fn repeats(&self, link: &Link<'_>) -> bool {
         let before = self.links.iter().take_while(|other| !std::ptr::eq(*other, link));
         before.into_iter().any(|other| other.to == link.to && other.labels == link.labels)
     }
 }
 
-/// Where names stand clear of all that is placed: in the first near place that is clear of other arrows too; where there is
-/// none, on the curve or as little below it as may be.
-fn free(curve: &Curve, lines: &[String], taken: &[Area], others: &[Area]) -> Area {
-    let clear = |area: &Area, of: &[Area]| !of.iter().any(|other| area.meets(other));
-    let name = Name::of(lines);
-    let mut clearest = near(curve, &name).filter(|area| clear(area, taken) && clear(area, others));
+/// Returns the best free area for a label: the first candidate position clear of boxes, labels and other arrows.
+/// Otherwise the first position on or below the curve that is clear of boxes and labels.
+fn place_label(curve: &Curve, lines: &[String], taken: &[Area], others: &[Area]) -> Area {
+    let clear = |area: &Area, of: &[Area]| !of.iter().any(|other| area.overlaps(other));
+    let name = LabelBlock::new(lines);
+    let mut clearest = label_positions(curve, &name).filter(|area| clear(area, taken) && clear(area, others));
     let mut below = (0..).flat_map(|step| [0.5, 0.6, 0.4, 0.7, 0.3].map(|t| name.at(curve, t, step)));
-    // Far enough down nothing stands: one of them is found.
+    // Far enough below, the area is free.
     clearest.next().or_else(|| below.find(|area| clear(area, taken))).unwrap_or_else(|| name.at(curve, 0.5, 0))
 }
 
-/// The places beside an arrow for its name, the best first: along the curve, then ever farther above and below it.
-fn near(curve: &Curve, name: &Name) -> impl Iterator<Item = Area> {
-    let steps = std::iter::once(0).chain((1..=REACH).flat_map(|step| [step, -step]));
+/// Returns candidate positions of a label, best first: along the curve, then increasingly far above and below it.
+fn label_positions(curve: &Curve, name: &LabelBlock) -> impl Iterator<Item = Area> {
+    let steps = std::iter::once(0).chain((1..=MAX_LABEL_STEPS).flat_map(|step| [step, -step]));
     steps.flat_map(|step| [0.5, 0.6, 0.4, 0.7, 0.3, 0.8, 0.2].map(|t| name.at(curve, t, step)))
 }
 
-/// The room that names of properties take, line under line.
-struct Name {
+/// Size of the lines of a label in pixels.
+struct LabelBlock {
     width: f64,
     height: f64,
 }
 
-impl Name {
-    fn of(lines: &[String]) -> Self {
+impl LabelBlock {
+    fn new(lines: &[String]) -> Self {
         let width = lines.iter().map(|line| width_of(line)).fold(0.0, f64::max);
         Self { width, height: lines.len() as f64 * ARROW_LINE }
     }
 
-    /// Its area at a place of a curve, some half lines down; never outside the picture.
+    /// Returns the label's area at parameter `t` of a curve, moved down by half lines. Never outside the drawing.
     fn at(&self, curve: &Curve, t: f64, down: i32) -> Area {
         let (x, y) = curve.at(t);
         let down = f64::from(down) * ARROW_LINE / 2.0;
@@ -436,12 +440,12 @@ impl Name {
     }
 }
 
-/// The whole text, where a line shows it cut.
+/// Returns a tooltip with the full text if the line was truncated.
 fn tooltip(line: &str, whole: &str) -> String {
-    if line.contains('…') { format!("<title>{}</title>", escaped(whole)) } else { String::new() }
+    if line.contains('…') { format!("<title>{}</title>", escape_xml(whole)) } else { String::new() }
 }
 
-/// Pixels that a text is taken to be wide: capitals a little more than others, East Asian characters twice as much.
+/// Estimates the width of a text in pixels. Capitals are wider, East Asian characters twice as wide.
 fn width_of(text: &str) -> f64 {
     let of = |character: char| match character {
         '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}' => 2.0,
@@ -455,18 +459,18 @@ fn width_of(text: &str) -> f64 {
 
 impl Entity<'_> {
     fn title(&self) -> String {
-        cut_within(&self.term.label, BOX_TEXT)
+        truncate_middle(&self.term.label, BOX_TEXT)
     }
 
     fn class_line(&self) -> Option<String> {
-        (!self.classes.is_empty()).then(|| cut(&self.classes.join(", "), BOX_TEXT))
+        (!self.classes.is_empty()).then(|| truncate_label(&self.classes.join(", "), BOX_TEXT))
     }
 
-    /// Property, then value: (name, text, whether a literal).
+    /// Returns the rows as (property, value, true if the value is a literal).
     fn lines(&self) -> Vec<(String, String, bool)> {
         let line = |(property, value): &(&str, &LabelledTerm)| {
-            let name = cut(property, BOX_TEXT / 2);
-            let text = cut(&value.label, BOX_TEXT - name.chars().count().min(BOX_TEXT / 2));
+            let name = truncate_label(property, BOX_TEXT / 2);
+            let text = truncate_label(&value.label, BOX_TEXT - name.chars().count().min(BOX_TEXT / 2));
             (name, text, value.kind == TermKind::Literal)
         };
         self.rows.iter().map(line).collect()
@@ -475,7 +479,7 @@ impl Entity<'_> {
     fn width(&self) -> f64 {
         let line = |(name, text, _): (String, String, bool)| width_of(&format!("{name} “{text}”"));
         let lines = self.lines().into_iter().map(line);
-        // Titles are bold: a little wider.
+        // Titles are bold and therefore wider.
         let title = width_of(&self.title()) * 1.2;
         let class = self.class_line().map_or(0.0, |line| width_of(&line));
         lines.chain([title, class]).fold(0.0, f64::max) + 2.0 * PADDING
@@ -493,7 +497,7 @@ impl Entity<'_> {
     fn draw(&self, svg: &mut String) {
         let Area { x, y, width, height } = self.area();
         let iri = if self.term.kind == TermKind::Iri { self.term.value.as_str() } else { "" };
-        let title = if iri.is_empty() { String::new() } else { format!("<title>{}</title>", escaped(iri)) };
+        let title = if iri.is_empty() { String::new() } else { format!("<title>{}</title>", escape_xml(iri)) };
         let _ = write!(
             svg,
             "<g class=\"entity\">{title}<rect class=\"box\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" \
@@ -507,24 +511,29 @@ impl Entity<'_> {
             y += LINE;
         };
         let whole = tooltip(&self.title(), &self.term.label);
-        line("entity-name", "#14532d", " font-weight=\"600\"", &format!("{whole}{}", escaped(&self.title())));
+        line("entity-name", "#14532d", " font-weight=\"600\"", &format!("{whole}{}", escape_xml(&self.title())));
         if let Some(classes) = self.class_line() {
             let whole = tooltip(&classes, &self.classes.join(", "));
-            line("class", "#57534e", " font-style=\"italic\"", &format!("{whole}{}", escaped(&classes)));
+            line("class", "#57534e", " font-style=\"italic\"", &format!("{whole}{}", escape_xml(&classes)));
         }
         for ((name, text, literal), (_, value)) in self.lines().into_iter().zip(&self.rows) {
             let whole = tooltip(&text, &value.label);
             let text = if literal { format!("“{text}”") } else { text };
-            let name = format!("<tspan class=\"property\" fill=\"#57534e\">{} </tspan>", escaped(&name));
-            line("value", "#1c1917", "", &format!("{whole}{name}{}", escaped(&text)));
+            let name = format!("<tspan class=\"property\" fill=\"#57534e\">{} </tspan>", escape_xml(&name));
+            line("value", "#1c1917", "", &format!("{whole}{name}{}", escape_xml(&text)));
         }
         svg.push_str("</g>");
     }
 }
 
-/// At most `most` characters, whitespace and control characters as single spaces.
+/// Truncates a label to at most `most` characters, with an ellipsis as the last one. Whitespace and control characters
+/// become single spaces.
+///
+/// ```
+/// assert_eq!(lodeseek_snippet::truncate_label("a long label", 7), "a long…");
+/// ```
 #[must_use]
-pub fn cut(text: &str, most: usize) -> String {
+pub fn truncate_label(text: &str, most: usize) -> String {
     let text = on_one_line(text);
     if text.chars().count() <= most {
         return text;
@@ -534,8 +543,8 @@ pub fn cut(text: &str, most: usize) -> String {
     short + "…"
 }
 
-/// As [`cut`], but the end stays too, as far as the start: numbers stand there.
-fn cut_within(text: &str, most: usize) -> String {
+/// Truncates like [`truncate_label`], but in the middle: names often differ in a number at their end.
+fn truncate_middle(text: &str, most: usize) -> String {
     let text = on_one_line(text);
     let length = text.chars().count();
     if length <= most {
@@ -547,9 +556,13 @@ fn cut_within(text: &str, most: usize) -> String {
     format!("{}…{}", start.trim_end(), end.trim_start())
 }
 
-/// Text that XML can hold, in an element or an attribute.
+/// Escapes text for an XML element or attribute value. Characters that XML 1.0 does not allow become spaces.
+///
+/// ```
+/// assert_eq!(lodeseek_snippet::escape_xml("a < \"b\""), "a &lt; &quot;b&quot;");
+/// ```
 #[must_use]
-pub fn escaped(text: &str) -> String {
+pub fn escape_xml(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -557,7 +570,7 @@ pub fn escaped(text: &str) -> String {
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
-            // What XML cannot hold.
+            // Characters that XML does not allow.
             character if character.is_control() || matches!(character, '\u{fffe}' | '\u{ffff}') => safe.push(' '),
             character => safe.push(character),
         }

@@ -1,10 +1,11 @@
-//! IlluSnip: one connected piece of the dataset that covers frequent classes and properties and shows familiar entities.
+//! IlluSnip: connected snippets that cover frequent classes and properties and show central entities.
 //!
-//! G. Cheng, C. Jin, W. Ding, D. Xu, Y. Qu: *Generating Illustrative Snippets for Open Data on the Web*, WSDM 2017; the
-//! anytime variant from D. Liu, G. Cheng, Q. Liu, Y. Qu: *Fast and Practical Snippet Generation for RDF Datasets*,
+//! G. Cheng, C. Jin, W. Ding, D. Xu, Y. Qu: *Generating Illustrative Snippets for Open Data on the Web*, WSDM 2017. The
+//! anytime variant is from D. Liu, G. Cheng, Q. Liu, Y. Qu: *Fast and Practical Snippet Generation for RDF Datasets*,
 //! ACM TWEB 13(4), 2019.
 //!
-//! With *T* triples of which *C* are of `rdf:type`, and *n* the number of triples of a property or class:
+//! Let *T* be the number of triples, *C* the number of `rdf:type` triples, and *n* the number of triples of a property
+//! or class:
 //!
 //! ```text
 //! cov(property) = ln(n + 1) / ln(T + 1)        cov(class) = ln(n + 1) / ln(C + 1)
@@ -13,26 +14,35 @@
 //!               + 0.2 · familiarity of its entities not covered yet (the mean where both are new)
 //! ```
 //!
-//! A snippet grows from a start: again and again the heaviest triple of the frontier is added, until the budget is spent
-//! or nothing adds anything. The frontier are the triples at the subjects and entity objects chosen so far; it never
-//! passes through a literal, and through a class only where the class is also an entity. So a snippet is connected.
+//! A snippet grows from a start triple. The triple of the frontier with the largest gain is added repeatedly, until the
+//! budget is spent or no gain is left. The frontier contains the triples at the subjects and entity objects chosen so
+//! far. It never passes through a literal. It passes through a class only if the class is also an entity. The snippet
+//! is therefore connected.
 //!
-//! *The frontier is a lazy heap of runs.* The triples at one entity with the same property or class are a run, sorted
-//! once by the familiarity of their other ends. Only the head of a run is in the heap, weighed as if its other end were
-//! new: an upper bound for the whole run, as coverage only falls. A popped entry whose weight is still true is the maximum;
-//! a run that has become lighter goes back with its new weight, all at once; a head that alone has become lighter stands
-//! for itself from then on. One weight can rise: that of a link from an entity passed as a class, once that is covered;
-//! but then its runs enter the heap anew. The runs of an entity wait for one another: sorted by what they add at most, only
-//! the first whose element is not covered enters the heap, and the next when it is popped. With d triples and r runs at the entities a growth reaches, the first growth
-//! that reaches them costs O(d log d), every other O((k + r + h) log r), where h counts heads popped in vain; sorting the
-//! frontier again at every step, as published, costs O(k d log d).
+//! *The frontier is a lazy heap of runs.* A run contains the triples at one entity with the same property or class. It
+//! is sorted once by the familiarity of their other ends. The heap contains only the head of a run, with the gain it
+//! would have if its other end were new. This is an upper bound for the whole run, because coverage gains only fall.
 //!
-//! *Polish.* OPT-RANK takes every new best apart: each triple in turn is left out, with what then hangs loose, and the
-//! rest is grown again, until no such exchange adds anything. So fewer starts are needed for the same gain.
+//! * A popped entry whose gain is still correct is the maximum.
+//! * If the gain of the whole run has fallen, the run is pushed again with its new gain.
+//! * If only the gain of the head has fallen, the head is pushed again as an entry of its own.
+//! * One gain can rise: that of a link from an entity that was passed as a class and is covered later. The runs of this
+//!   entity are then pushed again.
 //!
-//! *Deterministic and anytime.* The starts are tried by decreasing weight, one of every subject first, and the best snippet so far is kept, until the
-//! work bound, a count of heap operations and not a clock, is reached; a [`Deadline`] serves callers with clocks. Memory
-//! is linear in the terms and triples of the graph.
+//! The runs of an entity are sorted by maximum gain. Only the first run whose element is not covered is in the heap.
+//! The next one is pushed when it is popped.
+//!
+//! *Cost.* Let a growth of k triples reach entities with d triples in r runs. The first growth that reaches them costs
+//! O(d log d). Every later one costs O((k + r + h) log r), where h counts heads popped in vain. The published algorithm
+//! sorts the frontier at every step, which costs O(k d log d).
+//!
+//! *Polishing.* OPT-RANK refines every new best snippet. Each triple in turn is left out, together with those that are
+//! then disconnected, and the rest is grown again. This ends when no exchange increases the gain. Fewer starts are
+//! therefore needed for the same gain.
+//!
+//! *Deterministic and anytime.* The starts are tried by decreasing gain, one for every subject first. The best snippet
+//! so far is kept until the work bound is reached. The bound counts heap operations and reads no clock. A [`Deadline`]
+//! serves callers with clocks. Memory is linear in the terms and triples of the graph.
 
 use super::{Deadline, Snippet, SnippetExtractor, TripleBudget};
 use crate::graph::{LinkGraph, PageRank};
@@ -44,32 +54,33 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-/// The weight of coverage in a triple's gain.
+/// Weight of coverage in a triple's gain.
 const COVERAGE_WEIGHT: f64 = 0.8;
-/// The weight of familiarity in a triple's gain.
+/// Weight of familiarity in a triple's gain.
 const FAMILIARITY_WEIGHT: f64 = 0.2;
-/// Familiarity is rounded to such parts, so that unequal ones give unequal gains: the order within a run needs that.
+/// Number of familiarity levels. Familiarity is rounded so that unequal values give unequal gains; the order within a
+/// run requires this.
 const FAMILIARITY_STEPS: f64 = (1_u64 << 40) as f64;
-/// Heap operations after which no further start is tried: a few milliseconds. Enough for the gain of the published code
-/// on all of its inputs; 100,000 are too few for two of the seven.
+/// Default number of heap operations after which no further start is tried: a few milliseconds. It suffices for the
+/// gain of the published code on all seven of its inputs; 100,000 do not suffice for two of them.
 pub(super) const DEFAULT_WORK: u64 = 200_000;
-/// The part of the bound beside indexing that does not grow with the graph.
+/// Constant part of the work bound during indexing.
 const LEAST_WORK: u64 = 110_000;
-/// What a snippet must add beyond another to be better: more than rounding.
+/// Minimum increase of the gain that counts as an improvement; larger than rounding errors.
 const LEAST_GAIN: f64 = 1e-9;
 
-/// From which triples a snippet may grow.
+/// Start triples from which snippets are grown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Starts {
-    /// BASIC: from every triple, whatever the work.
+    /// BASIC: every triple, regardless of the work bound.
     All,
-    /// OPT-MAX: only from the heaviest triple.
+    /// OPT-MAX: only the triple with the largest gain.
     Heaviest,
-    /// OPT-RANK: from all, heaviest first, as long as the work bound allows; every new best is polished.
+    /// OPT-RANK: all triples by decreasing gain, within the work bound. Every new best snippet is polished.
     Ranked,
 }
 
-/// The extractor. See the module documentation.
+/// IlluSnip extractor. See the module documentation.
 #[derive(Clone, Copy)]
 pub struct IlluSnip<'h> {
     starts: Starts,
@@ -84,27 +95,29 @@ impl Default for IlluSnip<'_> {
 }
 
 impl<'h> IlluSnip<'h> {
-    /// With these starts.
+    /// Sets the start triples. Default: [`Starts::Ranked`].
     #[must_use]
     pub fn with_starts(self, starts: Starts) -> Self {
         Self { starts, ..self }
     }
 
-    /// With this bound on heap operations. The first start is always grown to its end.
+    /// Sets the maximum number of heap operations. Default: 200,000. The first start is always completed.
     #[must_use]
     pub fn with_work(self, work: u64) -> Self {
         Self { work, ..self }
     }
 
-    /// A bound for the snippets of many datasets: half the usual one for small graphs, and beyond it no more than in
-    /// proportion to what else is done with a graph. It too suffices for the gain of the published code on all inputs.
+    /// Returns a work bound for bulk indexing: 110,000 plus one operation for each triple of the graph.
+    ///
+    /// For small graphs this is about half the default bound. For large graphs it is proportional to the other work of
+    /// indexing. It also suffices for the gain of the published code on all of its inputs.
     #[must_use]
     pub const fn work_beside_indexing(triples: u64) -> u64 {
         LEAST_WORK + triples
     }
 
-    /// Two snippets of the same graph, each as [`extract`](SnippetExtractor::extract) gives it, for the cost of its weights
-    /// once.
+    /// Extracts two snippets of the same graph and computes the weights only once. Each equals the result of
+    /// [`extract`](SnippetExtractor::extract).
     #[must_use]
     pub fn extract_with(
         &self,
@@ -116,7 +129,7 @@ impl<'h> IlluSnip<'h> {
         if graph.is_empty() || budget.0 == 0 || other.1.0 == 0 {
             return (self.extract(graph, profile, budget), other.0.extract(graph, profile, other.1));
         }
-        let weights = Weights::of(graph, profile);
+        let weights = Weights::new(graph, profile);
         let mut growth = Growth::new(&weights);
         (self.search(&mut growth, budget), other.0.search(&mut growth, other.1))
     }
@@ -125,7 +138,7 @@ impl<'h> IlluSnip<'h> {
         growth.work = 0;
         growth.growth += 1; // what the last growth covered is new again when the starts are weighed
         let weights = growth.weights;
-        let mut search = Search { options: self, growth, budget: budget.0, best: Best::default() };
+        let mut search = Search { options: self, growth, budget: budget.0, best: BestSnippet::default() };
         let interrupted = match self.starts {
             Starts::All => search.all(),
             Starts::Heaviest => search.heaviest(),
@@ -135,7 +148,7 @@ impl<'h> IlluSnip<'h> {
         Snippet { triples, gain: search.best.gain, interrupted }
     }
 
-    /// Ends the search, with the best snippet so far, when the deadline has passed.
+    /// Sets a deadline. When it has passed, the search ends with the best snippet so far.
     #[must_use]
     pub fn with_deadline(self, deadline: Deadline<'h>) -> Self {
         Self { deadline, ..self }
@@ -155,18 +168,18 @@ impl SnippetExtractor for IlluSnip<'_> {
         if graph.is_empty() || budget.0 == 0 {
             return Snippet { triples: Vec::new(), gain: 0.0, interrupted: false };
         }
-        self.search(&mut Growth::new(&Weights::of(graph, profile)), budget)
+        self.search(&mut Growth::new(&Weights::new(graph, profile)), budget)
     }
 }
 
-/// The heaviest triples so far, and what they add.
+/// Best triples so far, and their gain.
 #[derive(Default)]
-struct Best {
+struct BestSnippet {
     triples: Vec<u32>,
     gain: f64,
 }
 
-impl Best {
+impl BestSnippet {
     fn take(&mut self, growth: &Growth<'_>) -> bool {
         let better = self.triples.is_empty() || growth.total > self.gain + LEAST_GAIN;
         if better {
@@ -177,16 +190,16 @@ impl Best {
     }
 }
 
-/// The starts, heaviest first; but before any subject's second one the first of every subject, as growths from the same
-/// entity are much alike.
-struct Order {
+/// Queue of starts by decreasing gain. The first start of every subject precedes the second start of any subject,
+/// because growths from the same entity are similar.
+struct StartQueue {
     first: BinaryHeap<Candidate>,
     later: Vec<Candidate>,
-    /// The subjects that had their start; `None` in the second round.
+    /// Subjects that already had a start; `None` in the second round.
     started: Option<FxHashSet<TermId>>,
 }
 
-impl Order {
+impl StartQueue {
     fn is_empty(&self) -> bool {
         self.first.is_empty() && self.later.is_empty()
     }
@@ -205,16 +218,16 @@ impl Order {
     }
 }
 
-/// One growth after another until the bounds are reached. Every way to search says whether it was interrupted.
+/// Sequence of growths until a bound is reached. Each search method returns true if it was interrupted.
 struct Search<'s, 'w> {
     options: &'s IlluSnip<'s>,
     growth: &'s mut Growth<'w>,
     budget: usize,
-    best: Best,
+    best: BestSnippet,
 }
 
 impl Search<'_, '_> {
-    /// All triples with their initial weights.
+    /// Returns all triples with their initial gains.
     fn starts(&self) -> impl Iterator<Item = Candidate> + '_ {
         let triples = 0..self.growth.weights.graph.len() as u32;
         triples.map(|triple| Candidate { gain: self.growth.gain(triple), triple, run: ALONE })
@@ -242,8 +255,8 @@ impl Search<'_, '_> {
 
     fn ranked(&mut self) -> bool {
         let mut starts =
-            Order { first: self.starts().collect(), later: Vec::new(), started: Some(FxHashSet::default()) };
-        let mut record = Best::default();
+            StartQueue { first: self.starts().collect(), later: Vec::new(), started: Some(FxHashSet::default()) };
+        let mut record = BestSnippet::default();
         while let Some(start) = starts.next(self.growth.weights) {
             self.growth.grow(&[start.triple], self.budget);
             if record.take(self.growth) {
@@ -263,9 +276,10 @@ impl Search<'_, '_> {
         self.growth.work >= self.options.work || self.options.deadline.has_passed()
     }
 
-    /// Leaves out one triple after another, and what then hangs loose, and grows the rest again: while that adds more.
-    fn polish(&mut self, from: &Best) -> bool {
-        let mut polished = Best { triples: from.triples.clone(), gain: from.gain };
+    /// Leaves out one triple after another, with those that are then disconnected, and grows the rest again, as long as
+    /// the gain increases. Returns true if it was interrupted.
+    fn polish(&mut self, from: &BestSnippet) -> bool {
+        let mut polished = BestSnippet { triples: from.triples.clone(), gain: from.gain };
         let mut left_out = 0;
         while left_out < polished.triples.len() {
             if self.is_over() {
@@ -282,8 +296,9 @@ impl Search<'_, '_> {
         false
     }
 
-    /// The triples without one of them, as far as they still hang together, in their order but for the first: a triple
-    /// with one entity, where there is one, since a link between two new entities adds only the mean of both.
+    /// Returns the triples without one of them, as far as they remain connected. The order is kept, except for the
+    /// first triple: it is one with a single entity, if possible, because a link between two new entities adds only
+    /// their mean familiarity.
     fn joined_without(&mut self, triples: &[u32], left_out: usize) -> Vec<u32> {
         let weights = self.growth.weights;
         let mut rest: Vec<u32> = triples.to_vec();
@@ -314,17 +329,16 @@ impl Search<'_, '_> {
     }
 }
 
-/// A triple of the frontier with the weight it had when it was put there. Equal weights: the triple that comes first in
-/// the graph's order.
+/// Triple of the frontier with its gain at the time of insertion. Ties are broken by the order of the graph.
 #[derive(Clone, Copy, PartialEq)]
 struct Candidate {
     gain: f64,
     triple: u32,
-    /// The run whose head the triple is, or [`ALONE`].
+    /// Run whose head is this triple, or [`ALONE`].
     run: u32,
 }
 
-/// The run of a candidate that stands for itself only.
+/// Marks a candidate that represents no run.
 const ALONE: u32 = u32::MAX;
 
 impl Eq for Candidate {}
@@ -341,20 +355,21 @@ impl PartialOrd for Candidate {
     }
 }
 
-/// A triple seen from one of its entities.
+/// Triple at one of its entities.
 struct Incident {
-    /// Property or class, apart, and apart again without another end: so weights in a run fall from head to end.
+    /// Property or class. The number separates both kinds, and triples with and without another end, so that gains fall
+    /// from head to tail of a run.
     element: (u8, TermId),
-    /// The familiarity of its other end; 0 where it has none.
+    /// Familiarity of the other end; 0 if there is none.
     other: f64,
     triple: u32,
 }
 
-/// What does not change while snippets grow.
+/// Precomputed weights, constant during growth.
 struct Weights<'g> {
     graph: &'g TripleGraph,
     kind: Option<TermId>,
-    /// By term: coverage as a property, coverage as a class, familiarity (0 for terms that are no entities).
+    /// Weights by term: coverage as a property, coverage as a class, familiarity (0 for terms that are not entities).
     property: Vec<f64>,
     class: Vec<f64>,
     familiarity: Vec<f64>,
@@ -365,7 +380,7 @@ struct Weights<'g> {
 }
 
 impl<'g> Weights<'g> {
-    fn of(graph: &'g TripleGraph, profile: &Profile) -> Self {
+    fn new(graph: &'g TripleGraph, profile: &Profile) -> Self {
         let kind = graph.iri(rdf::TYPE);
         let mut is_entity = vec![false; graph.term_count()];
         for triple in graph.triples() {
@@ -402,7 +417,7 @@ impl<'g> Weights<'g> {
         Some(triple.predicate) == self.kind
     }
 
-    /// The triples at an entity, each with the familiarity of its other end, where it has one.
+    /// Returns the triples at an entity, each with the familiarity of its other end, if any.
     fn incident(&self, entity: TermId) -> Vec<Incident> {
         let element = |triple: Triple| if self.is_type(triple) { (1, triple.object) } else { (0, triple.predicate) };
         let alone = |(tag, term): (u8, TermId)| (tag + 2, term);
@@ -424,7 +439,7 @@ impl<'g> Weights<'g> {
         outgoing.chain(incoming).collect()
     }
 
-    /// A run whose first triple this is.
+    /// Returns the run that starts with the given triple.
     fn head(&self, first: &Incident, triples: Range<u32>) -> Head {
         let (tag, element) = first.element;
         let is_class = tag % 2 == 1;
@@ -439,14 +454,14 @@ impl<'g> Weights<'g> {
         }
     }
 
-    /// The object, where the triple is a link between two entities.
+    /// Returns the object if the triple is a link between two entities.
     fn linked(&self, triple: Triple) -> Option<TermId> {
         let link = !self.is_type(triple) && !self.graph.is_literal(triple.object) && triple.object != triple.subject;
         link.then_some(triple.object)
     }
 }
 
-/// What a triple adds that covers so much and shows entities so familiar.
+/// Returns the gain of a triple from its coverage and the familiarity of its entities.
 fn weighed(coverage: f64, familiarity: f64) -> f64 {
     COVERAGE_WEIGHT * coverage + FAMILIARITY_WEIGHT * familiarity
 }
@@ -492,8 +507,8 @@ fn familiarity(graph: &TripleGraph, kind: Option<TermId>, is_entity: &[bool]) ->
     numbers.iter().map(score).collect()
 }
 
-/// Triples at one entity with the same property or class: `triples[next..end]` of the [`Rows`] are still to come, and so
-/// are those of its `heads` that follow, until the run is looked at.
+/// Triples at one entity with the same property or class. `triples[next..end]` of the [`Rows`] are still to come. The
+/// same holds for the `heads` that follow, until the run is processed.
 #[derive(Clone)]
 struct Run {
     entity: TermId,
@@ -502,25 +517,25 @@ struct Run {
     followers: Range<usize>,
 }
 
-/// A run as it enters the frontier, at an entity that is covered.
+/// Run as it enters the frontier, at a covered entity.
 #[derive(Clone, Copy)]
 struct Head {
     start: u32,
     end: u32,
-    /// The property or class, and which of both.
+    /// Property or class, and true if it is a class.
     element: TermId,
     is_class: bool,
-    /// What its first triple adds while the element is not covered, and afterwards.
+    /// Gain of the first triple before and after the element is covered.
     gain: f64,
     gain_covered: f64,
 }
 
-/// The triples of the entities reached so far, by any growth, in runs. Sorted when an entity is first reached.
+/// Triples of all entities reached so far by any growth, in runs. They are sorted when an entity is first reached.
 struct Rows {
     triples: Vec<u32>,
-    /// Of each entity those that may add most first; of equal ones the first in the graph's order.
+    /// Heads of each entity by decreasing maximum gain; ties by the order of the graph.
     heads: Vec<Head>,
-    /// By entity, its part of `heads`.
+    /// Range of `heads` for each entity.
     of: Vec<(u32, u32)>,
 }
 
@@ -529,7 +544,7 @@ impl Rows {
         Self { triples: Vec::new(), heads: Vec::new(), of: vec![(u32::MAX, 0); terms] }
     }
 
-    /// The runs of an entity. O(d log d) for d triples the first time, O(1) later.
+    /// Returns the runs of an entity. O(d log d) for d triples the first time, O(1) later.
     fn at(&mut self, weights: &Weights<'_>, entity: TermId) -> Range<usize> {
         let known = self.of[entity.index()];
         if known.0 != u32::MAX {
@@ -552,7 +567,8 @@ impl Rows {
     }
 }
 
-/// One growth after another over the same weights. Marks carry the number of the growth, so none has to be cleared.
+/// Reusable state of growths over the same weights. Marks contain the number of the growth, so that none has to be
+/// cleared.
 struct Growth<'w> {
     weights: &'w Weights<'w>,
     rows: Rows,
@@ -564,7 +580,7 @@ struct Growth<'w> {
     passed_class: Vec<u32>,
     frontier: BinaryHeap<Candidate>,
     runs: Vec<Run>,
-    /// The triples chosen in this growth, and what they added.
+    /// Triples chosen in this growth, and their total gain.
     triples: Vec<u32>,
     total: f64,
     /// Heap operations so far, over all growths.
@@ -595,12 +611,12 @@ impl<'w> Growth<'w> {
         self.covered_entity[entity.index()] != self.growth
     }
 
-    /// What a triple would add now.
+    /// Returns the present gain of a triple.
     fn gain(&self, triple: u32) -> f64 {
         self.gain_if(triple, |entity| self.is_new(entity))
     }
 
-    /// What a triple would add if only `entity`, of its ends, could be covered: at least what it adds.
+    /// Returns an upper bound of a triple's gain: the gain if only `entity`, of its ends, could be covered.
     fn bound(&self, triple: u32, entity: TermId) -> f64 {
         self.gain_if(triple, |end| end != entity || self.is_new(end))
     }
@@ -623,7 +639,7 @@ impl<'w> Growth<'w> {
         weighed(coverage, familiarity)
     }
 
-    /// Grows from these triples, which are taken first and in this order, each joined to those before it.
+    /// Grows from seed triples. They are taken first, in this order; each must be connected to those before it.
     fn grow(&mut self, seeds: &[u32], budget: usize) {
         self.growth += 1;
         self.frontier.clear();
@@ -641,7 +657,7 @@ impl<'w> Growth<'w> {
         }
     }
 
-    /// The triple of the frontier that adds most; `None` where nothing adds anything.
+    /// Returns the triple of the frontier with the largest gain, or `None` if all gains are 0.
     fn heaviest(&mut self) -> Option<Candidate> {
         while let Some(candidate) = self.frontier.pop() {
             self.work += 1;
@@ -656,7 +672,7 @@ impl<'w> Growth<'w> {
                 self.put(Candidate { gain, ..candidate });
                 continue;
             }
-            // The run may have become lighter as a whole, by its element's being covered, or only its head.
+            // The gain of the whole run may have fallen because its element is covered, or only that of its head.
             let bound = self.bound(candidate.triple, self.runs[candidate.run as usize].entity);
             if bound < candidate.gain && !chosen {
                 self.put(Candidate { gain: bound, ..candidate });
@@ -668,7 +684,7 @@ impl<'w> Growth<'w> {
         None
     }
 
-    /// Puts the next triple of a run into the frontier.
+    /// Pushes the next triple of a run into the frontier.
     fn advance(&mut self, number: u32) {
         let Some(run) = self.runs.get_mut(number as usize) else { return };
         run.next += 1;
@@ -678,7 +694,7 @@ impl<'w> Growth<'w> {
         }
     }
 
-    /// What adds nothing now adds nothing later, and heads its run.
+    /// Drops candidates without gain: they will never have one, and they head their run.
     fn put(&mut self, candidate: Candidate) {
         if candidate.gain > 0.0 {
             self.work += 1;
@@ -701,7 +717,7 @@ impl<'w> Growth<'w> {
         let mark = |marks: &mut [u32], entity: Option<TermId>, growth: u32| {
             entity.filter(|entity| std::mem::replace(&mut marks[entity.index()], growth) != growth)
         };
-        // A class that is an entity is passed through, but shown as a class: it is not covered as an entity.
+        // A class that is also an entity is passed through but shown as a class. It is not covered as an entity.
         let reached = [
             mark(&mut self.covered_entity, Some(triple.subject), self.growth),
             mark(&mut self.covered_entity, linked, self.growth),
@@ -712,8 +728,8 @@ impl<'w> Growth<'w> {
         }
     }
 
-    /// Puts the runs of an entity into the frontier, with their present weights: all, where the entity was only passed
-    /// and still counts as new; else as far as [`bring`](Self::bring) does.
+    /// Pushes the runs of an entity into the frontier with their present gains. If the entity was only passed and still
+    /// counts as new, all runs are pushed. Otherwise [`bring`](Self::bring) decides.
     fn reach(&mut self, entity: TermId) {
         let places = self.rows.at(self.weights, entity);
         if !self.is_new(entity) {
@@ -726,8 +742,8 @@ impl<'w> Growth<'w> {
         }
     }
 
-    /// Puts the first of these runs into the frontier whose element is not covered, to be followed by those after it, and
-    /// those before it with what their links add.
+    /// Pushes the first of these runs whose element is not covered, followed by those after it. The runs before it are
+    /// pushed with the gains of their links.
     fn bring(&mut self, entity: TermId, places: Range<usize>) {
         for place in places.clone() {
             let head = self.rows.heads[place];

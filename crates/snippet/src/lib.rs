@@ -1,4 +1,30 @@
-//! Snippets: a few triples that say what a dataset is.
+//! Dataset snippets: small subsets of an RDF graph that show its content.
+//!
+//! A [`SnippetExtractor`] chooses at most [`TripleBudget`] triples. [`Method`] lists all extractors by name:
+//!
+//! * [`IlluSnip`]: a connected snippet of frequent classes and properties and central entities
+//! * [`Pcsg`] and [`PatternRepresentatives`]: coverage of entity description patterns and link patterns
+//! * [`keyword::Ksd`], [`keyword::OptimalSnippet`], [`keyword::KeywordCover`]: snippets for a keyword query
+//!
+//! [`metrics`] measures snippets as the BANDAR benchmark does. [`sample`] samples graphs that exceed memory. [`graph`]
+//! holds the graph algorithms: PageRank, hub labeling, group Steiner trees and set cover.
+//!
+//! ```
+//! use lodeseek_profile::Profile;
+//! use lodeseek_rdf::TripleGraphBuilder;
+//! use lodeseek_snippet::{IlluSnip, SnippetExtractor, TripleBudget};
+//! use oxrdf::{NamedNodeRef, TripleRef};
+//!
+//! let iri = NamedNodeRef::new_unchecked;
+//! let mut builder = TripleGraphBuilder::new();
+//! builder.insert(TripleRef::new(iri("ex:oak"), iri("ex:growsIn"), iri("ex:park")));
+//! builder.insert(TripleRef::new(iri("ex:elm"), iri("ex:growsIn"), iri("ex:park")));
+//! builder.insert(TripleRef::new(iri("ex:park"), iri("ex:partOf"), iri("ex:city")));
+//! let graph = builder.finish();
+//!
+//! let snippet = IlluSnip::default().extract(&graph, &Profile::new(&graph), TripleBudget(2));
+//! assert_eq!(snippet.triples.len(), 2);
+//! ```
 
 pub mod graph;
 
@@ -13,106 +39,108 @@ pub mod pcsg;
 mod provenance;
 pub mod sample;
 
-pub use drawing::{cut, draw, draw_file, escaped};
+pub use drawing::{draw, draw_document, escape_xml, truncate_label};
 pub use illusnip::{IlluSnip, Starts};
 pub use method::{Method, MethodError, MethodOptions};
-pub use pcsg::{LoneEntities, PatternRepresentatives, PatternShares, Pcsg, PcsgOptions, RepresentativeOptions};
+pub use pcsg::{IsolatedEntities, PatternRepresentatives, PatternShares, Pcsg, PcsgOptions, RepresentativeOptions};
 pub use provenance::Provenance;
 
 use lodeseek_profile::Profile;
 use lodeseek_rdf::{Labels, LiteralKind, TermId, TermRef, Triple, TripleGraph};
 use serde::{Deserialize, Serialize};
 
-/// The most triples a snippet may have.
+/// Maximum number of triples of a snippet. Default: 20.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TripleBudget(pub usize);
 
 impl Default for TripleBudget {
-    /// Twenty, as in the papers' evaluations.
+    /// Returns 20, the budget of the papers' evaluations.
     fn default() -> Self {
         Self(20)
     }
 }
 
-/// A subset of a dataset's triples, in the order they were chosen.
+/// Subset of a dataset's triples, in the order in which they were chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snippet {
-    /// The triples.
+    /// Chosen triples.
     pub triples: Vec<Triple>,
-    /// What the method maximises, for these triples.
+    /// Value of the method's objective function for these triples.
     pub gain: f64,
-    /// Whether the search ended before every possibility was tried.
+    /// If true, a work bound or a deadline ended the search before all possibilities were tried.
     pub interrupted: bool,
 }
 
-/// When a search must end. Stages read no clock: the caller does, in a hook.
+/// End of a search, checked with a callback. Library code reads no clock; the caller does, in the callback.
 ///
 /// ```
 /// use lodeseek_snippet::Deadline;
 /// use std::time::{Duration, Instant};
 /// let started = Instant::now();
 /// let passed = || started.elapsed() >= Duration::from_secs(3600);
-/// assert!(!Deadline::when(&passed).has_passed() && !Deadline::never().has_passed());
+/// assert!(!Deadline::new(&passed).has_passed() && !Deadline::never().has_passed());
 /// ```
 #[derive(Clone, Copy, Default)]
 pub struct Deadline<'h>(Option<&'h (dyn Fn() -> bool + Sync)>);
 
 impl<'h> Deadline<'h> {
-    /// No deadline.
+    /// Returns a deadline that never passes.
     #[must_use]
     pub const fn never() -> Self {
         Self(None)
     }
 
-    /// Passed as soon as the hook says so.
+    /// Creates a deadline that has passed as soon as the callback returns true.
     #[must_use]
-    pub const fn when(passed: &'h (dyn Fn() -> bool + Sync)) -> Self {
+    pub const fn new(passed: &'h (dyn Fn() -> bool + Sync)) -> Self {
         Self(Some(passed))
     }
 
-    /// Asks the hook.
+    /// Returns true if the deadline has passed. Calls the callback.
     #[must_use]
     pub fn has_passed(&self) -> bool {
-        self.0.is_some_and(|passed| passed())
+        self.0.is_some_and(|has_passed| has_passed())
     }
 }
 
-/// A way to choose the triples.
+/// Method that chooses the triples of a snippet.
 pub trait SnippetExtractor {
-    /// The method and its variant, as recorded with the snippet.
+    /// Returns the name of the method and its variant, as recorded with the snippet.
     fn name(&self) -> &'static str;
 
-    /// At most `budget` triples of `graph`, whose profile is `profile`: the same on every run.
+    /// Returns at most `budget` triples of `graph`. `profile` must be the profile of `graph`.
+    ///
+    /// Extraction is deterministic: the same arguments give the same snippet.
     fn extract(&self, graph: &TripleGraph, profile: &Profile, budget: TripleBudget) -> Snippet;
 }
 
-/// A term as shown to people.
+/// Term with a human-readable label.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LabelledTerm {
-    /// `iri`, `blank` or `literal`.
+    /// Kind of the term; serialized as `iri`, `blank` or `literal`.
     #[serde(rename = "type")]
     pub kind: TermKind,
-    /// The IRI, blank node label or lexical form.
+    /// IRI, blank node label or lexical form.
     pub value: String,
-    /// The human-readable form.
+    /// Human-readable label.
     pub label: String,
-    /// The language of a literal.
+    /// Language tag of a literal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
-    /// The datatype of a literal other than a string.
+    /// Datatype IRI of a literal that is not a plain string.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub datatype: Option<String>,
 }
 
 impl LabelledTerm {
-    /// Whether it is a literal.
+    /// Returns true if the term is a literal.
     #[must_use]
     pub fn is_literal(&self) -> bool {
         self.kind == TermKind::Literal
     }
 }
 
-/// What kind of term a [`LabelledTerm`] is.
+/// Kind of a [`LabelledTerm`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -122,7 +150,7 @@ pub enum TermKind {
     Literal,
 }
 
-/// A triple as shown to people.
+/// Triple of labelled terms.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct LabelledTriple {
@@ -131,9 +159,9 @@ pub struct LabelledTriple {
     pub object: LabelledTerm,
 }
 
-/// Labels a triple.
+/// Adds labels to the terms of a triple.
 #[must_use]
-pub fn labelled(graph: &TripleGraph, labels: &Labels<'_>, triple: Triple) -> LabelledTriple {
+pub fn label_triple(graph: &TripleGraph, labels: &Labels<'_>, triple: Triple) -> LabelledTriple {
     let term = |id: TermId| labelled_term(graph, labels, id);
     LabelledTriple { subject: term(triple.subject), predicate: term(triple.predicate), object: term(triple.object) }
 }

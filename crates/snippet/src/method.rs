@@ -1,4 +1,4 @@
-//! Every way to make a snippet by name: one list for the command line, the server and the index.
+//! Registry of all snippet methods by name, shared by the command line, the server and the indexer.
 
 use super::keyword::{KeywordCover, KeywordMatcher, Ksd, OptimalSnippet};
 use super::{
@@ -10,41 +10,41 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// A method.
+/// Snippet method.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(into = "&str", try_from = "String")]
 pub enum Method {
-    /// IlluSnip OPT-RANK.
+    /// IlluSnip OPT-RANK: several starts within a work bound. See [`IlluSnip`].
     #[default]
     IlluSnip,
-    /// IlluSnip OPT-MAX.
+    /// IlluSnip OPT-MAX: one start, the heaviest triple.
     IlluSnipMax,
-    /// IlluSnip BASIC.
+    /// IlluSnip BASIC: every triple as a start.
     IlluSnipBasic,
-    /// One entity for each pattern.
+    /// One representative entity for each description pattern. See [`PatternRepresentatives`].
     Patterns,
-    /// PCSG.
+    /// Pattern-coverage snippet. See [`Pcsg`].
     Pcsg,
-    /// PCSG-τ.
+    /// PCSG-τ: coverage of the frequent patterns only.
     PcsgTau,
-    /// KSD.
+    /// Weighted cover of keywords, schema and central entities. See [`Ksd`].
     Ksd,
-    /// The optimal data snippet.
+    /// Optimal data snippet. See [`OptimalSnippet`].
     Optimal,
-    /// The keyword cover.
+    /// Smallest set of triples that contains the keywords. See [`KeywordCover`].
     Cover,
-    /// QPCSG.
+    /// QPCSG: pattern coverage with the query's keywords.
     Qpcsg,
 }
 
-/// Why a method cannot be had.
+/// Errors of selecting a method.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MethodError {
     /// No method has this name.
     #[error("{0:?} is no snippet method; there are {names}", names = names(&Method::ALL))]
     Unknown(String),
-    /// The method chooses triples for a query, and there is none.
+    /// The method requires a query, and none was given.
     #[error("the snippet method {0} needs a query; without one there are {names}", names = names(&Method::without_query()))]
     NeedsQuery(Method),
 }
@@ -53,21 +53,21 @@ fn names(methods: &[Method]) -> String {
     methods.iter().map(|method| method.name()).collect::<Vec<_>>().join(", ")
 }
 
-/// What a method works with, as far as it has a use for it.
+/// Inputs and limits of a method. A method ignores the fields that it does not use.
 #[derive(Clone, Copy, Default)]
 pub struct MethodOptions<'h> {
-    /// The bound on steps; [`Method::default_work`] where there is none.
+    /// Maximum number of steps. Default: [`Method::default_work`].
     pub work: Option<u64>,
-    /// When the search ends with what it has.
+    /// Deadline after which the method returns its best snippet so far.
     pub deadline: Deadline<'h>,
-    /// What a query asks for.
+    /// Keywords of the query.
     pub keywords: Option<&'h dyn KeywordMatcher>,
-    /// The patterns of the graph's entities, where they are known.
+    /// Patterns of the graph's entities, if already computed.
     pub patterns: Option<&'h Patterns>,
 }
 
 impl Method {
-    /// Every method.
+    /// All methods.
     pub const ALL: [Self; 10] = [
         Self::IlluSnip,
         Self::IlluSnipMax,
@@ -81,7 +81,7 @@ impl Method {
         Self::Qpcsg,
     ];
 
-    /// The name by which it is asked for.
+    /// Returns the name, as used on the command line and in requests.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -98,7 +98,7 @@ impl Method {
         }
     }
 
-    /// Other names for it: those of the papers.
+    /// Returns alternative names: the variant names of the papers.
     #[must_use]
     pub fn aliases(self) -> &'static [&'static str] {
         match self {
@@ -109,9 +109,9 @@ impl Method {
         }
     }
 
-    /// What it does, in a line.
+    /// Returns a description of one line.
     #[must_use]
-    pub fn about(self) -> &'static str {
+    pub fn description(self) -> &'static str {
         match self {
             Self::IlluSnip => "IlluSnip from the heaviest triples within the bounds",
             Self::IlluSnipMax => "IlluSnip from the heaviest triple alone: fastest",
@@ -126,19 +126,19 @@ impl Method {
         }
     }
 
-    /// Whether it chooses triples for a query.
+    /// Returns true if the method requires a query.
     #[must_use]
     pub fn takes_query(self) -> bool {
         matches!(self, Self::Ksd | Self::Optimal | Self::Cover | Self::Qpcsg)
     }
 
-    /// Whether its steps are bounded whatever the dataset: only BASIC's are not.
+    /// Returns true if the number of steps is bounded for every dataset. Only IlluSnip BASIC is unbounded.
     #[must_use]
     pub fn is_bounded(self) -> bool {
         self != Self::IlluSnipBasic
     }
 
-    /// The bound on steps, of methods that have one to turn.
+    /// Returns the default work bound; `None` for methods without a configurable bound.
     #[must_use]
     pub fn default_work(self) -> Option<u64> {
         match self {
@@ -149,13 +149,17 @@ impl Method {
         }
     }
 
-    /// The methods that need no query.
+    /// Returns the methods that require no query.
     #[must_use]
     pub fn without_query() -> Vec<Self> {
         Self::ALL.into_iter().filter(|method| !method.takes_query()).collect()
     }
 
-    /// The extractor.
+    /// Creates the extractor.
+    ///
+    /// # Errors
+    ///
+    /// [`MethodError::NeedsQuery`] if the method requires keywords and the options contain none.
     ///
     /// ```
     /// use lodeseek_snippet::{Method, MethodOptions};
@@ -187,14 +191,14 @@ impl Method {
         })
     }
 
-    /// The steps allowed by these options; `None` where the method has no bound to turn.
+    /// Returns the work bound under these options; `None` for methods without a configurable bound.
     #[must_use]
-    pub fn work(self, options: &MethodOptions<'_>) -> Option<u64> {
+    pub fn work_bound(self, options: &MethodOptions<'_>) -> Option<u64> {
         self.default_work().map(|default| options.work.unwrap_or(default))
     }
 
     fn steps(self, options: &MethodOptions<'_>) -> u64 {
-        self.work(options).unwrap_or(u64::MAX)
+        self.work_bound(options).unwrap_or(u64::MAX)
     }
 
     fn illusnip<'h>(self, starts: Starts, options: &MethodOptions<'h>) -> Box<dyn SnippetExtractor + 'h> {
@@ -209,7 +213,7 @@ impl Method {
         options: &MethodOptions<'h>,
     ) -> Box<dyn SnippetExtractor + 'h> {
         let default = PcsgOptions::default();
-        let work = self.work(options).unwrap_or(default.work);
+        let work = self.work_bound(options).unwrap_or(default.work);
         Box::new(Pcsg::new(PcsgOptions { shares, keywords, work, deadline: options.deadline, ..default }))
     }
 }
@@ -224,8 +228,8 @@ impl FromStr for Method {
     type Err = MethodError;
 
     fn from_str(name: &str) -> Result<Self, MethodError> {
-        let known = |method: &Self| method.name() == name || method.aliases().contains(&name);
-        Self::ALL.into_iter().find(known).ok_or_else(|| MethodError::Unknown(name.to_owned()))
+        let has_name = |method: &Self| method.name() == name || method.aliases().contains(&name);
+        Self::ALL.into_iter().find(has_name).ok_or_else(|| MethodError::Unknown(name.to_owned()))
     }
 }
 
@@ -276,7 +280,7 @@ mod tests {
     #[test]
     fn only_methods_with_a_bound_take_one() {
         let options = MethodOptions { work: Some(7), ..MethodOptions::default() };
-        assert_eq!((Method::IlluSnip.work(&options), Method::Patterns.work(&options)), (Some(7), None));
-        assert_eq!(Method::Pcsg.work(&MethodOptions::default()), Some(PcsgOptions::default().work));
+        assert_eq!((Method::IlluSnip.work_bound(&options), Method::Patterns.work_bound(&options)), (Some(7), None));
+        assert_eq!(Method::Pcsg.work_bound(&MethodOptions::default()), Some(PcsgOptions::default().work));
     }
 }

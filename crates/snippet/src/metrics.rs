@@ -1,28 +1,31 @@
-//! How well a snippet stands for its dataset, and for a need.
+//! Quality measures of snippets, with respect to the dataset and to a query.
 //!
-//! The measures of X. Wang, G. Cheng, J. Z. Pan, E. Kharlamov, Y. Qu: *BANDAR: Benchmarking Snippet Generation Algorithms
-//! for (RDF) Dataset Search*, IEEE TKDE 35(2), 2023. All are from 0 to 1, more is better. *S* is the snippet, *E(S)* its
-//! entities: subjects, and objects of triples other than `rdf:type` that are no literals.
+//! The measures of X. Wang, G. Cheng, J. Z. Pan, E. Kharlamov, Y. Qu: *BANDAR: Benchmarking Snippet Generation
+//! Algorithms for (RDF) Dataset Search*, IEEE TKDE 35(2), 2023. All values are from 0 to 1; larger is better. *S* is
+//! the snippet. *E(S)* are its entities: subjects, and non-literal objects of triples other than `rdf:type`.
 //!
-//! | measure | says |
+//! | measure | definition |
 //! |---|---|
 //! | SkmRep | harmonic mean of the shares of the dataset's triples whose property, and of its `rdf:type` triples whose class, is in *S*; the first alone where nothing has a type |
 //! | EntRep | harmonic mean of the mean ln(out + 1)/ln(largest out + 1) and the mean ln(in + 1)/ln(largest in + 1) over *E(S)*; the first alone where the dataset has no links |
 //! | DescRep | share of the dataset's entities whose description pattern some entity shows completely in *S* |
 //! | LinkRep | share of the dataset's links whose link pattern a link in *S* has whose ends both show their whole pattern there |
-//! | KwRel | share of the keywords that *S* holds, of those that the dataset holds |
-//! | QryRel | share of the pairs of adjacent keywords of the query that *S* holds in one component, of those that the dataset holds in one; KwRel where there is no such pair |
+//! | KwRel | share of the keywords that *S* contains, of those that the dataset contains |
+//! | QryRel | share of the pairs of adjacent query keywords that *S* contains in one component, of those that the dataset contains in one; KwRel where there is no such pair |
 //!
-//! *Where BANDAR's code does something else.* Its link patterns also have the `rdf:type` triples to classes that are
-//! described themselves; here links are as in [`Patterns`], between entities and without `rdf:type`. It counts an incoming
-//! `rdf:type` as an element that such a class shows, but never as one it has; here it is neither. A pair of query words
-//! that it skips because the second is no keyword makes it skip the pair after too, which has no keyword first and so never
-//! counts; here pairs are simply looked at one by one. For components, the nodes of a snippet are subjects, predicates and
-//! objects, as there; of the dataset subjects and objects, the words of a predicate being said in the component of its
-//! triple.
+//! *Differences from BANDAR's code.*
 //!
-//! A dataset without triples scores 0 throughout, as an empty snippet does, except where the dataset has nothing that a
-//! measure asks for: KwRel and QryRel are then absent.
+//! * Its link patterns include the `rdf:type` triples to classes that are themselves described. Here links are as in
+//!   [`Patterns`]: between entities and without `rdf:type`.
+//! * It counts an incoming `rdf:type` as an element that such a class shows, but not as one that it has. Here it is
+//!   neither.
+//! * If the second word of a pair is no keyword, it skips this pair and the next one. The next pair starts with a
+//!   non-keyword and never counts. Here every pair is checked on its own.
+//! * For components, the nodes of a snippet are subjects, predicates and objects, as in its code. The nodes of the
+//!   dataset are subjects and objects; the keywords of a predicate belong to the component of its triple.
+//!
+//! A dataset without triples scores 0 in all measures, and so does an empty snippet. If the dataset contains no
+//! keyword, KwRel and QryRel are absent.
 
 use super::Snippet;
 use super::keyword::{Degrees, KeywordSet, Matches, log1};
@@ -33,7 +36,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use std::fmt;
 
-/// What a dataset is measured by, computed once for all its snippets.
+/// Reference data of a dataset, computed once for all its snippets.
 pub struct Reference<'g> {
     graph: &'g TripleGraph,
     profile: &'g Profile,
@@ -42,15 +45,15 @@ pub struct Reference<'g> {
     kind: Option<TermId>,
 }
 
-/// A need, as far as a dataset can answer it.
+/// Information need: a query's keywords, restricted to those that the dataset contains.
 #[derive(Clone, Debug)]
-pub struct Need<'g> {
+pub struct InformationNeed<'g> {
     matches: &'g Matches,
     present: KeywordSet,
     pairs: Vec<KeywordSet>,
 }
 
-/// The measures of one snippet.
+/// Measures of one snippet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "the module's table says what they are")]
 pub struct Report {
@@ -58,7 +61,7 @@ pub struct Report {
     pub ent_rep: f64,
     pub desc_rep: f64,
     pub link_rep: f64,
-    /// Absent without a need, or where the dataset holds no keyword of it.
+    /// Absent without a query, or if the dataset contains none of its keywords.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kw_rel: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,16 +69,16 @@ pub struct Report {
 }
 
 impl Report {
-    /// The names, in the order of [`values`](Self::values).
+    /// Names of the measures, in the order of [`values`](Self::values).
     pub const NAMES: [&str; 6] = ["SkmRep", "EntRep", "DescRep", "LinkRep", "KwRel", "QryRel"];
 
-    /// Measures a snippet of a graph.
+    /// Measures a snippet of a graph without a query.
     #[must_use]
-    pub fn of(graph: &TripleGraph, profile: &Profile, patterns: &Patterns, snippet: &Snippet) -> Self {
+    pub fn new(graph: &TripleGraph, profile: &Profile, patterns: &Patterns, snippet: &Snippet) -> Self {
         Reference::new(graph, profile, patterns).report(snippet, None)
     }
 
-    /// The values, in the order of [`NAMES`](Self::NAMES).
+    /// Returns the values, in the order of [`NAMES`](Self::NAMES).
     #[must_use]
     pub fn values(&self) -> [Option<f64>; 6] {
         let Self { skm_rep, ent_rep, desc_rep, link_rep, kw_rel, qry_rel } = *self;
@@ -93,10 +96,10 @@ impl fmt::Display for Report {
     }
 }
 
-impl<'g> Need<'g> {
-    /// The need of a query, given its keywords in the order in which it says them, as places of the matcher's bits.
+impl<'g> InformationNeed<'g> {
+    /// Creates the need of a query. `sequence` lists its keywords in query order, as positions of the matcher's bits.
     #[must_use]
-    pub fn of(graph: &TripleGraph, matches: &'g Matches, sequence: &[usize]) -> Self {
+    pub fn new(graph: &TripleGraph, matches: &'g Matches, sequence: &[usize]) -> Self {
         let present = matches.present();
         let mut pairs: Vec<KeywordSet> = sequence
             .windows(2)
@@ -114,15 +117,15 @@ impl<'g> Need<'g> {
 }
 
 impl<'g> Reference<'g> {
-    /// The reference of a graph.
+    /// Creates the reference data of a graph.
     #[must_use]
     pub fn new(graph: &'g TripleGraph, profile: &'g Profile, patterns: &'g Patterns) -> Self {
-        Self { graph, profile, patterns, degrees: Degrees::of(graph), kind: graph.iri(rdf::TYPE) }
+        Self { graph, profile, patterns, degrees: Degrees::new(graph), kind: graph.iri(rdf::TYPE) }
     }
 
     /// Measures a snippet.
     #[must_use]
-    pub fn report(&self, snippet: &Snippet, need: Option<&Need<'_>>) -> Report {
+    pub fn report(&self, snippet: &Snippet, need: Option<&InformationNeed<'_>>) -> Report {
         let complete = self.complete(&snippet.triples);
         let kw_rel = need.and_then(|need| kw_rel(&snippet.triples, need));
         Report {
@@ -135,7 +138,7 @@ impl<'g> Reference<'g> {
         }
     }
 
-    /// The entity a triple leads to.
+    /// Returns the entity that a triple links to.
     fn target(&self, triple: Triple) -> Option<TermId> {
         (Some(triple.predicate) != self.kind && !self.graph.is_literal(triple.object)).then_some(triple.object)
     }
@@ -164,7 +167,7 @@ impl<'g> Reference<'g> {
         if entities.is_empty() {
             return 0.0;
         }
-        // Summed in order: a sum of floats must not depend on that of a hash table.
+        // Sorted, because a floating-point sum must not depend on the order of a hash table.
         let mut entities: Vec<TermId> = entities.into_iter().collect();
         entities.sort_unstable();
         let mean = |degrees: &[u32]| {
@@ -176,7 +179,7 @@ impl<'g> Reference<'g> {
         mean(&self.degrees.into).map_or(out, |into| harmonic(out, into))
     }
 
-    /// The entities that show their whole pattern.
+    /// Returns the entities that show their whole description pattern.
     fn complete(&self, snippet: &[Triple]) -> FxHashSet<TermId> {
         let mut shown: FxHashMap<TermId, FxHashSet<Element>> = FxHashMap::default();
         for &triple in snippet {
@@ -189,7 +192,7 @@ impl<'g> Reference<'g> {
                 shown.entry(target).or_default().insert(Element::Incoming(triple.predicate));
             }
         }
-        // What is shown is part of the pattern, so equal numbers are equal sets.
+        // Shown elements are a subset of the pattern, so equal sizes imply equal sets.
         let whole = |(entity, elements): (TermId, FxHashSet<Element>)| {
             let pattern = self.patterns.pattern(self.patterns.pattern_of(entity)?);
             (pattern.elements.len() == elements.len()).then_some(entity)
@@ -214,13 +217,13 @@ impl<'g> Reference<'g> {
     }
 }
 
-fn kw_rel(snippet: &[Triple], need: &Need<'_>) -> Option<f64> {
+fn kw_rel(snippet: &[Triple], need: &InformationNeed<'_>) -> Option<f64> {
     let held = snippet.iter().fold(KeywordSet::NONE, |all, triple| all.with(need.matches.triple(*triple)));
     (!need.present.is_empty()).then(|| f64::from(held.len()) / f64::from(need.present.len()))
 }
 
-/// `None` where the dataset holds no pair.
-fn qry_rel(snippet: &[Triple], need: &Need<'_>) -> Option<f64> {
+/// Returns `None` if the dataset contains no pair.
+fn qry_rel(snippet: &[Triple], need: &InformationNeed<'_>) -> Option<f64> {
     if need.pairs.is_empty() {
         return None;
     }
@@ -233,7 +236,7 @@ fn qry_rel(snippet: &[Triple], need: &Need<'_>) -> Option<f64> {
     Some(held as f64 / need.pairs.len() as f64)
 }
 
-/// The keywords of each component of the graph of these links.
+/// Returns the keywords of each connected component of the graph of these links.
 fn components(links: impl Iterator<Item = (TermId, TermId, KeywordSet)>) -> Vec<KeywordSet> {
     let mut numbers: FxHashMap<TermId, usize> = FxHashMap::default();
     let mut parents: Vec<usize> = Vec::new();

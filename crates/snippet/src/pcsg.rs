@@ -63,7 +63,7 @@ impl PatternShares {
 
 /// What becomes of entities without any link to another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum LoneEntities {
+pub enum IsolatedEntities {
     /// Their patterns are covered as all others.
     #[default]
     Cover,
@@ -77,7 +77,7 @@ pub struct PcsgOptions<'h> {
     /// How much must be covered.
     pub shares: PatternShares,
     /// What becomes of entities without links.
-    pub lone: LoneEntities,
+    pub isolated: IsolatedEntities,
     /// The bound on steps of labelling, growing trees and taking out again, in all.
     pub work: u64,
     /// When none of these goes on.
@@ -90,7 +90,7 @@ impl Default for PcsgOptions<'_> {
     fn default() -> Self {
         Self {
             shares: PatternShares::default(),
-            lone: LoneEntities::default(),
+            isolated: IsolatedEntities::default(),
             work: DEFAULT_WORK,
             deadline: Deadline::never(),
             keywords: None,
@@ -147,44 +147,44 @@ impl SnippetExtractor for Pcsg<'_> {
 
     fn extract(&self, graph: &TripleGraph, _profile: &Profile, budget: TripleBudget) -> Snippet {
         let patterns = Patterns::new(graph);
-        let scene = Scene::of(graph, &patterns);
-        let goals = Goals::of(&scene, &self.options);
+        let entity_graph = EntityGraph::new(graph, &patterns);
+        let goals = Goals::new(&entity_graph, &self.options);
         let mut places = Vec::new();
         let mut meter = Meter::new(Limit { work: self.options.work, deadline: self.options.deadline });
         meter.start();
         if budget.0 > 0 {
-            let mut parts = Parts::of(&scene, &goals, &self.options, &mut meter);
+            let mut parts = Partition::new(&entity_graph, &goals, &self.options, &mut meter);
             while places.len() <= budget.0
                 && let Some(part) = parts.next(budget.0 - places.len(), &mut meter)
             {
-                places.extend(assembly::assemble(&scene, &goals, &part, &mut meter));
+                places.extend(assembly::assemble(&entity_graph, &goals, &part, &mut meter));
             }
         }
         let interrupted = meter.was_over() || places.len() > budget.0;
         places.truncate(budget.0);
-        let triples: Vec<Triple> = places.iter().map(|&place| scene.triple(place)).collect();
-        Snippet { gain: described_share(&scene, &triples), triples, interrupted }
+        let triples: Vec<Triple> = places.iter().map(|&place| entity_graph.triple(place)).collect();
+        Snippet { gain: described_share(&entity_graph, &triples), triples, interrupted }
     }
 }
 
 /// The share of the dataset's entities that have a pattern the triples cover.
-fn described_share(scene: &Scene<'_>, triples: &[Triple]) -> f64 {
+fn described_share(entity_graph: &EntityGraph<'_>, triples: &[Triple]) -> f64 {
     let mut shown: FxHashMap<TermId, FxHashSet<Element>> = FxHashMap::default();
     for &triple in triples {
-        for (entity, element) in scene.contributions(triple) {
+        for (entity, element) in entity_graph.contributions(triple) {
             shown.entry(entity).or_default().insert(element);
         }
     }
     let complete = |(entity, elements): (&TermId, &FxHashSet<Element>)| {
-        let pattern = scene.patterns.pattern(scene.patterns.pattern_of(*entity)?);
+        let pattern = entity_graph.patterns.pattern(entity_graph.patterns.pattern_of(*entity)?);
         (elements.len() == pattern.elements.len()).then_some((pattern.id, pattern.count()))
     };
     let covered: FxHashMap<PatternId, u64> = shown.iter().filter_map(complete).collect();
-    covered.values().sum::<u64>() as f64 / scene.patterns.entities().len().max(1) as f64
+    covered.values().sum::<u64>() as f64 / entity_graph.patterns.entities().len().max(1) as f64
 }
 
 /// A graph with what all steps look up. Entities are numbered by their place in [`Patterns::entities`].
-struct Scene<'g> {
+struct EntityGraph<'g> {
     graph: &'g TripleGraph,
     patterns: &'g Patterns,
     kind: Option<TermId>,
@@ -195,8 +195,8 @@ struct Scene<'g> {
     incoming_starts: Vec<u32>,
 }
 
-impl<'g> Scene<'g> {
-    fn of(graph: &'g TripleGraph, patterns: &'g Patterns) -> Self {
+impl<'g> EntityGraph<'g> {
+    fn new(graph: &'g TripleGraph, patterns: &'g Patterns) -> Self {
         let kind = graph.iri(rdf::TYPE);
         let mut numbers = vec![0; graph.term_count()];
         for (number, entity) in patterns.entities().iter().enumerate() {
@@ -287,8 +287,8 @@ struct Goals {
 }
 
 impl Goals {
-    fn of(scene: &Scene<'_>, options: &PcsgOptions<'_>) -> Self {
-        let patterns = scene.patterns;
+    fn new(entity_graph: &EntityGraph<'_>, options: &PcsgOptions<'_>) -> Self {
+        let patterns = entity_graph.patterns;
         let first_link = patterns.len() as u32;
         let first_keyword = first_link + patterns.link_patterns().len() as u32;
         let described = patterns.patterns().map(|pattern| pattern.count());
@@ -297,14 +297,14 @@ impl Goals {
         wanted.extend(frequent(links, options.shares.links, patterns.total_links()));
         let mut goals = Self { first_link, first_keyword, wanted, keywords: FxHashMap::default() };
         if let Some(matcher) = options.keywords {
-            goals.find_keywords(scene.graph, matcher);
+            goals.find_keywords(entity_graph.graph, matcher);
         }
         goals
     }
 
     /// Keywords that no term holds are no goals.
     fn find_keywords(&mut self, graph: &TripleGraph, matcher: &dyn KeywordMatcher) {
-        let matches = Matches::of(matcher, graph);
+        let matches = Matches::new(matcher, graph);
         for (number, keyword) in matches.present().places().enumerate() {
             let hit = |triple: &Triple| matches.triple(*triple).0 >> keyword & 1 == 1;
             for (place, _) in graph.triples().iter().enumerate().filter(|(_, triple)| hit(triple)) {
@@ -331,8 +331,8 @@ impl Goals {
     }
 
     /// The goals that a triple serves by being shown between complete entities.
-    fn of_triple<'s>(&'s self, scene: &Scene<'_>, place: u32) -> impl Iterator<Item = u32> + use<'s> {
-        let link = scene.patterns.link_pattern_of(place as usize).map(|id| self.first_link + id.0);
+    fn of_triple<'s>(&'s self, entity_graph: &EntityGraph<'_>, place: u32) -> impl Iterator<Item = u32> + use<'s> {
+        let link = entity_graph.patterns.link_pattern_of(place as usize).map(|id| self.first_link + id.0);
         link.into_iter().chain(self.keywords.get(&place).into_iter().flatten().copied())
     }
 }
@@ -356,7 +356,7 @@ struct Part {
 }
 
 /// Makes the chosen components one after another, in the order of the set cover.
-struct Parts<'s, 'g> {
+struct Partition<'s, 'g> {
     selection: Selection<'s, 'g>,
     chosen: std::vec::IntoIter<(usize, Vec<u32>)>,
     members: Vec<Vec<u32>>,
@@ -364,10 +364,15 @@ struct Parts<'s, 'g> {
     weights: Vec<u32>,
 }
 
-impl<'s, 'g> Parts<'s, 'g> {
-    fn of(scene: &'s Scene<'g>, goals: &'s Goals, options: &PcsgOptions<'_>, meter: &mut Meter<'_>) -> Self {
-        let count = scene.patterns.entities().len();
-        let links = (0..scene.graph.len() as u32).map(|place| scene.ends(place));
+impl<'s, 'g> Partition<'s, 'g> {
+    fn new(
+        entity_graph: &'s EntityGraph<'g>,
+        goals: &'s Goals,
+        options: &PcsgOptions<'_>,
+        meter: &mut Meter<'_>,
+    ) -> Self {
+        let count = entity_graph.patterns.entities().len();
+        let links = (0..entity_graph.graph.len() as u32).map(|place| entity_graph.ends(place));
         let graph = LinkGraph::new(count, links);
         let mut members: Vec<Vec<u32>> = Vec::new();
         for (entity, &component) in components(&graph).iter().enumerate() {
@@ -376,17 +381,17 @@ impl<'s, 'g> Parts<'s, 'g> {
             }
             members[component as usize].push(entity as u32);
         }
-        let selection = Selection { scene, goals };
+        let selection = Selection { entity_graph, goals };
         let mut chosen = set_cover(&members.iter().map(|entities| selection.offers(entities)).collect::<Vec<_>>());
         for (_, new) in &mut chosen {
             new.retain(|&goal| goals.wanted[goal as usize]);
         }
-        let left_out = |place: usize| options.lone == LoneEntities::LeaveOut && members[place].len() == 1;
+        let left_out = |place: usize| options.isolated == IsolatedEntities::LeaveOut && members[place].len() == 1;
         chosen.retain(|(place, new)| !new.is_empty() && !left_out(*place));
         let linked = chosen.iter().filter(|(place, _)| members[*place].len() > 1);
         let labelled: Vec<u32> = linked.flat_map(|(place, _)| members[*place].iter().copied()).collect();
-        let labels = HubLabels::of(&graph, &labelled, |steps| !meter.is_over(steps));
-        let weights = (0..count as u32).map(|number| scene.elements(number).len() as u32).collect();
+        let labels = HubLabels::new(&graph, &labelled, |steps| !meter.is_over(steps));
+        let weights = (0..count as u32).map(|number| entity_graph.elements(number).len() as u32).collect();
         Self { selection, chosen: chosen.into_iter(), members, labels, weights }
     }
 

@@ -1,4 +1,4 @@
-//! A snippet as RDF, with what made it, of which content, and when.
+//! Serialization of a snippet as RDF with its provenance (PROV-O).
 
 use super::{Snippet, TripleBudget};
 use lodeseek_rdf::vocab::{foaf, lodeseek, owl, prov, rdf};
@@ -7,36 +7,36 @@ use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNode, NamedOrBlankNode, Term, Triple};
 use oxsdatatypes::DateTime;
 
-/// How a snippet came to be.
+/// Provenance of a snippet.
 #[derive(Clone, Debug)]
 pub struct Provenance<'p> {
-    /// The dataset.
+    /// Dataset.
     pub dataset: &'p NamedNode,
-    /// The snippet's own IRI; parts of it have the same with a fragment behind.
+    /// IRI of the snippet. Parts of the snippet have the same IRI with a fragment.
     pub snippet: &'p NamedNode,
-    /// The name of the graph that holds the content it was made from.
+    /// Name of the graph whose content was summarized.
     pub content: &'p NamedNode,
-    /// The method, by the name its extractor has.
+    /// Name of the method; see [`SnippetExtractor::name`](crate::SnippetExtractor::name).
     pub method: &'p str,
-    /// The most triples it was allowed.
+    /// Triple budget.
     pub budget: TripleBudget,
-    /// The bound on the method's steps, where it has one.
+    /// Work bound of the method, if it has one.
     pub work: Option<u64>,
-    /// The words it was made for.
+    /// Text of the query.
     pub query: Option<&'p str>,
-    /// When. Stages read no clock: whoever has one says it.
+    /// Time of extraction. Library code reads no clock; the caller provides the time.
     pub made: Option<DateTime>,
 }
 
 impl Provenance<'_> {
-    /// A part of the snippet. The store finds all that is said of a dataset by following objects with its IRI and a
-    /// fragment, so a stored snippet, itself such a part, has its parts beside it.
+    /// Returns the IRI of a part of the snippet. The store finds the description of a dataset by following objects that
+    /// have its IRI and a fragment. A stored snippet is such an object, so its parts are its siblings.
     fn part(&self, name: &str) -> NamedNode {
         let whole = self.snippet.as_str().split('#').next().unwrap_or_default();
         NamedNode::new_unchecked(format!("{whole}#{name}"))
     }
 
-    /// A term of the graph. Blank nodes get names: those of one snippet must stay apart from those of all others.
+    /// Converts a term. Blank nodes become IRIs, because the blank nodes of different snippets must stay distinct.
     fn term(&self, graph: &TripleGraph, id: TermId) -> Term {
         match graph.term(id) {
             TermRef::Blank(label) => self.part(&format!("node-{label}")).into(),
@@ -45,11 +45,11 @@ impl Provenance<'_> {
     }
 }
 
-/// Triples being written.
+/// Collector of output triples.
 #[derive(Default)]
-struct Out(Vec<Triple>);
+struct TripleWriter(Vec<Triple>);
 
-impl Out {
+impl TripleWriter {
     fn add(&mut self, subject: &NamedNode, property: &str, object: impl Into<Term>) {
         self.0.push(Triple::new(subject.clone(), NamedNode::new_unchecked(property), object));
     }
@@ -60,10 +60,10 @@ impl Out {
 }
 
 impl Snippet {
-    /// A `lodeseek:Snippet` with its provenance, and its triples as statements with ranks.
+    /// Returns a `lodeseek:Snippet` with its provenance, and its triples as ranked `rdf:Statement`s.
     #[must_use]
     pub fn to_triples(&self, graph: &TripleGraph, provenance: &Provenance<'_>) -> Vec<Triple> {
-        let mut out = Out(Vec::with_capacity(20 + 6 * self.triples.len()));
+        let mut out = TripleWriter(Vec::with_capacity(20 + 6 * self.triples.len()));
         describe(&mut out, provenance);
         for (place, triple) in self.triples.iter().enumerate() {
             let statement = provenance.part(&format!("statement-{}", place + 1));
@@ -77,7 +77,7 @@ impl Snippet {
         out.0
     }
 
-    /// The chosen triples themselves, their blank nodes named as in [`to_triples`](Self::to_triples).
+    /// Returns the chosen triples. Blank nodes have the same IRIs as in [`to_triples`](Self::to_triples).
     #[must_use]
     pub fn chosen_triples(&self, graph: &TripleGraph, provenance: &Provenance<'_>) -> Vec<Triple> {
         let node = |id| match provenance.term(graph, id) {
@@ -92,7 +92,7 @@ impl Snippet {
     }
 }
 
-fn describe(out: &mut Out, provenance: &Provenance<'_>) {
+fn describe(out: &mut TripleWriter, provenance: &Provenance<'_>) {
     let Provenance { dataset, snippet, content, .. } = *provenance;
     let (making, program) = (provenance.part("snippet-making"), provenance.part("snippet-program"));
     out.add(dataset, lodeseek::HAS_SNIPPET, snippet.clone());

@@ -1,28 +1,29 @@
-//! A sample of a graph that does not fit memory, on which IlluSnip runs as on the whole.
+//! Two-pass sampling of graphs that exceed memory. IlluSnip runs on the sample as on the whole graph.
 //!
-//! The input is read twice, and never held. The first reading, a [`Survey`], counts classes and properties and the links
-//! of entities, and keeps for each class and property the triples with the smallest hashes. From these it names *central*
-//! entities: those with most links, and those at the triples kept, alternately. The second reading, a [`Sampling`], takes
-//! the triples at central entities, so that connected snippets exist.
+//! The input is read twice and never stored. The first pass, [`CountingPass`], counts classes, properties and the links
+//! of entities. For each class and property it also retains the triples with the smallest hashes. From these it selects
+//! *central* entities: those with most links and those of the retained triples, alternately. The second pass,
+//! [`SamplingPass`], retains triples at central entities, so that connected snippets exist.
 //!
-//! With a budget of *B* triples, of which the sample never holds more:
+//! A sample has at most *B* triples, the budget:
 //!
-//! * *Small inputs are not sampled.* Up to *B* statements, the sample is the graph, without a second reading.
-//! * *Counts.* Of up to [`ELEMENTS`] classes and properties the counts are exact, but for repeated statements, which count
-//!   again. Beyond, they are those of J. Misra and D. Gries, *Finding repeated elements* (1982): too small by no more than
-//!   [`count_error`](SampledGraph::count_error), which is at most statements / `ELEMENTS`.
-//! * *Strata.* Up to *B*/4 classes and properties, each is in the sample, with max(1, *B*/4 / number of them) triples or
-//!   all it has; beyond, the most frequent are.
-//! * *Descriptions.* *B*/2 triples: each central entity, as far as they go, has of each of its properties and classes, as
-//!   subject and as object, the [`EXAMPLES`] triples with the most linked other ends. So at such an entity a snippet can
-//!   cover whatever it can in the whole graph. Any entity with more than a fraction of 8/*B* of all ends of links is among
-//!   the candidates.
-//! * *Links.* *B*/4 triples between candidates, the most central first.
+//! * *Small inputs are not sampled.* For at most *B* statements the sample is the graph, without a second pass.
+//! * *Counts.* The counts of up to [`ELEMENTS`] classes and properties are exact, except that repeated statements count
+//!   again. Beyond that number, the algorithm of J. Misra and D. Gries is used (*Finding repeated elements*, 1982). Its
+//!   counts are too small by at most [`count_error`](SampledGraph::count_error), which is at most statements /
+//!   `ELEMENTS`.
+//! * *Strata.* Each of up to *B*/4 classes and properties is in the sample, with max(1, *B*/4 / number of them) triples
+//!   or all it has. If there are more, the most frequent ones are in the sample.
+//! * *Descriptions.* *B*/2 triples describe central entities, the highest ranked first. For each of an entity's
+//!   properties and classes, as subject and as object, the [`EXAMPLES`] triples with the most linked other ends are
+//!   retained. A snippet can therefore cover at such an entity all that it could cover in the whole graph. The
+//!   candidates include every entity with more than 8/*B* of all link ends.
+//! * *Links.* *B*/4 triples connect candidates, the most central first.
 //!
-//! Coverage is thus weighed as in the whole; familiarity is PageRank within the sample, without a bound. The same input
-//! gives the same sample: nothing is drawn but by hash. Memory is O(*B* + `ELEMENTS`), in whatever
-//! order the triples come, and 16 bytes for each blank node of
-//! a file; terms known by 64 bits only can be mistaken for others, which may add a triple, never one that is not there.
+//! Coverage is weighted as in the whole graph. Familiarity is PageRank within the sample, without an error bound. The
+//! same input gives the same sample: all selection is by hash. Memory is O(*B* + `ELEMENTS`) for every order of the
+//! triples, plus 16 bytes for each blank node of a file. Terms are compared by 64-bit hashes. A collision may add a
+//! triple, but never one that the input does not contain.
 
 use lodeseek_profile::Profile;
 use lodeseek_rdf::vocab::rdf;
@@ -32,26 +33,26 @@ use rustc_hash::{FxHashMap, FxHasher};
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
-/// Classes and properties counted one by one.
+/// Maximum number of classes and properties with individual counts.
 pub const ELEMENTS: usize = 65_536;
-/// Triples kept of one property or class at a central entity, in one direction.
+/// Triples retained for each property or class of a central entity, in each direction.
 pub const EXAMPLES: usize = 2;
 
-/// The first reading. See the module documentation.
+/// First pass: counts elements and links. See the module documentation.
 ///
 /// ```
 /// use lodeseek_rdf::dump::DumpReader;
-/// use lodeseek_snippet::sample::Survey;
+/// use lodeseek_snippet::sample::CountingPass;
 /// use lodeseek_snippet::{IlluSnip, SnippetExtractor, TripleBudget};
 ///
 /// let dump = "<e:a> <e:p> <e:b> .\n".to_owned() + &"<e:b> <e:q> <e:a> .\n".repeat(50);
 /// let read = |sink: &mut dyn lodeseek_rdf::TripleSink| {
 ///     DumpReader::default().read(dump.as_bytes(), "d.nt", "e:", sink);
 /// };
-/// let mut survey = Survey::new(16);
+/// let mut survey = CountingPass::new(16);
 /// read(&mut survey);
 /// let mut sampling = survey.finish();
-/// if sampling.wants_reading() {
+/// if sampling.needs_second_pass() {
 ///     read(&mut sampling);
 /// }
 /// let sample = sampling.finish();
@@ -59,49 +60,49 @@ pub const EXAMPLES: usize = 2;
 /// assert_eq!(snippet.triples.len(), 2);
 /// ```
 #[derive(Debug)]
-pub struct Survey {
+pub struct CountingPass {
     budget: usize,
-    /// Everything, as long as it fits.
+    /// All triples, as long as they fit in the budget.
     whole: Option<TripleGraphBuilder>,
-    names: BlankNames,
+    names: BlankNodeNames,
     statements: u64,
     type_statements: u64,
-    elements: Frequent<Element>,
+    elements: FrequentItems<Element>,
     strata: FxHashMap<Element, Stratum>,
-    /// No stratum has more triples.
+    /// Upper bound of the size of any stratum.
     largest: usize,
-    links: Frequent<u64>,
+    links: FrequentItems<u64>,
 }
 
-/// A class or a property, by name.
+/// Class or property, by name.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 enum Element {
     Class(String),
     Property(String),
 }
 
-/// The triples of one class or property with the smallest hashes.
+/// Triples of one class or property with the smallest hashes, by hash.
 type Stratum = BTreeMap<u64, Triple>;
 
-impl Survey {
-    /// For a sample of at most this many triples; eight at least.
+impl CountingPass {
+    /// Creates the first pass for a sample of at most `budget` triples. A budget below 8 is raised to 8.
     #[must_use]
     pub fn new(budget: usize) -> Self {
         let budget = budget.max(8);
         Self {
             budget,
             whole: Some(TripleGraphBuilder::new()),
-            names: BlankNames::default(),
+            names: BlankNodeNames::default(),
             statements: 0,
             type_statements: 0,
-            elements: Frequent::new(ELEMENTS),
+            elements: FrequentItems::new(ELEMENTS),
             strata: FxHashMap::default(),
             largest: 0,
-            links: Frequent::new(budget / 8),
+            links: FrequentItems::new(budget / 8),
         }
     }
 
-    /// Triples that every stratum may have.
+    /// Returns the present maximum size of a stratum.
     fn stratum_size(&self) -> usize {
         (self.budget / 4 / self.elements.len().max(1)).max(1)
     }
@@ -125,16 +126,17 @@ impl Survey {
         }
     }
 
-    /// Cuts strata that no triple comes to any more. At every halving of the size is often enough: all of them together
-    /// have at most *B*/2 triples, or one each. It is seldom enough, too: the elements have doubled since the last time.
+    /// Truncates the strata that receive no further triples. This is done each time the stratum size has halved. It is
+    /// often enough: all strata together have at most *B*/2 triples, or one each. It is rare enough: the number of
+    /// elements has doubled since the last time.
     fn shrink(&mut self, size: usize) {
         self.strata.values_mut().for_each(|stratum| cut(stratum, size));
         self.largest = size;
     }
 
-    /// What the second reading is to look for.
+    /// Ends the first pass and returns the second pass.
     #[must_use]
-    pub fn finish(mut self) -> Sampling {
+    pub fn finish(mut self) -> SamplingPass {
         let (size, quota) = (self.stratum_size(), self.budget / 4);
         let mut strata: Vec<(u64, Element, Vec<Triple>)> = std::mem::take(&mut self.strata)
             .into_iter()
@@ -146,10 +148,10 @@ impl Survey {
         strata.truncate(quota);
         let central = if self.whole.is_some() { FxHashMap::default() } else { central(&self.links, &strata) };
         let strata = strata.into_iter().flat_map(|(_, _, triples)| triples).take(quota).collect();
-        Sampling {
+        SamplingPass {
             budget: self.budget,
             whole: self.whole,
-            names: BlankNames::default(),
+            names: BlankNodeNames::default(),
             statements: self.statements,
             type_statements: self.type_statements,
             elements: self.elements,
@@ -164,15 +166,15 @@ impl Survey {
     }
 }
 
-/// Leaves the smallest hashes.
+/// Retains the `size` smallest hashes.
 fn cut(stratum: &mut Stratum, size: usize) {
     while stratum.len() > size {
         stratum.pop_last();
     }
 }
 
-/// The rank of each central entity: those with most links and those of the strata take turns.
-fn central(links: &Frequent<u64>, strata: &[(u64, Element, Vec<Triple>)]) -> FxHashMap<u64, u32> {
+/// Ranks the central entities: alternately those with most links and those of the strata.
+fn central(links: &FrequentItems<u64>, strata: &[(u64, Element, Vec<Triple>)]) -> FxHashMap<u64, u32> {
     let mut linked: Vec<(u64, u64)> = links.counts().map(|(&entity, count)| (entity, count)).collect();
     linked.sort_unstable_by_key(|&(entity, count)| (std::cmp::Reverse(count), entity));
     let deepest = strata.iter().map(|(_, _, triples)| triples.len()).max().unwrap_or(0);
@@ -193,7 +195,7 @@ fn central(links: &Frequent<u64>, strata: &[(u64, Element, Vec<Triple>)]) -> FxH
     }
 }
 
-impl TripleSink for Survey {
+impl TripleSink for CountingPass {
     fn start_file(&mut self) {
         self.names.start_file();
         if let Some(whole) = &mut self.whole {
@@ -223,35 +225,35 @@ impl TripleSink for Survey {
     }
 }
 
-/// The second reading. See the module documentation.
+/// Second pass: retains the triples of the sample. See the module documentation.
 #[derive(Debug)]
-pub struct Sampling {
+pub struct SamplingPass {
     budget: usize,
     whole: Option<TripleGraphBuilder>,
-    names: BlankNames,
+    names: BlankNodeNames,
     statements: u64,
     type_statements: u64,
-    elements: Frequent<Element>,
-    degrees: Frequent<u64>,
-    /// By entity: its rank among the central ones.
+    elements: FrequentItems<Element>,
+    degrees: FrequentItems<u64>,
+    /// Rank of each central entity.
     central: FxHashMap<u64, u32>,
     strata: Vec<Triple>,
-    /// By rank.
+    /// Descriptions by rank of the entity.
     described: BTreeMap<u32, Description>,
     description_count: usize,
-    /// The first rank that is not described: there is no room.
+    /// First rank without a description, because the budget is spent.
     end: u32,
-    /// By the lower rank of the ends, and by hash.
+    /// Triples between candidates, by the lower rank of their ends and by hash.
     links: BTreeMap<(u32, u64), Triple>,
 }
 
-/// By element and direction: the examples, those with the most linked other end first.
+/// Retained triples by element and direction, those with the most linked other end first.
 type Description = FxHashMap<(u64, bool), BTreeMap<(std::cmp::Reverse<u64>, u64), Triple>>;
 
-impl Sampling {
-    /// Whether the same input must be read again: not where all of it is held already.
+impl SamplingPass {
+    /// Returns true if the input must be read a second time. False if the first pass already holds all of it.
     #[must_use]
-    pub fn wants_reading(&self) -> bool {
+    pub fn needs_second_pass(&self) -> bool {
         self.whole.is_none()
     }
 
@@ -269,7 +271,8 @@ impl Sampling {
         while self.description_count > self.budget / 2
             && let Some((last, description)) = self.described.pop_last()
         {
-            // Descriptions only grow: what does not fit now does not fit at the end, whatever the order of the triples.
+            // Descriptions only grow. A description that does not fit now does not fit at the end, in any order of
+            // triples.
             self.description_count -= description.values().map(BTreeMap::len).sum::<usize>();
             self.end = last;
         }
@@ -285,7 +288,7 @@ impl Sampling {
         }
     }
 
-    /// The sample.
+    /// Ends the second pass and returns the sample.
     #[must_use]
     pub fn finish(self) -> SampledGraph {
         if let Some(whole) = self.whole {
@@ -308,7 +311,8 @@ impl Sampling {
     }
 }
 
-/// Puts counts of the whole in the place of those of the sample. Where none is known, that of the sample is the better.
+/// Replaces the counts of the sample by those of the whole graph. Keeps the count of the sample if the other is
+/// unknown.
 fn recount(counts: &mut [(TermId, u64)], graph: &TripleGraph, counted: impl Fn(String) -> u64) {
     for (id, count) in counts.iter_mut() {
         *count = counted(name(graph.term(*id))).max(*count);
@@ -316,13 +320,13 @@ fn recount(counts: &mut [(TermId, u64)], graph: &TripleGraph, counted: impl Fn(S
     counts.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
 }
 
-impl TripleSink for Sampling {
+impl TripleSink for SamplingPass {
     fn start_file(&mut self) {
         self.names.start_file();
     }
 
     fn insert_triple(&mut self, triple: TripleRef<'_>) {
-        if !self.wants_reading() {
+        if !self.needs_second_pass() {
             return;
         }
         let triple = self.names.named(triple);
@@ -335,34 +339,35 @@ impl TripleSink for Sampling {
     }
 }
 
-/// A sample with the counts of the whole.
+/// Sample with the counts of the whole graph.
 #[derive(Debug)]
 pub struct SampledGraph {
-    /// The triples of the sample.
+    /// Triples of the sample.
     pub graph: TripleGraph,
-    /// The profile of the sample, but with triples, triples of `rdf:type`, and triples of each class and property as
-    /// counted in the whole.
+    /// Profile of the sample. The numbers of triples, of `rdf:type` triples, and of triples of each class and property
+    /// are those of the whole graph.
     pub profile: Profile,
-    /// Whether the sample is the whole.
+    /// If true, the sample is the whole graph.
     pub is_whole: bool,
-    /// What the count of a class or property may miss.
+    /// Maximum error of the count of a class or property. Counts are never too large.
     pub count_error: u64,
 }
 
-/// Counts of the frequent among many, by Misra and Gries: too small by at most [`error`](Self::error).
+/// Frequency sketch of Misra and Gries. Counts are too small by at most [`error`](Self::error).
 #[derive(Debug)]
-struct Frequent<K> {
+struct FrequentItems<K> {
     counts: FxHashMap<K, u64>,
     capacity: usize,
     error: u64,
 }
 
-impl<K: Hash + Eq> Frequent<K> {
+impl<K: Hash + Eq> FrequentItems<K> {
     fn new(capacity: usize) -> Self {
         Self { counts: FxHashMap::default(), capacity, error: 0 }
     }
 
-    /// Counts one; calls back with each key that is forgotten. Amortised O(1): forgetting one of each undoes as many calls.
+    /// Counts one occurrence and calls `forget` with each evicted key. Amortised O(1): an eviction round undoes as many
+    /// calls as it evicts keys.
     fn add(&mut self, key: K, mut forget: impl FnMut(&K)) {
         if let Some(count) = self.counts.get_mut(&key) {
             *count += 1;
@@ -401,14 +406,15 @@ impl<K: Hash + Eq> Frequent<K> {
     }
 }
 
-/// Names blank nodes by the order they come, so that both readings agree: readers make up labels anew each time.
+/// Assigns names to blank nodes in order of occurrence. Parsers generate new labels in each pass; these names are equal
+/// in both passes.
 #[derive(Default, Debug)]
-struct BlankNames {
+struct BlankNodeNames {
     numbers: FxHashMap<u64, u32>,
     count: u32,
 }
 
-impl BlankNames {
+impl BlankNodeNames {
     fn start_file(&mut self) {
         self.numbers.clear();
     }
@@ -437,7 +443,7 @@ fn is_type(triple: &Triple) -> bool {
     triple.predicate.as_str() == rdf::TYPE
 }
 
-/// The class that a triple gives, by name.
+/// Returns the name of the class that a triple assigns.
 fn class(triple: &Triple) -> Option<String> {
     if is_type(triple) && !triple.object.is_literal() {
         Some(name(TermRef::from(triple.object.as_ref())))
@@ -446,7 +452,7 @@ fn class(triple: &Triple) -> Option<String> {
     }
 }
 
-/// A name that tells IRIs and blank nodes apart.
+/// Returns a name that is distinct for IRIs and blank nodes.
 fn name(term: TermRef<'_>) -> String {
     match term {
         TermRef::Blank(label) => format!("_:{label}"),
@@ -454,7 +460,7 @@ fn name(term: TermRef<'_>) -> String {
     }
 }
 
-/// The entities of a triple, and whether each is its subject; two for a link between two.
+/// Returns the entities of a triple, each with true if it is the subject. A link between two entities gives two.
 fn ends(triple: &Triple) -> impl Iterator<Item = (u64, bool)> + use<> {
     let subject = entity(TermRef::from(Term::from(triple.subject.clone()).as_ref()));
     let links = !is_type(triple) && !triple.object.is_literal();
@@ -466,7 +472,7 @@ fn entity(term: TermRef<'_>) -> u64 {
     hash(&name(term))
 }
 
-/// Spread evenly: the finaliser of Steele, Lea and Flood's SplitMix over a fast hash.
+/// Returns an evenly distributed hash: a fast hash with the SplitMix finaliser of Steele, Lea and Flood.
 fn hash<T: Hash + ?Sized>(value: &T) -> u64 {
     let mut hasher = FxHasher::default();
     value.hash(&mut hasher);

@@ -24,7 +24,7 @@ impl English {
     /// The words of a text in lower case, and their stems.
     pub(super) fn words(&self, text: &str) -> impl Iterator<Item = (String, String)> {
         let mut stemmer = self.stemmer.clone();
-        let words = Words::of(text).map(|word| without_possessive(lower(word)));
+        let words = Words::new(text).map(|word| without_possessive(lower(word)));
         let told = words.filter(|word| !self.stop_words.contains(word.as_str()));
         told.map(move |word| {
             let stem = stem(&mut stemmer, &word);

@@ -42,7 +42,7 @@ impl<'a> TermFinder<'a> {
             return 0;
         }
         let held = |token: String| {
-            let places = self.terms.iter().enumerate().filter(|(_, term)| term.is(&token));
+            let places = self.terms.iter().enumerate().filter(|(_, term)| term.matches(&token));
             places.fold(0, |found, (place, _)| found | 1 << place)
         };
         self.analysis.tokens(text).map(held).fold(0, |found, held| found | held)
@@ -69,7 +69,7 @@ mod tests {
 
     fn analysed(analysis: &Analysis, terms: &[QueryTerm], text: &str) -> u64 {
         let held: Vec<String> = analysis.tokens(text).collect();
-        let found = terms.iter().enumerate().filter(|(_, term)| held.iter().any(|token| term.is(token)));
+        let found = terms.iter().enumerate().filter(|(_, term)| held.iter().any(|token| term.matches(token)));
         found.fold(0, |found, (place, _)| found | 1 << place)
     }
 

@@ -55,15 +55,15 @@ const LONGEST: usize = 240;
 pub(super) const ENGLISH: usize = 0;
 
 /// Tells the language of texts.
-pub(super) struct Languages(Detector);
+pub(super) struct LanguageDetector(Detector);
 
-impl Languages {
+impl LanguageDetector {
     pub(super) fn new() -> Self {
         Self(Detector::with_allowlist(LANGUAGES.iter().map(|(_, detected)| *detected).collect()))
     }
 
     /// The place in [`LANGUAGES`] of a text's language; `None` where it is not certain.
-    pub(super) fn of(&self, text: &str) -> Option<usize> {
+    pub(super) fn detect(&self, text: &str) -> Option<usize> {
         if text.is_ascii() && (text.len() < SHORTEST || !text.bytes().any(|byte| byte == b' ')) {
             return None;
         }
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     fn told(text: &str) -> Option<Language> {
-        Languages::new().of(text).map(|place| LANGUAGES[place].0)
+        LanguageDetector::new().detect(text).map(|place| LANGUAGES[place].0)
     }
 
     #[test]

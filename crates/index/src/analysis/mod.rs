@@ -82,20 +82,20 @@ pub struct QueryTerm {
 impl QueryTerm {
     /// Whether a token of a document is an occurrence of the word.
     #[must_use]
-    pub fn is(&self, token: &str) -> bool {
+    pub fn matches(&self, token: &str) -> bool {
         self.alternatives.iter().any(|alternative| alternative == token)
     }
 
     /// Whether two words have the same occurrences.
     #[must_use]
-    pub fn stands_for_the_same(&self, other: &Self) -> bool {
-        self.alternatives.len() == other.alternatives.len() && self.alternatives.iter().all(|token| other.is(token))
+    pub fn is_equivalent(&self, other: &Self) -> bool {
+        self.alternatives.len() == other.alternatives.len() && self.alternatives.iter().all(|token| other.matches(token))
     }
 
     /// Whether two words have a token in common.
     #[must_use]
-    pub fn meets(&self, other: &Self) -> bool {
-        self.alternatives.iter().any(|token| other.is(token))
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.alternatives.iter().any(|token| other.matches(token))
     }
 
     /// The word in quotation marks, and its tokens where they are several.
@@ -133,10 +133,10 @@ impl From<&str> for QueryTerm {
 /// assert_eq!(tokens, ["stazion", "metropolitan", "italian"]);
 /// ```
 #[derive(Clone)]
-pub struct Analysis(Way);
+pub struct Analysis(Pipeline);
 
 #[derive(Clone)]
-enum Way {
+enum Pipeline {
     Acordar(Arc<FxHashSet<&'static str>>),
     English(Arc<English>),
     Multilingual(Arc<Multilingual>),
@@ -159,9 +159,9 @@ impl Analysis {
     #[must_use]
     pub fn new(kind: AnalysisKind) -> Self {
         Self(match kind {
-            AnalysisKind::Acordar => Way::Acordar(Arc::new(STOP_WORDS.iter().copied().collect())),
-            AnalysisKind::English => Way::English(Arc::new(English::new())),
-            AnalysisKind::Multilingual => Way::Multilingual(Arc::new(Multilingual::new())),
+            AnalysisKind::Acordar => Pipeline::Acordar(Arc::new(STOP_WORDS.iter().copied().collect())),
+            AnalysisKind::English => Pipeline::English(Arc::new(English::new())),
+            AnalysisKind::Multilingual => Pipeline::Multilingual(Arc::new(Multilingual::new())),
         })
     }
 
@@ -169,20 +169,20 @@ impl Analysis {
     #[must_use]
     pub fn kind(&self) -> AnalysisKind {
         match self.0 {
-            Way::Acordar(_) => AnalysisKind::Acordar,
-            Way::English(_) => AnalysisKind::English,
-            Way::Multilingual(_) => AnalysisKind::Multilingual,
+            Pipeline::Acordar(_) => AnalysisKind::Acordar,
+            Pipeline::English(_) => AnalysisKind::English,
+            Pipeline::Multilingual(_) => AnalysisKind::Multilingual,
         }
     }
 
     /// The tokens of a text of a document.
     pub fn tokens<'t>(&'t self, text: &'t str) -> impl Iterator<Item = String> + 't {
         match &self.0 {
-            Way::Acordar(stop_words) => Tokens::Acordar(Words::of(text), stop_words),
-            Way::English(english) => {
+            Pipeline::Acordar(stop_words) => Tokens::Acordar(Words::new(text), stop_words),
+            Pipeline::English(english) => {
                 Tokens::Made(english.words(text).map(|(_, token)| token).collect::<Vec<_>>().into_iter())
             }
-            Way::Multilingual(multilingual) => Tokens::Made(multilingual.tokens(text).into_iter()),
+            Pipeline::Multilingual(multilingual) => Tokens::Made(multilingual.tokens(text).into_iter()),
         }
     }
 
@@ -193,17 +193,17 @@ impl Analysis {
     /// let words = Analysis::new(AnalysisKind::Multilingual).query_words("the alojamientos");
     /// assert_eq!(words.len(), 1);
     /// assert_eq!(words[0].text, "alojamientos");
-    /// assert!(words[0].is("aloj"), "{:?}", words[0].alternatives);
+    /// assert!(words[0].matches("aloj"), "{:?}", words[0].alternatives);
     /// ```
     #[must_use]
     pub fn query_words(&self, text: &str) -> Vec<QueryTerm> {
         match &self.0 {
-            Way::Acordar(_) => self.tokens(text).map(QueryTerm::from).collect(),
-            Way::English(english) => {
+            Pipeline::Acordar(_) => self.tokens(text).map(QueryTerm::from).collect(),
+            Pipeline::English(english) => {
                 let term = |(text, token)| QueryTerm { text, alternatives: vec![token] };
                 english.words(text).map(term).collect()
             }
-            Way::Multilingual(multilingual) => multilingual.query_words(text),
+            Pipeline::Multilingual(multilingual) => multilingual.query_words(text),
         }
     }
 }
@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(analysis.tokens(text).collect::<Vec<_>>(), expected);
         let query = analysis.query_words("Learning the Relations");
         assert_eq!(query.iter().map(|term| term.text.as_str()).collect::<Vec<_>>(), ["learning", "relations"]);
-        assert!(query[1].is("relat") && query[0].is("learn"));
+        assert!(query[1].matches("relat") && query[0].matches("learn"));
     }
 
     #[test]

@@ -21,7 +21,7 @@
 //! A local name that is split in documents is split in queries too: its parts are words one after another, not synonyms.
 
 use super::QueryTerm;
-use super::language::{ENGLISH, LANGUAGES, Languages};
+use super::language::{ENGLISH, LANGUAGES, LanguageDetector};
 use super::stop_words::STOP_WORDS;
 use super::words::{Words, lower_into};
 use tantivy::tokenizer::{
@@ -35,7 +35,7 @@ const ELIDED: &[&str] = &[
 ];
 
 pub(super) struct Multilingual {
-    languages: Languages,
+    languages: LanguageDetector,
     /// By place in [`LANGUAGES`].
     chains: Vec<TextAnalyzer>,
 }
@@ -43,18 +43,18 @@ pub(super) struct Multilingual {
 impl Multilingual {
     pub(super) fn new() -> Self {
         let chains = LANGUAGES.iter().map(|(language, _)| chain(*language)).collect();
-        Self { languages: Languages::new(), chains }
+        Self { languages: LanguageDetector::new(), chains }
     }
 
     /// The tokens of a document's text. They depend on nothing but the text: what is highlighted is what was indexed.
     pub(super) fn tokens(&self, text: &str) -> Vec<String> {
-        self.tokens_in(self.languages.of(text).unwrap_or(ENGLISH), text)
+        self.tokens_in(self.languages.detect(text).unwrap_or(ENGLISH), text)
     }
 
     /// A query's words with their stems in every language. Stop words of English and of the query's language, where that
     /// is certain, are left out: not those of all, `war` is a stop word in German.
     pub(super) fn query_words(&self, text: &str) -> Vec<QueryTerm> {
-        let own = self.languages.of(text).unwrap_or(ENGLISH);
+        let own = self.languages.detect(text).unwrap_or(ENGLISH);
         let mut words = whole_words(text);
         let mut kept_in = vec![0; words.len()];
         for language in 0..LANGUAGES.len() {
@@ -124,7 +124,7 @@ impl Tokenizer for LabelWords {
     type TokenStream<'t> = LabelStream<'t>;
 
     fn token_stream<'t>(&'t mut self, text: &'t str) -> LabelStream<'t> {
-        LabelStream { words: Words::of(text), waiting: Vec::new(), token: Token::default() }
+        LabelStream { words: Words::new(text), waiting: Vec::new(), token: Token::default() }
     }
 }
 
@@ -211,7 +211,7 @@ mod tests {
 
     fn matches(analysis: &Multilingual, query: &str, text: &str) -> bool {
         let held = analysis.tokens(text);
-        analysis.query_words(query).iter().any(|word| held.iter().any(|token| word.is(token)))
+        analysis.query_words(query).iter().any(|word| held.iter().any(|token| word.matches(token)))
     }
 
     #[test]
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(texts("air_quality Air"), ["air", "quality", "air"]);
         assert_eq!(texts("Maryland’s dell'acqua"), ["maryland's", "acqua"]);
         let words = analysis.query_words("alojamientos");
-        assert!(words[0].alternatives.len() > 1 && words[0].is("aloj"), "{words:?}");
+        assert!(words[0].alternatives.len() > 1 && words[0].matches("aloj"), "{words:?}");
         assert!(analysis.query_words("").is_empty());
     }
 
@@ -271,7 +271,7 @@ mod tests {
             for language in 0..LANGUAGES.len() {
                 let held = analysis.tokens_in(language, word);
                 assert_eq!((asked.len(), asked[0].text.as_str()), (1, word.to_lowercase().as_str()));
-                assert!(held.iter().all(|token| asked[0].is(token)), "{word}: {held:?} {asked:?}");
+                assert!(held.iter().all(|token| asked[0].matches(token)), "{word}: {held:?} {asked:?}");
             }
         }
     }

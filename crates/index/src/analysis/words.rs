@@ -27,7 +27,7 @@ pub(super) struct Words<'t> {
 }
 
 impl<'t> Words<'t> {
-    pub(super) fn of(text: &'t str) -> Self {
+    pub(super) fn new(text: &'t str) -> Self {
         Self { text, segments: text.unicode_word_indices().peekable(), rest: "" }
     }
 
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     fn words(text: &str) -> Vec<&str> {
-        Words::of(text).collect()
+        Words::new(text).collect()
     }
 
     #[test]
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn long_words_are_cut_by_characters() {
         let text = "ä".repeat(600);
-        let lengths: Vec<usize> = Words::of(&text).map(|piece| piece.chars().count()).collect();
+        let lengths: Vec<usize> = Words::new(&text).map(|piece| piece.chars().count()).collect();
         assert_eq!(lengths, [255, 255, 90]);
         assert_eq!(words(&"a".repeat(255)).len(), 1);
         assert_eq!(words(&format!("{} b", "a".repeat(256))).len(), 3);

@@ -22,7 +22,7 @@ pub struct CompactDocument {
 impl CompactDocument {
     /// The compact document of a dataset and a ranking of its triples.
     #[must_use]
-    pub fn of(metadata: &Metadata, graph: &TripleGraph, snippet: &Snippet) -> Self {
+    pub fn new(metadata: &Metadata, graph: &TripleGraph, snippet: &Snippet) -> Self {
         let labels = Labels::for_index(graph);
         let line = |id| labels.label(id).unwrap_or_default();
         let triples = snippet
@@ -30,12 +30,12 @@ impl CompactDocument {
             .iter()
             .map(|t| one_line(&format!("{} {} {}", line(t.subject), line(t.predicate), line(t.object))))
             .collect();
-        Self { metadata: Self::metadata_of(metadata), triples }
+        Self { metadata: Self::metadata_lines(metadata), triples }
     }
 
     /// The metadata alone: the first part is the title, where there is one.
     #[must_use]
-    pub fn metadata_of(metadata: &Metadata) -> Vec<String> {
+    pub fn metadata_lines(metadata: &Metadata) -> Vec<String> {
         let joined =
             |texts: &[lodeseek_catalog::Text]| texts.iter().map(|t| t.value.as_str()).collect::<Vec<_>>().join(" ");
         let authors = metadata.agents().map(|agent| agent.name.as_str()).collect::<Vec<_>>().join(" ");

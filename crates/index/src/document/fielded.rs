@@ -90,7 +90,7 @@ pub struct FieldText {
 }
 
 impl FieldText {
-    fn of<'t>(values: impl IntoIterator<Item = &'t str>) -> Self {
+    fn from_values<'t>(values: impl IntoIterator<Item = &'t str>) -> Self {
         let values: Vec<String> = values.into_iter().map(str::to_owned).collect();
         Self { occurrences: (0..values.len() as u32).collect(), values }
     }
@@ -108,7 +108,7 @@ impl FieldedDocument {
     /// As ACORDAR's authors extract it: one property a triple; the object is a class where the graph types anything with
     /// it; label is `rdfs:label`, else the local name.
     #[must_use]
-    pub fn of(metadata: &Metadata, graph: &TripleGraph) -> Self {
+    pub fn new(metadata: &Metadata, graph: &TripleGraph) -> Self {
         let mut document = Self::default();
         fn values(texts: &[lodeseek_catalog::Text]) -> impl Iterator<Item = &str> {
             texts.iter().map(|text| text.value.as_str())
@@ -116,10 +116,10 @@ impl FieldedDocument {
         let works = metadata.introduced_by.iter().map(|work| work.title.as_str());
         let themes = metadata.themes.iter().map(|theme| theme.label.as_str());
         document.fields[Field::Title.index()] =
-            FieldText::of(values(&metadata.titles).chain(values(&metadata.alternatives)));
-        document.fields[Field::Description.index()] = FieldText::of(values(&metadata.descriptions).chain(works));
-        document.fields[Field::Tags.index()] = FieldText::of(values(&metadata.keywords).chain(themes));
-        document.fields[Field::Author.index()] = FieldText::of(metadata.agents().map(|agent| agent.name.as_str()));
+            FieldText::from_values(values(&metadata.titles).chain(values(&metadata.alternatives)));
+        document.fields[Field::Description.index()] = FieldText::from_values(values(&metadata.descriptions).chain(works));
+        document.fields[Field::Tags.index()] = FieldText::from_values(values(&metadata.keywords).chain(themes));
+        document.fields[Field::Author.index()] = FieldText::from_values(metadata.agents().map(|agent| agent.name.as_str()));
         document.content(graph);
         document
     }
@@ -161,7 +161,7 @@ impl FieldedDocument {
     /// With other values of a field, one an occurrence.
     #[must_use]
     pub fn with<'t>(mut self, field: Field, values: impl IntoIterator<Item = &'t str>) -> Self {
-        self.fields[field.index()] = FieldText::of(values);
+        self.fields[field.index()] = FieldText::from_values(values);
         self
     }
 
@@ -192,7 +192,7 @@ mod tests {
         DumpReader::default().read(turtle.as_bytes(), "t.ttl", "http://e.org/", &mut builder);
         let metadata =
             Metadata { titles: vec![Text::plain("T")], ..Metadata::new(DatasetId::new("1").expect("an id")) };
-        let document = FieldedDocument::of(&metadata, &builder.finish());
+        let document = FieldedDocument::new(&metadata, &builder.finish());
         assert_eq!(sequence(&document, Field::Title), ["T"]);
         assert_eq!(sequence(&document, Field::Class), ["town"]);
         let mut entities = sequence(&document, Field::Entity);

@@ -11,9 +11,9 @@
 //!
 //! Saturation is per field: this is not Robertson's BM25F, which would saturate once over all fields.
 
-use super::field_sum::{FieldSum, Numbers, in_words};
+use super::field_sum::{FieldSum, TermInputs, describe_length};
 use super::{Explanation, FieldWeights, LengthMode};
-use crate::{FieldStatistics, Impact, TermStatistics, Wanted};
+use crate::{FieldStatistics, TermScorer, TermStatistics, StatisticsLevel};
 
 /// The model. See the module documentation.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -36,7 +36,7 @@ impl Default for Bm25 {
 }
 
 /// S, with everything worked in that does not depend on the document.
-pub(super) struct Saturated {
+pub(super) struct Bm25Scorer {
     idf: f64,
     /// k1 · (1 − b).
     base: f64,
@@ -45,16 +45,16 @@ pub(super) struct Saturated {
     lengths: LengthMode,
 }
 
-impl Saturated {
+impl Bm25Scorer {
     fn saturation(&self, frequency: u32, length: u32) -> f64 {
         let frequency = f64::from(frequency);
-        frequency / (frequency + self.base + self.slope * f64::from(self.lengths.of(length)))
+        frequency / (frequency + self.base + self.slope * f64::from(self.lengths.apply(length)))
     }
 }
 
-impl Impact for Saturated {
+impl TermScorer for Bm25Scorer {
     #[inline]
-    fn of(&self, frequency: u32, length: u32) -> f64 {
+    fn score(&self, frequency: u32, length: u32) -> f64 {
         self.idf * self.saturation(frequency, length)
     }
 }
@@ -62,8 +62,8 @@ impl Impact for Saturated {
 impl FieldSum for Bm25 {
     const NAME: &'static str = "bm25";
     const TITLE: &'static str = "BM25 over fields";
-    const WANTED: Wanted = Wanted::Documents;
-    type Impact = Saturated;
+    const STATISTICS_LEVEL: StatisticsLevel = StatisticsLevel::Documents;
+    type Scorer = Bm25Scorer;
 
     fn weights(&self) -> &FieldWeights {
         &self.weights
@@ -77,9 +77,9 @@ impl FieldSum for Bm25 {
         vec![("k1", self.k1), ("b", self.b)]
     }
 
-    fn impact(&self, field: &FieldStatistics, term: &TermStatistics) -> Saturated {
+    fn scorer(&self, field: &FieldStatistics, term: &TermStatistics) -> Bm25Scorer {
         let (all, with_term) = (field.documents as f64, term.documents as f64);
-        Saturated {
+        Bm25Scorer {
             idf: (1.0 + (all - with_term + 0.5) / (with_term + 0.5)).ln(),
             base: self.k1 * (1.0 - self.b),
             slope: self.k1 * self.b / field.average_length(),
@@ -87,14 +87,14 @@ impl FieldSum for Bm25 {
         }
     }
 
-    fn factors(&self, impact: &Saturated, numbers: &Numbers) -> Vec<Explanation> {
+    fn factors(&self, scorer: &Bm25Scorer, numbers: &TermInputs) -> Vec<Explanation> {
         let (with_term, all) = (numbers.term.documents, numbers.field.documents);
-        let among = in_words(self.lengths, numbers.length);
+        let among = describe_length(self.lengths, numbers.length);
         let average = numbers.field.average_length();
         vec![
-            Explanation::leaf(impact.idf, format!("idf: in {with_term} of {all} datasets with this field")),
+            Explanation::leaf(scorer.idf, format!("idf: in {with_term} of {all} datasets with this field")),
             Explanation::leaf(
-                impact.saturation(numbers.frequency, numbers.length),
+                scorer.saturation(numbers.frequency, numbers.length),
                 format!("tf: {} times among {among} (average {average:.1})", numbers.frequency),
             ),
         ]

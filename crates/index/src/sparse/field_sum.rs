@@ -1,16 +1,16 @@
 //! Models that are a weighted sum over terms and fields.
 //!
 //! ```text
-//! score = Σ over the distinct terms of the query, Σ over fields:  (times said · weight of the field) · S(tf, length)
+//! score = Σ over the distinct terms of the query, Σ over fields:  (times multiplicity · weight of the field) · S(tf, length)
 //! ```
 //!
 //! TF-IDF, BM25 and LMD differ in S alone. Terms and fields are summed in one fixed order, the same here and in
-//! [`Snapshot::best`](crate::Snapshot::best): scores agree to the last bit.
+//! [`Snapshot::top_docs`](crate::Snapshot::top_docs): scores agree to the last bit.
 
-use super::{Explanation, FieldWeights, LengthMode, Parts, Plan, SparseModel};
+use super::{Explanation, FieldWeights, LengthMode, ScoreParts, RetrievalPlan, SparseModel};
 use crate::document::Field;
 use crate::{
-    AnalyzedQuery, Clause, CollectionStatistics, DocumentStatistics, FieldStatistics, Impact, TermStatistics, Wanted,
+    AnalyzedQuery, Clause, CollectionStatistics, DocumentStatistics, FieldStatistics, TermScorer, TermStatistics, StatisticsLevel,
 };
 
 /// A formula S for one term in one field.
@@ -20,30 +20,30 @@ pub(super) trait FieldSum: Clone + Send + Sync + 'static {
     /// What people call it.
     const TITLE: &'static str;
     /// What the formula has to know.
-    const WANTED: Wanted;
+    const STATISTICS_LEVEL: StatisticsLevel;
     /// S, with the statistics worked in.
-    type Impact: Impact;
+    type Scorer: TermScorer;
 
     fn weights(&self) -> &FieldWeights;
     fn weights_mut(&mut self) -> &mut FieldWeights;
     fn parameters(&self) -> Vec<(&'static str, f64)>;
-    fn impact(&self, field: &FieldStatistics, term: &TermStatistics) -> Self::Impact;
+    fn scorer(&self, field: &FieldStatistics, term: &TermStatistics) -> Self::Scorer;
 
     /// The factors of S, explained.
-    fn factors(&self, impact: &Self::Impact, numbers: &Numbers) -> Vec<Explanation>;
+    fn factors(&self, scorer: &Self::Scorer, numbers: &TermInputs) -> Vec<Explanation>;
 }
 
 /// The numbers of one term in one field of one document.
-pub(super) struct Numbers {
+pub(super) struct TermInputs {
     pub(super) frequency: u32,
     pub(super) length: u32,
     pub(super) field: FieldStatistics,
     pub(super) term: TermStatistics,
 }
 
-impl Numbers {
+impl TermInputs {
     /// `None` where the term is not in the field.
-    fn of(term: usize, field: Field, document: &DocumentStatistics, collection: &CollectionStatistics) -> Option<Self> {
+    fn new(term: usize, field: Field, document: &DocumentStatistics, collection: &CollectionStatistics) -> Option<Self> {
         let frequency = document.frequencies[term][field.index()];
         (frequency > 0).then(|| Self {
             frequency,
@@ -55,10 +55,10 @@ impl Numbers {
 }
 
 /// Every (term, field) with its factor, in the one order of summation.
-fn pairs(weights: FieldWeights, query: &AnalyzedQuery) -> impl Iterator<Item = (usize, Field, f64)> + use<> {
-    let of_term = move |(term, said): (usize, usize)| {
-        let fields = Field::ALL.into_iter().filter(move |&field| weights.of(field) > 0.0);
-        fields.map(move |field| (term, field, said as f64 * weights.of(field)))
+fn weighted_terms(weights: FieldWeights, query: &AnalyzedQuery) -> impl Iterator<Item = (usize, Field, f64)> + use<> {
+    let of_term = move |(term, multiplicity): (usize, usize)| {
+        let fields = Field::ALL.into_iter().filter(move |&field| weights.weight(field) > 0.0);
+        fields.map(move |field| (term, field, multiplicity as f64 * weights.weight(field)))
     };
     query.multiplicities().into_iter().enumerate().flat_map(of_term)
 }
@@ -78,48 +78,48 @@ impl<M: FieldSum> SparseModel for M {
         Box::new(model)
     }
 
-    fn only(&self, passes: &dyn Fn(Field) -> bool) -> Box<dyn SparseModel> {
-        SparseModel::with_weights(self, FieldSum::weights(self).only(passes))
+    fn restricted_to(&self, passes: &dyn Fn(Field) -> bool) -> Box<dyn SparseModel> {
+        SparseModel::with_weights(self, FieldSum::weights(self).restricted_to(passes))
     }
 
     fn parameters(&self) -> Vec<(&'static str, f64)> {
         FieldSum::parameters(self)
     }
 
-    fn wanted(&self) -> Wanted {
-        M::WANTED
+    fn statistics_level(&self) -> StatisticsLevel {
+        M::STATISTICS_LEVEL
     }
 
     fn fields(&self) -> Vec<Field> {
         FieldSum::weights(self).fields().collect()
     }
 
-    fn plan<'m>(&'m self, query: &AnalyzedQuery, collection: &CollectionStatistics) -> Plan<'m> {
-        let clauses = pairs(*FieldSum::weights(self), query).filter_map(|(term, field, factor)| {
+    fn plan<'m>(&'m self, query: &AnalyzedQuery, collection: &CollectionStatistics) -> RetrievalPlan<'m> {
+        let clauses = weighted_terms(*FieldSum::weights(self), query).filter_map(|(term, field, factor)| {
             let statistics = &collection.terms[term][field.index()];
-            let impact = || self.impact(&collection.fields[field.index()], statistics);
-            (statistics.documents > 0).then(|| Clause { term, field, factor, impact: Box::new(impact()) })
+            let scorer = || self.scorer(&collection.fields[field.index()], statistics);
+            (statistics.documents > 0).then(|| Clause { term, field, factor, scorer: Box::new(scorer()) })
         });
-        Plan { clauses: clauses.collect(), rescored: None }
+        RetrievalPlan { clauses: clauses.collect(), rescore_depth: None }
     }
 
-    fn parts(&self, query: &AnalyzedQuery, document: &DocumentStatistics, collection: &CollectionStatistics) -> Parts {
+    fn parts(&self, query: &AnalyzedQuery, document: &DocumentStatistics, collection: &CollectionStatistics) -> ScoreParts {
         let mut sums = [0.0; 8];
-        for (term, field, said) in pairs(FieldWeights::UNIFORM, query) {
-            if let Some(numbers) = Numbers::of(term, field, document, collection) {
-                let impact = self.impact(&numbers.field, &numbers.term);
-                sums[field.index()] += said * impact.of(numbers.frequency, numbers.length);
+        for (term, field, multiplicity) in weighted_terms(FieldWeights::UNIFORM, query) {
+            if let Some(numbers) = TermInputs::new(term, field, document, collection) {
+                let scorer = self.scorer(&numbers.field, &numbers.term);
+                sums[field.index()] += multiplicity * scorer.score(numbers.frequency, numbers.length);
             }
         }
-        Parts::Sum(sums)
+        ScoreParts::Sum(sums)
     }
 
     fn score(&self, query: &AnalyzedQuery, document: &DocumentStatistics, collection: &CollectionStatistics) -> f64 {
         let mut score = 0.0;
-        for (term, field, factor) in pairs(*FieldSum::weights(self), query) {
-            if let Some(numbers) = Numbers::of(term, field, document, collection) {
-                let impact = self.impact(&numbers.field, &numbers.term);
-                score += factor * impact.of(numbers.frequency, numbers.length);
+        for (term, field, factor) in weighted_terms(*FieldSum::weights(self), query) {
+            if let Some(numbers) = TermInputs::new(term, field, document, collection) {
+                let scorer = self.scorer(&numbers.field, &numbers.term);
+                score += factor * scorer.score(numbers.frequency, numbers.length);
             }
         }
         score
@@ -132,8 +132,8 @@ impl<M: FieldSum> SparseModel for M {
         collection: &CollectionStatistics,
     ) -> Explanation {
         let mut terms: Vec<(usize, Vec<Explanation>)> = Vec::new();
-        for (term, field, factor) in pairs(*FieldSum::weights(self), query) {
-            let Some(numbers) = Numbers::of(term, field, document, collection) else { continue };
+        for (term, field, factor) in weighted_terms(*FieldSum::weights(self), query) {
+            let Some(numbers) = TermInputs::new(term, field, document, collection) else { continue };
             let explained = explain_pair(self, factor, field, &query.distinct[term].text, &numbers);
             match terms.last_mut() {
                 Some((last, fields)) if *last == term => fields.push(explained),
@@ -150,24 +150,24 @@ impl<M: FieldSum> SparseModel for M {
     }
 }
 
-fn explain_pair<M: FieldSum>(model: &M, factor: f64, field: Field, term: &str, numbers: &Numbers) -> Explanation {
-    let impact = model.impact(&numbers.field, &numbers.term);
-    let weight = FieldSum::weights(model).of(field);
+fn explain_pair<M: FieldSum>(model: &M, factor: f64, field: Field, term: &str, numbers: &TermInputs) -> Explanation {
+    let scorer = model.scorer(&numbers.field, &numbers.term);
+    let weight = FieldSum::weights(model).weight(field);
     let mut details = vec![Explanation::leaf(weight, format!("weight of the field {field}"))];
     if factor != weight {
         details.push(Explanation::leaf(factor / weight, "times the query says it"));
     }
-    details.extend(model.factors(&impact, numbers));
+    details.extend(model.factors(&scorer, numbers));
     Explanation {
-        value: factor * impact.of(numbers.frequency, numbers.length),
+        value: factor * scorer.score(numbers.frequency, numbers.length),
         description: format!("{field}: {term}"),
         details,
     }
 }
 
 /// The length as the formula sees it, in words.
-pub(super) fn in_words(mode: LengthMode, tokens: u32) -> String {
-    match mode.of(tokens) {
+pub(super) fn describe_length(mode: LengthMode, tokens: u32) -> String {
+    match mode.apply(tokens) {
         same if same == tokens => format!("{tokens} tokens"),
         seen => format!("{tokens} tokens, taken as {seen}"),
     }

@@ -17,9 +17,9 @@
 //!
 //! Scoring needs positions, so the best [`Fsdm::candidates`] of BM25 with every field weighted 1 are scored anew.
 
-use super::{Bm25, Explanation, FieldWeights, LengthMode, Mixture, Parts, Plan, SparseModel};
+use super::{Bm25, Explanation, FieldWeights, LengthMode, Mixture, ScoreParts, RetrievalPlan, SparseModel};
 use crate::document::Field;
-use crate::{AnalyzedQuery, CollectionStatistics, DocumentStatistics, WINDOW_WIDTH, Wanted};
+use crate::{AnalyzedQuery, CollectionStatistics, DocumentStatistics, WINDOW_WIDTH, StatisticsLevel};
 
 /// The model. See the module documentation.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -102,7 +102,7 @@ impl Fsdm {
             }
             let (here, there) = feature.counts[field];
             let mu = statistics.average_length();
-            let length = f64::from(self.lengths.of(document.lengths[field]));
+            let length = f64::from(self.lengths.apply(document.lengths[field]));
             (f64::from(here) + mu * there as f64 / statistics.tokens as f64) / (length + mu)
         };
         Mixture { coefficient: feature.coefficient, probabilities: std::array::from_fn(probability) }
@@ -119,7 +119,7 @@ impl Fsdm {
         let possible = weights.fields().filter(|field| mixture.probabilities[field.index()] > 0.0);
         let fields = possible.map(|field| {
             let (here, there) = feature.counts[field.index()];
-            let (weight, length) = (weights.of(field), document.lengths[field.index()]);
+            let (weight, length) = (weights.weight(field), document.lengths[field.index()]);
             let counted = format!("{here} times among {length} tokens here, {there} times in all datasets");
             Explanation::leaf(
                 weight * mixture.probabilities[field.index()],
@@ -147,9 +147,9 @@ impl SparseModel for Fsdm {
         Box::new(Self { weights, ..*self })
     }
 
-    fn only(&self, passes: &dyn Fn(Field) -> bool) -> Box<dyn SparseModel> {
-        let first = Bm25 { weights: self.first.weights.only(passes), ..self.first };
-        Box::new(Self { weights: self.weights.only(passes), first, ..*self })
+    fn restricted_to(&self, passes: &dyn Fn(Field) -> bool) -> Box<dyn SparseModel> {
+        let first = Bm25 { weights: self.first.weights.restricted_to(passes), ..self.first };
+        Box::new(Self { weights: self.weights.restricted_to(passes), first, ..*self })
     }
 
     fn parameters(&self) -> Vec<(&'static str, f64)> {
@@ -162,22 +162,22 @@ impl SparseModel for Fsdm {
         ]
     }
 
-    fn wanted(&self) -> Wanted {
-        Wanted::Pairs
+    fn statistics_level(&self) -> StatisticsLevel {
+        StatisticsLevel::Pairs
     }
 
     fn fields(&self) -> Vec<Field> {
-        let read = |field: &Field| self.weights.of(*field) > 0.0 || self.first.weights.of(*field) > 0.0;
+        let read = |field: &Field| self.weights.weight(*field) > 0.0 || self.first.weights.weight(*field) > 0.0;
         Field::ALL.into_iter().filter(read).collect()
     }
 
-    fn plan<'m>(&'m self, query: &AnalyzedQuery, collection: &CollectionStatistics) -> Plan<'m> {
-        Plan { rescored: Some(self.candidates), ..self.first.plan(query, collection) }
+    fn plan<'m>(&'m self, query: &AnalyzedQuery, collection: &CollectionStatistics) -> RetrievalPlan<'m> {
+        RetrievalPlan { rescore_depth: Some(self.candidates), ..self.first.plan(query, collection) }
     }
 
-    fn parts(&self, query: &AnalyzedQuery, document: &DocumentStatistics, collection: &CollectionStatistics) -> Parts {
+    fn parts(&self, query: &AnalyzedQuery, document: &DocumentStatistics, collection: &CollectionStatistics) -> ScoreParts {
         let features = self.features(query, document, collection);
-        Parts::LogMixtures(features.iter().map(|feature| self.mixture(feature, document, collection)).collect())
+        ScoreParts::LogMixtures(features.iter().map(|feature| self.mixture(feature, document, collection)).collect())
     }
 
     fn score(&self, query: &AnalyzedQuery, document: &DocumentStatistics, collection: &CollectionStatistics) -> f64 {

@@ -81,7 +81,7 @@ impl FieldSet {
 
     /// Whether a field is among them.
     #[must_use]
-    pub fn holds(self, field: Field) -> bool {
+    pub fn contains(self, field: Field) -> bool {
         match self {
             Self::All => true,
             Self::Metadata => field.is_metadata(),

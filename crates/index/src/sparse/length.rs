@@ -23,10 +23,10 @@ impl LengthMode {
     ///
     /// ```
     /// use lodeseek_index::sparse::LengthMode;
-    /// assert_eq!([40, 41, 100, 1000].map(|tokens| LengthMode::LuceneByte.of(tokens)), [40, 40, 96, 984]);
+    /// assert_eq!([40, 41, 100, 1000].map(|tokens| LengthMode::LuceneByte.apply(tokens)), [40, 40, 96, 984]);
     /// ```
     #[must_use]
-    pub fn of(self, tokens: u32) -> u32 {
+    pub fn apply(self, tokens: u32) -> u32 {
         match self {
             Self::LuceneByte if tokens > FREE => {
                 let rest = tokens - FREE;

@@ -11,9 +11,9 @@
 //!
 //! A term that is absent costs nothing, and none counts against a document: this is what makes it a sum over postings.
 
-use super::field_sum::{FieldSum, Numbers, in_words};
+use super::field_sum::{FieldSum, TermInputs, describe_length};
 use super::{Explanation, FieldWeights, LengthMode};
-use crate::{FieldStatistics, Impact, TermStatistics, Wanted};
+use crate::{FieldStatistics, TermScorer, TermStatistics, StatisticsLevel};
 
 /// The model. See the module documentation.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -34,26 +34,26 @@ impl Default for Lmd {
 }
 
 /// S, with μ and p worked in.
-pub(super) struct Smoothed {
+pub(super) struct LmdScorer {
     mu: f64,
     /// One over μ · p.
-    surprise: f64,
+    inverse_prior: f64,
     lengths: LengthMode,
 }
 
-impl Smoothed {
+impl LmdScorer {
     fn term(&self, frequency: u32) -> f64 {
-        (f64::from(frequency) * self.surprise).ln_1p()
+        (f64::from(frequency) * self.inverse_prior).ln_1p()
     }
 
     fn norm(&self, length: u32) -> f64 {
-        (self.mu / (f64::from(self.lengths.of(length)) + self.mu)).ln()
+        (self.mu / (f64::from(self.lengths.apply(length)) + self.mu)).ln()
     }
 }
 
-impl Impact for Smoothed {
+impl TermScorer for LmdScorer {
     #[inline]
-    fn of(&self, frequency: u32, length: u32) -> f64 {
+    fn score(&self, frequency: u32, length: u32) -> f64 {
         (self.term(frequency) + self.norm(length)).max(0.0)
     }
 }
@@ -61,8 +61,8 @@ impl Impact for Smoothed {
 impl FieldSum for Lmd {
     const NAME: &'static str = "lmd";
     const TITLE: &'static str = "language model with Dirichlet smoothing over fields";
-    const WANTED: Wanted = Wanted::Occurrences;
-    type Impact = Smoothed;
+    const STATISTICS_LEVEL: StatisticsLevel = StatisticsLevel::Occurrences;
+    type Scorer = LmdScorer;
 
     fn weights(&self) -> &FieldWeights {
         &self.weights
@@ -76,26 +76,26 @@ impl FieldSum for Lmd {
         vec![("mu", self.mu)]
     }
 
-    fn impact(&self, field: &FieldStatistics, term: &TermStatistics) -> Smoothed {
+    fn scorer(&self, field: &FieldStatistics, term: &TermStatistics) -> LmdScorer {
         let probability = (term.occurrences as f64 + 1.0) / (field.tokens as f64 + 1.0);
-        Smoothed { mu: self.mu, surprise: 1.0 / (self.mu * probability), lengths: self.lengths }
+        LmdScorer { mu: self.mu, inverse_prior: 1.0 / (self.mu * probability), lengths: self.lengths }
     }
 
-    fn factors(&self, impact: &Smoothed, numbers: &Numbers) -> Vec<Explanation> {
+    fn factors(&self, scorer: &LmdScorer, numbers: &TermInputs) -> Vec<Explanation> {
         let sum = Explanation {
-            value: impact.of(numbers.frequency, numbers.length),
+            value: scorer.score(numbers.frequency, numbers.length),
             description: "the sum of these, or 0 where it is negative".to_owned(),
             details: vec![
                 Explanation::leaf(
-                    impact.term(numbers.frequency),
+                    scorer.term(numbers.frequency),
                     format!(
                         "term: {} times here, {} times among {} tokens of this field in all datasets",
                         numbers.frequency, numbers.term.occurrences, numbers.field.tokens
                     ),
                 ),
                 Explanation::leaf(
-                    impact.norm(numbers.length),
-                    format!("norm: among {}", in_words(self.lengths, numbers.length)),
+                    scorer.norm(numbers.length),
+                    format!("norm: among {}", describe_length(self.lengths, numbers.length)),
                 ),
             ],
         };

@@ -20,20 +20,20 @@ pub use fsdm::Fsdm;
 pub use kind::{FieldSet, ModelKind, ParseFieldSetError, ParseModelError};
 pub use length::LengthMode;
 pub use lmd::Lmd;
-pub use parts::{Mixture, Parts};
-pub use rank::{Ranked, rank, rank_selected};
+pub use parts::{Mixture, ScoreParts};
+pub use rank::{RankedDocs, rank, rank_selected};
 pub use tf_idf::TfIdf;
 pub use weights::{FieldWeights, ParseWeightsError};
 
 use crate::document::Field;
-use crate::{AnalyzedQuery, Clause, CollectionStatistics, DocumentStatistics, Wanted};
+use crate::{AnalyzedQuery, Clause, CollectionStatistics, DocumentStatistics, StatisticsLevel};
 
 /// How a model finds documents.
-pub struct Plan<'m> {
+pub struct RetrievalPlan<'m> {
     /// Documents are found by the sum of these.
     pub clauses: Vec<Clause<'m>>,
     /// Where the sum is not yet the score: how many of the best are scored by [`SparseModel::score`].
-    pub rescored: Option<usize>,
+    pub rescore_depth: Option<usize>,
 }
 
 /// Scores documents for a query.
@@ -48,22 +48,22 @@ pub trait SparseModel: Send + Sync {
     fn with_weights(&self, weights: FieldWeights) -> Box<dyn SparseModel>;
 
     /// The model over the fields that pass alone, candidates included.
-    fn only(&self, passes: &dyn Fn(Field) -> bool) -> Box<dyn SparseModel>;
+    fn restricted_to(&self, passes: &dyn Fn(Field) -> bool) -> Box<dyn SparseModel>;
 
     /// The parameters beside the weights, for the record.
     fn parameters(&self) -> Vec<(&'static str, f64)>;
 
     /// What the model has to know.
-    fn wanted(&self) -> Wanted;
+    fn statistics_level(&self) -> StatisticsLevel;
 
     /// The fields the model reads.
     fn fields(&self) -> Vec<Field>;
 
     /// How documents are found for a query.
-    fn plan<'m>(&'m self, query: &AnalyzedQuery, collection: &CollectionStatistics) -> Plan<'m>;
+    fn plan<'m>(&'m self, query: &AnalyzedQuery, collection: &CollectionStatistics) -> RetrievalPlan<'m>;
 
     /// The score with the weights taken out.
-    fn parts(&self, query: &AnalyzedQuery, document: &DocumentStatistics, collection: &CollectionStatistics) -> Parts;
+    fn parts(&self, query: &AnalyzedQuery, document: &DocumentStatistics, collection: &CollectionStatistics) -> ScoreParts;
 
     /// The score of a document.
     fn score(&self, query: &AnalyzedQuery, document: &DocumentStatistics, collection: &CollectionStatistics) -> f64;

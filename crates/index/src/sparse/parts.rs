@@ -7,7 +7,7 @@ const EPSILON: f64 = 1e-100;
 
 /// What a model says of a document for a query, before fields are weighted.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Parts {
+pub enum ScoreParts {
     /// The score is `Σ weight · part`.
     Sum([f64; 8]),
     /// The score is a sum of [`Mixture`]s.
@@ -32,7 +32,7 @@ impl Mixture {
     }
 }
 
-impl Parts {
+impl ScoreParts {
     /// The score under these weights. May differ from the model's own in the last digits, where it sums in another order.
     #[must_use]
     pub fn score(&self, weights: &FieldWeights) -> f64 {

@@ -30,7 +30,7 @@ fn scores_by_hand() {
     let title = (1.0 + 2.5 / 1.5_f64).ln() * 2.0 / (2.0 + 1.2 * (0.25 + 0.75 * 1.25));
     let literal = 0.3 * (1.0 + 0.5 / 2.5_f64).ln() * 3.0 / (3.0 + 1.2 * 0.75);
     close(score(&Bm25::default()), title + literal);
-    close(score(Bm25::default().only(&Field::is_metadata).as_ref()), title);
+    close(score(Bm25::default().restricted_to(&Field::is_metadata).as_ref()), title);
     // TF-IDF: weights 1 and .5
     let title = 2.0_f64.sqrt() * ((4.0 / 2.0_f64).ln() + 1.0) / 5.0_f64.sqrt();
     let literal = 0.5 * 3.0_f64.sqrt() * ((3.0 / 3.0_f64).ln() + 1.0) / 10.0_f64.sqrt();
@@ -75,7 +75,7 @@ fn fsdm_of_a_pair_by_hand() {
 #[test]
 fn lucene_lengths_are_those_of_its_table() {
     // The ends of the table, and the first values that are no longer exact.
-    let seen = |tokens: u32| LengthMode::LuceneByte.of(tokens);
+    let seen = |tokens: u32| LengthMode::LuceneByte.apply(tokens);
     assert!((0..=40).all(|tokens| seen(tokens) == tokens));
     assert_eq!([41, 42, 55, 56, 57, 59, 60].map(seen), [40, 42, 54, 56, 56, 56, 60]);
     // A byte: 24 free values, then eight for each further bit of the length.
@@ -109,8 +109,8 @@ proptest! {
         if title + literal > 0 {
             let shares: f64 = parts.shares(model.weights()).iter().sum();
             let whole = match parts {
-                Parts::Sum(_) => score,
-                Parts::LogMixtures(mixtures) => mixtures.iter().map(|mixture| mixture.coefficient).sum(),
+                ScoreParts::Sum(_) => score,
+                ScoreParts::LogMixtures(mixtures) => mixtures.iter().map(|mixture| mixture.coefficient).sum(),
             };
             prop_assert!((shares - whole).abs() < 1e-9, "{} {}", shares, whole);
         }

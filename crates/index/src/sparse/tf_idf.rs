@@ -10,9 +10,9 @@
 //!
 //! ACORDAR names it a cosine, which it is not: idf counts once, and the length is that of the field, not of a vector.
 
-use super::field_sum::{FieldSum, Numbers, in_words};
+use super::field_sum::{FieldSum, TermInputs, describe_length};
 use super::{Explanation, FieldWeights, LengthMode};
-use crate::{FieldStatistics, Impact, TermStatistics, Wanted};
+use crate::{FieldStatistics, TermScorer, TermStatistics, StatisticsLevel};
 
 /// The model. See the module documentation.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -31,20 +31,20 @@ impl Default for TfIdf {
 }
 
 /// S, with idf worked in.
-pub(super) struct Classic {
+pub(super) struct TfIdfScorer {
     idf: f64,
     lengths: LengthMode,
 }
 
-impl Classic {
+impl TfIdfScorer {
     fn norm(&self, length: u32) -> f64 {
-        1.0 / f64::from(self.lengths.of(length)).sqrt()
+        1.0 / f64::from(self.lengths.apply(length)).sqrt()
     }
 }
 
-impl Impact for Classic {
+impl TermScorer for TfIdfScorer {
     #[inline]
-    fn of(&self, frequency: u32, length: u32) -> f64 {
+    fn score(&self, frequency: u32, length: u32) -> f64 {
         f64::from(frequency).sqrt() * self.idf * self.norm(length)
     }
 }
@@ -52,8 +52,8 @@ impl Impact for Classic {
 impl FieldSum for TfIdf {
     const NAME: &'static str = "tf-idf";
     const TITLE: &'static str = "TF-IDF over fields";
-    const WANTED: Wanted = Wanted::Documents;
-    type Impact = Classic;
+    const STATISTICS_LEVEL: StatisticsLevel = StatisticsLevel::Documents;
+    type Scorer = TfIdfScorer;
 
     fn weights(&self) -> &FieldWeights {
         &self.weights
@@ -67,22 +67,22 @@ impl FieldSum for TfIdf {
         Vec::new()
     }
 
-    fn impact(&self, field: &FieldStatistics, term: &TermStatistics) -> Classic {
+    fn scorer(&self, field: &FieldStatistics, term: &TermStatistics) -> TfIdfScorer {
         let ratio = (field.documents as f64 + 1.0) / (term.documents as f64 + 1.0);
-        Classic { idf: ratio.ln() + 1.0, lengths: self.lengths }
+        TfIdfScorer { idf: ratio.ln() + 1.0, lengths: self.lengths }
     }
 
-    fn factors(&self, impact: &Classic, numbers: &Numbers) -> Vec<Explanation> {
+    fn factors(&self, scorer: &TfIdfScorer, numbers: &TermInputs) -> Vec<Explanation> {
         let (with_term, all) = (numbers.term.documents, numbers.field.documents);
         vec![
-            Explanation::leaf(impact.idf, format!("idf: in {with_term} of {all} datasets with this field")),
+            Explanation::leaf(scorer.idf, format!("idf: in {with_term} of {all} datasets with this field")),
             Explanation::leaf(
                 f64::from(numbers.frequency).sqrt(),
                 format!("tf: the root of {} times", numbers.frequency),
             ),
             Explanation::leaf(
-                impact.norm(numbers.length),
-                format!("norm: one over the root of {}", in_words(self.lengths, numbers.length)),
+                scorer.norm(numbers.length),
+                format!("norm: one over the root of {}", describe_length(self.lengths, numbers.length)),
             ),
         ]
     }

@@ -11,7 +11,7 @@ use std::str::FromStr;
 /// use lodeseek_index::document::Field;
 /// use lodeseek_index::sparse::FieldWeights;
 /// let weights: FieldWeights = "title=1,literal=.3".parse().expect("weights");
-/// assert_eq!((weights.of(Field::Title), weights.of(Field::Literal), weights.of(Field::Tags)), (1.0, 0.3, 0.0));
+/// assert_eq!((weights.weight(Field::Title), weights.weight(Field::Literal), weights.weight(Field::Tags)), (1.0, 0.3, 0.0));
 /// ```
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct FieldWeights(pub [f64; 8]);
@@ -30,13 +30,13 @@ impl FieldWeights {
 
     /// The weight of a field.
     #[must_use]
-    pub fn of(&self, field: Field) -> f64 {
+    pub fn weight(&self, field: Field) -> f64 {
         self.0[field.index()]
     }
 
     /// These weights for the fields that pass, 0 for the others.
     #[must_use]
-    pub fn only(mut self, passes: &dyn Fn(Field) -> bool) -> Self {
+    pub fn restricted_to(mut self, passes: &dyn Fn(Field) -> bool) -> Self {
         for field in Field::ALL.into_iter().filter(|&field| !passes(field)) {
             self.0[field.index()] = 0.0;
         }
@@ -45,7 +45,7 @@ impl FieldWeights {
 
     /// The fields with a weight.
     pub fn fields(&self) -> impl Iterator<Item = Field> {
-        Field::ALL.into_iter().filter(|&field| self.of(field) > 0.0)
+        Field::ALL.into_iter().filter(|&field| self.weight(field) > 0.0)
     }
 
     /// These weights divided by their sum; all 0 where none is positive.
@@ -89,7 +89,7 @@ impl FromStr for FieldWeights {
 
 impl fmt::Display for FieldWeights {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let given: Vec<String> = self.fields().map(|field| format!("{field}={}", self.of(field))).collect();
+        let given: Vec<String> = self.fields().map(|field| format!("{field}={}", self.weight(field))).collect();
         f.write_str(&given.join(","))
     }
 }

@@ -104,7 +104,7 @@ impl Directory {
     /// Reads the directory of a folder; `None` where it has none.
     pub(super) fn read(folder: &Path) -> Result<Option<Self>, VectorsError> {
         let path = folder.join(NAME);
-        let Some(text) = found(fs::read_to_string(&path))? else { return Ok(None) };
+        let Some(text) = missing_as_none(fs::read_to_string(&path))? else { return Ok(None) };
         let damaged = || VectorsError::Damaged(folder.to_owned());
         let (first, rest) = text.split_once('\n').ok_or_else(damaged)?;
         let header = header(first, folder)?;
@@ -126,7 +126,7 @@ impl Directory {
 
     /// The first line alone.
     pub(super) fn header(folder: &Path) -> Result<Option<Header>, VectorsError> {
-        let Some(file) = found(File::open(folder.join(NAME)))? else { return Ok(None) };
+        let Some(file) = missing_as_none(File::open(folder.join(NAME)))? else { return Ok(None) };
         let mut first = String::new();
         BufReader::new(file).read_line(&mut first)?;
         header(&first, folder).map(Some)
@@ -183,7 +183,7 @@ fn sync(folder: &Path) -> Result<(), VectorsError> {
     Ok(())
 }
 
-fn found<T>(result: std::io::Result<T>) -> Result<Option<T>, VectorsError> {
+fn missing_as_none<T>(result: std::io::Result<T>) -> Result<Option<T>, VectorsError> {
     match result {
         Ok(found) => Ok(Some(found)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),

@@ -68,7 +68,7 @@ pub fn model_folder(folder: &Path, fingerprint: &str) -> PathBuf {
 
 /// Vectors that there are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
+pub struct StoredVectors {
     /// What they are; or why that cannot be told.
     pub description: Result<Description, String>,
     /// Where they lie.
@@ -78,7 +78,7 @@ pub struct Listed {
 }
 
 /// The vectors below the folder of all, whichever model made them.
-pub fn list(folder: &Path) -> Result<Vec<Listed>, VectorsError> {
+pub fn list(folder: &Path) -> Result<Vec<StoredVectors>, VectorsError> {
     if !folder.exists() {
         return Ok(Vec::new());
     }
@@ -97,13 +97,13 @@ pub fn list(folder: &Path) -> Result<Vec<Listed>, VectorsError> {
             Ok(None) => Err("nothing was committed".to_owned()),
             Err(error) => Err(error.to_string()),
         };
-        listed.push(Listed { description, folder, bytes });
+        listed.push(StoredVectors { description, folder, bytes });
     }
     listed.sort_by(|a, b| a.folder.cmp(&b.folder));
     Ok(listed)
 }
 
 /// Removes vectors. Readers that have them open keep them.
-pub fn forget(listed: &Listed) -> Result<(), VectorsError> {
+pub fn delete(listed: &StoredVectors) -> Result<(), VectorsError> {
     Ok(fs::remove_dir_all(&listed.folder)?)
 }

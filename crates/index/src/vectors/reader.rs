@@ -71,7 +71,7 @@ impl VectorsSnapshot {
         for attempt in 1.. {
             let Some(directory) = Directory::read(folder)? else { return Ok(None) };
             match map(folder, &directory.header.data) {
-                Ok(data) => return Ok(Some(Self::of(directory, data))),
+                Ok(data) => return Ok(Some(Self::new(directory, data))),
                 Err(_) if attempt < ATTEMPTS => {}
                 Err(error) => return Err(error),
             }
@@ -79,7 +79,7 @@ impl VectorsSnapshot {
         Ok(None)
     }
 
-    fn of(directory: Directory, data: OwnedBytes) -> Self {
+    fn new(directory: Directory, data: OwnedBytes) -> Self {
         let Directory { header, entries } = directory;
         let block = |(id, entry)| (id, Block { entry, verified: AtomicBool::new(false) });
         let blocks = entries.into_iter().map(block).collect();

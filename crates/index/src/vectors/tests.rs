@@ -229,7 +229,7 @@ fn vectors_are_listed_and_forgotten() {
     let known = listed.iter().find(|one| one.description.is_ok()).expect("one");
     assert_eq!((known.description.as_ref().expect("known").model.as_str(), &known.folder), ("hashed", &folder));
     for one in &listed {
-        forget(one).expect("removed");
+        delete(one).expect("removed");
     }
     assert!(list(home.path()).expect("listed").is_empty());
 }

@@ -29,7 +29,7 @@ impl VectorsWriter {
         let lock = lock(folder)?;
         let mut directory = match Directory::read(folder)? {
             Some(directory) if directory.header.description == description => directory,
-            Some(other) => anew(description, other.header.generation),
+            Some(other) => empty_directory(description, other.header.generation),
             None => Directory::new(description),
         };
         let path = folder.join(&directory.header.data);
@@ -163,7 +163,7 @@ impl VectorsWriter {
 }
 
 /// The directory of new vectors that take the place of others, in a data file of its own.
-fn anew(description: Description, generation: u64) -> Directory {
+fn empty_directory(description: Description, generation: u64) -> Directory {
     let mut directory = Directory::new(description);
     directory.header.generation = generation;
     directory.header.data = data_name(generation + 1);

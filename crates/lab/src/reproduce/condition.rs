@@ -1,4 +1,4 @@
-//! A condition: an experiment in a file.
+//! Conditions: retrieval experiments with expected scores, one TOML file each.
 
 use super::field_weights::{FieldPools, WeightProgress, WeightTuning};
 use super::report::{Against, Cell, Report, RowReport, TableReport};
@@ -18,26 +18,27 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// An experiment: its collection, its tables and the scores expected in them. All paths are relative to the data folder.
+/// A retrieval experiment: its collection, its tables and their expected scores. All paths are relative to the data
+/// folder.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Condition {
-    /// The name of its file, without `.toml`.
+    /// Name of the file without `.toml`.
     #[serde(skip)]
     pub name: String,
-    /// In a few words.
+    /// Title in a few words.
     pub title: String,
-    /// In a few sentences.
+    /// Description in a few sentences.
     pub about: String,
-    /// What to type.
+    /// Shell command that runs the condition.
     pub command: String,
-    /// How to get the data.
+    /// Source of the data.
     pub get: String,
-    /// Why nobody has run it yet, where that is so.
+    /// Reason why the condition has not been run yet, if so.
     pub awaits: Option<String>,
-    /// The judgements, and what must be true of them.
+    /// Judgements and folds, with the counts that are verified.
     pub collection: Collection,
-    /// The tables.
+    /// Tables of expected scores.
     pub tables: Vec<Table>,
 }
 
@@ -45,66 +46,66 @@ pub struct Condition {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
-    /// A name for it within the condition, for quoting.
+    /// Identifier within the condition, for quoting.
     pub id: String,
-    /// Its heading.
+    /// Heading.
     pub title: String,
-    /// Where the expected numbers come from.
+    /// Source of the expected numbers.
     pub source: String,
-    /// How the values of topics become one.
+    /// Averaging of topics.
     pub average: Average,
-    /// The columns.
+    /// Measures, one a column.
     #[serde(deserialize_with = "by_name")]
     pub measures: Vec<Metric>,
-    /// The rows.
+    /// Rows.
     #[serde(default)]
     pub rows: Vec<Row>,
-    /// More rows, listed in a file of scores.
+    /// Further rows, listed in a file of scores.
     pub listed: Option<Listed>,
-    /// Cells that are known to differ from their source.
+    /// Cells whose published number is known to be wrong.
     #[serde(default)]
     pub known: Vec<Known>,
 }
 
-/// How the values of topics become one.
+/// Averaging of topics.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Average {
-    /// The mean over all judged topics; one without a ranking counts 0.
+    /// The mean over all judged topics. A topic without a ranking counts as 0.
     Micro,
     /// The mean over folds of the means over their test topics.
     Macro,
 }
 
-/// A row and the scores expected of it.
+/// A row and its expected scores.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "RowFile")]
 pub struct Row {
-    /// Its name.
+    /// Name of the row.
     pub name: String,
-    /// What makes its rankings.
+    /// Source of the rankings.
     pub source: Source,
-    /// The scores, in the order of the measures.
+    /// Scores in the order of the measures.
     pub expected: Vec<f64>,
-    /// The rows whose values of topics this one's are tested against.
+    /// Rows that this row is compared with in significance tests, topic by topic.
     pub against: Vec<String>,
 }
 
-/// What makes the rankings of a row.
+/// Source of a row's rankings.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Source {
-    /// A run in a file.
+    /// A run file.
     Run(PathBuf),
-    /// Several runs fused.
+    /// A fusion of several runs.
     Fusion(FusionSpec),
-    /// A model, over the index of a home.
+    /// A sparse model, over the index of a home.
     Model(ModelSpec),
-    /// Candidates of a home ranked again by vectors.
+    /// Candidates of a home, re-ranked by vectors.
     Rerank(RerankSpec),
 }
 
-/// A row as it is written: one of `run`, `fusion`, `model` and `rerank`.
+/// A row in the file, with one of `run`, `fusion`, `model` and `rerank`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RowFile {
@@ -133,39 +134,39 @@ impl TryFrom<RowFile> for Row {
     }
 }
 
-/// A model and its weights.
+/// A sparse model and its weights.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ModelSpec {
     /// The model.
     pub name: ModelKind,
-    /// The fields it reads.
+    /// The fields that it reads (default: all).
     #[serde(default)]
     pub fields: FieldSet,
-    /// Where its weights come from.
+    /// Source of its weights (default: published).
     #[serde(default)]
     pub weights: WeightSource,
 }
 
-/// Where the weights of a model come from.
+/// Source of a model's weights.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WeightSource {
-    /// Those published.
+    /// Published weights.
     #[default]
     Published,
     /// Learned for nDCG@10 on the training and validation parts of folds.
     Tuned,
-    /// Learned for nDCG@10 on the validation parts alone, as ACORDAR's baselines were.
+    /// Learned for nDCG@10 on the validation parts only, like ACORDAR's baselines.
     TunedOnValid,
 }
 
-/// How far a condition is, where that takes long.
+/// Progress of the slow parts of a condition.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum ConditionProgress<'c> {
-    /// A row's fusion is being learned.
+    /// Fusion weights of a row are being learned.
     Fusion(TuningProgress),
-    /// A row's field weights are being learned.
+    /// Field weights of a row are being learned.
     Weights(&'c str, WeightProgress),
 }
 
@@ -179,60 +180,60 @@ impl fmt::Display for ConditionProgress<'_> {
     }
 }
 
-/// Runs and how they are fused.
+/// Runs and the methods of their fusion.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FusionSpec {
-    /// Files, and folders that stand for the `.run` files in them. Copies of a run are left out.
+    /// Run files, and folders of `.run` files. Duplicate runs are dropped.
     pub runs: Vec<PathBuf>,
-    /// The methods to choose from; with given weights, the one method.
+    /// Methods to choose from. With given weights there must be one method.
     #[serde(deserialize_with = "by_name")]
     pub methods: Vec<Method>,
-    /// Given weights, one for each run. Without them weights are learned by folds.
+    /// Given weights, one for each run. If absent, weights are learned by cross-validation.
     pub weights: Option<Vec<f64>>,
-    /// What learned weights maximise: the mean of these measures.
+    /// Objective of learned weights: the mean of these measures.
     #[serde(default, deserialize_with = "by_name")]
     pub objective: Vec<Metric>,
-    /// What weights are learned from.
+    /// Judgements that weights are learned from.
     #[serde(default)]
     pub learn_on: LearnOn,
 }
 
-/// Rows from a file of tab-separated scores, its first line a heading, its first column the name of a system.
+/// Rows from a file of tab-separated scores. Its first line is a heading; its first column is the name of a system.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Listed {
     /// The file.
     pub file: PathBuf,
-    /// The columns of the measures, from 0.
+    /// Columns of the measures, counted from 0.
     pub columns: Vec<usize>,
-    /// How many rows there must be.
+    /// Required number of rows.
     pub count: usize,
-    /// Which systems to take, and where their runs are.
+    /// Selected systems and the paths of their runs.
     pub systems: Vec<System>,
 }
 
-/// Systems whose names begin alike. A name goes to the first that fits it.
+/// Systems whose names share a prefix. A name belongs to the first system whose prefix fits.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct System {
-    /// The beginning of the name.
+    /// Prefix of the name.
     pub prefix: String,
-    /// The run; `{}` stands for the rest of the name.
+    /// Path of the run; `{}` stands for the rest of the name.
     pub run: String,
 }
 
-/// A cell whose source is known to say something else than its run gives.
+/// A cell whose published number differs from the number that its published run gives.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Known {
-    /// The row.
+    /// Name of the row.
     pub row: String,
-    /// The measure, by its name.
+    /// Name of the measure.
     pub measure: String,
-    /// What the source says. The row's own number is what is expected.
+    /// The published number. The row's own number is the expected one.
     pub printed: f64,
-    /// Why.
+    /// Explanation of the difference.
     pub reason: String,
 }
 
@@ -242,7 +243,11 @@ fn by_name<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(deserializer: D)
 }
 
 impl Condition {
-    /// Reads a file.
+    /// Reads a condition file.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be read or parsed, or if its tables are inconsistent.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         let text = fs::read_to_string(path).with_context(|| format!("no condition at {}", path.display()))?;
         let mut condition: Self = toml::from_str(&text).with_context(|| path.display().to_string())?;
@@ -270,14 +275,18 @@ impl Condition {
         Ok(())
     }
 
-    /// Whether a home ranks for it.
+    /// Returns true if a row needs the index of a home.
     #[must_use]
     pub fn needs_home(&self) -> bool {
         let ranks = |row: &Row| matches!(row.source, Source::Model(_) | Source::Rerank(_));
         self.tables.iter().flat_map(|table| &table.rows).any(ranks)
     }
 
-    /// Verifies the collection, then computes every table. The hook hears of weights being learned.
+    /// Verifies the collection, then computes every table. `progress` is called while weights are learned.
+    ///
+    /// # Errors
+    ///
+    /// Fails if data are missing or differ from the expected counts and digests, or if a row cannot be computed.
     pub fn reproduce(
         &self,
         data: &Path,
@@ -306,7 +315,7 @@ impl Condition {
 
 type Progress<'p> = dyn Fn(ConditionProgress<'_>) + Sync + 'p;
 
-/// Runs are read once for all tables.
+/// State of a running condition. Each run file is read once for all tables.
 pub(super) struct Laboratory<'l> {
     data: &'l Path,
     pub(super) home: &'l Path,
@@ -395,7 +404,7 @@ impl Laboratory<'_> {
         Ok(rows)
     }
 
-    /// The fused run, and in words how it was fused.
+    /// Returns the fused run, and a description of the fusion for the report.
     fn fuse(&mut self, spec: &FusionSpec) -> anyhow::Result<(Run, String)> {
         let runs = self.distinct_runs(&spec.runs)?;
         let Some(weights) = &spec.weights else { return self.fuse_by_folds(spec, &runs) };
@@ -429,9 +438,9 @@ impl Laboratory<'_> {
         Ok((tuned.run, note))
     }
 
-    /// What the home ranks, and in words how its weights were learned.
+    /// Returns the home's rankings, and a description of learned weights for the report.
     fn rank(&self, row: &str, spec: ModelSpec) -> anyhow::Result<(Run, Option<String>)> {
-        let model = || spec.name.model(LengthMode::Exact).only(&|field| spec.fields.holds(field));
+        let model = || spec.name.model(LengthMode::Exact).restricted_to(&|field| spec.fields.contains(field));
         let searcher = Searcher::open(self.home)?.with_model(model());
         if let Some(expected) = &self.facts.home {
             expected.verify(&searcher).with_context(|| self.home.display().to_string())?;
@@ -465,7 +474,7 @@ impl Laboratory<'_> {
         Ok((run, Some(format!("weights by fold: {}", weights.join("; ")))))
     }
 
-    /// The judged queries.
+    /// Returns the queries with judgements.
     pub(super) fn queries(&self) -> impl Iterator<Item = &Topic> + Clone {
         self.facts.queries.0.iter().filter(|query| self.facts.topics.contains(&query.id))
     }
@@ -485,13 +494,13 @@ impl Laboratory<'_> {
     }
 }
 
-/// Tests the rows that name others against those; p values are corrected over all of a column.
+/// Tests rows against the rows that they name. P values are corrected over all comparisons of a column (Holm).
 fn compare(rows: &[Row], reports: &mut [RowReport], measures: usize) -> anyhow::Result<()> {
     let named: Vec<(&str, &[String])> = rows.iter().map(|row| (row.name.as_str(), &row.against[..])).collect();
     compare_rows(&named, reports, measures)
 }
 
-/// The same, of rows by their names and those of the rows that they are tested against.
+/// Does the same for rows given as names, each with the names of the rows to compare with.
 pub(super) fn compare_rows(
     rows: &[(&str, &[String])],
     reports: &mut [RowReport],
@@ -525,7 +534,7 @@ pub(super) fn compare_rows(
     Ok(())
 }
 
-/// A file itself; of a folder, its `.run` files by name.
+/// Returns the file itself, or the `.run` files of a folder sorted by name.
 fn run_files(data: &Path, place: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let folder = data.join(place);
     if !folder.is_dir() {

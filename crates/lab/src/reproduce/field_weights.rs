@@ -1,54 +1,55 @@
-//! Field weights learned by cross-validation, as ACORDAR's baselines were tuned.
+//! Field weights by cross-validation, after the tuning of ACORDAR's baselines.
 //!
-//! The documents that weights may choose from are found once, with every field weighted 1, and kept as
-//! [`Parts`]: a weighting is then judged without the index. Where ACORDAR's authors tried every point of their grid
-//! (10⁸ for eight fields), [`CoordinateSearch`] tries a few hundred, and 0 is among the values: a field may be left out.
+//! The candidate documents are retrieved once, with every field weighted 1, and stored as [`Parts`] of their scores.
+//! Other weights are then evaluated without the index. ACORDAR's authors tried every point of their grid (10⁸ for eight
+//! fields). [`CoordinateSearch`] tries a few hundred, and 0 is among the values, so a field can be ignored.
 
 use super::tuning::{check_disjoint, learned_from, side_by_side};
 use super::{CoordinateSearch, LearnOn, Progress, Start, TuneError};
 use lodeseek_eval::{Folds, Grades, Metric, Qrels};
 use lodeseek_index::document::Field;
-use lodeseek_index::sparse::{FieldWeights, Parts};
+use lodeseek_index::sparse::{FieldWeights, ScoreParts};
 use lodeseek_ranking::DatasetId;
 use std::collections::BTreeMap;
 
-/// For every topic the documents that may be ranked, with the parts of their scores.
-pub type FieldPools = BTreeMap<String, Vec<(DatasetId, Parts)>>;
+/// Candidate documents of every topic, with the parts of their scores.
+pub type FieldPools = BTreeMap<String, Vec<(DatasetId, ScoreParts)>>;
 
-/// How field weights are learned.
+/// Parameters of learning field weights.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WeightTuning {
-    /// What is maximised: its mean over the topics learned from.
+    /// Objective: the mean of this measure over the training topics.
     pub objective: Metric,
-    /// Which judgements are learned from.
+    /// Judgements that weights are learned from.
     pub learn_on: LearnOn,
-    /// The published weights: one of the places where the search begins, and where fields have none they stay out.
+    /// Published weights: one of the starts of the search. Fields without a weight remain without.
     pub published: FieldWeights,
 }
 
-/// What a fold learned.
+/// Weights of a fold.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TunedWeights {
     /// The weights.
     pub weights: FieldWeights,
-    /// The objective on the topics learned from.
+    /// Value of the objective on the training topics.
     pub learned: f64,
 }
 
-/// How far the tuning of a fold is; folds run side by side.
+/// Progress of a fold. Folds run in parallel.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct WeightProgress {
-    /// The fold, from 0.
+    /// Fold, counted from 0.
     pub fold: usize,
-    /// Of its search.
+    /// Progress of its search.
     pub search: Progress,
 }
 
 impl WeightTuning {
-    /// Documents that weights may choose from, by default: more than a ranking shows, so that they seldom matter.
+    /// Default number of candidate documents of a topic. It exceeds the depth of a ranking, so the bound seldom
+    /// matters.
     pub const CANDIDATES: usize = 1000;
 
-    /// Learns weights for every fold that is not `known` yet, folds side by side; `done` hears of each as it ends.
+    /// Learns weights for every fold that is not in `known`. Folds run in parallel; `done` is called as each one ends.
     pub fn run(
         &self,
         pools: &FieldPools,
@@ -69,7 +70,7 @@ impl WeightTuning {
         }))
     }
 
-    /// The best weights for some judgements.
+    /// Returns the best weights for some judgements.
     pub fn learn(&self, pools: &FieldPools, judgements: &[&Qrels], told: &(dyn Fn(Progress) + Sync)) -> TunedWeights {
         let fields: Vec<Field> = self.published.fields().collect();
         let lessons: Vec<Lesson> = judgements
@@ -97,23 +98,23 @@ fn weights_of(fields: &[Field], point: &[f64]) -> FieldWeights {
     weights
 }
 
-/// A topic made ready for thousands of weightings.
+/// A topic prepared for thousands of evaluations.
 struct Lesson<'p> {
-    /// By id descending as strings, so that places break ties.
-    documents: Vec<(&'p Parts, Option<i32>)>,
+    /// Sorted by id, descending as strings, so that positions break ties.
+    documents: Vec<(&'p ScoreParts, Option<i32>)>,
     /// All grades, best first.
     judged: Vec<i32>,
 }
 
 impl<'p> Lesson<'p> {
-    fn new(qrels: &Qrels, topic: &str, pool: Option<&'p Vec<(DatasetId, Parts)>>) -> Self {
-        let mut pool: Vec<&(DatasetId, Parts)> = pool.into_iter().flatten().collect();
+    fn new(qrels: &Qrels, topic: &str, pool: Option<&'p Vec<(DatasetId, ScoreParts)>>) -> Self {
+        let mut pool: Vec<&(DatasetId, ScoreParts)> = pool.into_iter().flatten().collect();
         pool.sort_by(|a, b| b.0.cmp(&a.0));
         let documents = pool.into_iter().map(|(id, parts)| (parts, qrels.judged(topic, id.as_str()))).collect();
         Self { documents, judged: Grades::judged(qrels, topic) }
     }
 
-    /// The measure under some weights; 0 where no field has one.
+    /// Returns the measure under some weights, and 0 if all weights are 0.
     fn value(&self, metric: Metric, weights: &FieldWeights) -> f64 {
         if weights.fields().next().is_none() {
             return 0.0;

@@ -8,7 +8,7 @@
 use super::columns::{Columns, Place};
 use lodeseek_engine::{Schema, SchemaNode};
 use lodeseek_rdf::{grouped, prefixed};
-use lodeseek_snippet::{cut, escaped};
+use lodeseek_snippet::{escape_xml, truncate_label};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -65,7 +65,7 @@ impl Arrow {
     }
 
     fn name(&self) -> String {
-        let first = self.properties.first().map(|(property, _)| cut(&prefixed(property), PROPERTY)).unwrap_or_default();
+        let first = self.properties.first().map(|(property, _)| truncate_label(&prefixed(property), PROPERTY)).unwrap_or_default();
         match self.properties.len() {
             0 | 1 => first,
             several => format!("{first} +{}", several - 1),
@@ -117,8 +117,8 @@ impl<'s> Diagram<'s> {
              </marker></defs>",
             self.height,
             self.height,
-            escaped(title),
-            escaped(&self.described()),
+            escape_xml(title),
+            escape_xml(&self.described()),
         );
         let most = self.arrows.iter().map(Arrow::triples).max().unwrap_or(1);
         let mut taken: Vec<Area> = (0..self.points.len()).flat_map(|node| self.areas(node)).collect();
@@ -131,7 +131,7 @@ impl<'s> Diagram<'s> {
                 "<path class=\"link\" d=\"{}\" fill=\"none\" stroke-width=\"{:.1}\" marker-end=\"url(#to)\"><title>{}</title></path>",
                 path(&curve),
                 THINNEST + (THICKEST - THINNEST) * share(arrow.triples(), most),
-                escaped(&self.told(arrow)),
+                escape_xml(&self.told(arrow)),
             );
             let is_named = named.iter().any(|other: &&Arrow| arrow.is_named_like(other));
             if named.len() < NAMED && !is_named {
@@ -191,9 +191,9 @@ impl<'s> Diagram<'s> {
             "<g class=\"{class}\"><title>{}</title><circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\"/>\
              <text class=\"entity-name\" x=\"{beside:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" font-weight=\"600\">{}</text>\
              <text class=\"class\" x=\"{beside:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" font-size=\"11\">{}</text></g>",
-            escaped(node.class.as_deref().unwrap_or("entities of no class")),
+            escape_xml(node.class.as_deref().unwrap_or("entities of no class")),
             y - 1.0,
-            escaped(&cut(&class_name(node), NAME)),
+            escape_xml(&truncate_label(&class_name(node), NAME)),
             y + 12.0,
             grouped(node.entities),
         );
@@ -274,7 +274,7 @@ fn write_name(out: &mut String, arrow: &Arrow, is_shared: bool, curve: &[Point; 
         out,
         "<text class=\"property\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\" font-size=\"11\" stroke-width=\"4\" \
          paint-order=\"stroke\">{}</text>",
-        escaped(&name)
+        escape_xml(&name)
     );
     true
 }
@@ -322,7 +322,7 @@ mod tests {
             }
             for (place, node) in schema.nodes.iter().enumerate() {
                 // Bold letters are up to 7.8 pixels wide on average.
-                let name = LARGEST + 6.0 + cut(&class_name(node), NAME).chars().count() as f64 * 7.8;
+                let name = LARGEST + 6.0 + truncate_label(&class_name(node), NAME).chars().count() as f64 * 7.8;
                 let room = if diagram.is_right(place) {
                     BETWEEN + 2.0 * NAMES - diagram.points[place].x
                 } else {

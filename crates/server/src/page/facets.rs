@@ -1,7 +1,7 @@
 //! Facets, years and chosen filters, as links and a form that carry the whole state of the page.
 
 use super::results::Results;
-use lodeseek_engine::{Facet, FacetCounts, FacetValues, Filter, ValueCount, Years, facet_label};
+use lodeseek_engine::{Facet, FacetCounts, FacetValues, Filter, ValueCount, YearCounts, facet_label};
 
 /// Values of a facet asked for.
 pub(super) const MOST: usize = 30;
@@ -86,7 +86,7 @@ fn title(facet: Facet) -> &'static str {
 /// The filter without a value, or with it where it is not chosen.
 fn toggled(filter: &Filter, facet: Facet, value: &str) -> Filter {
     let filter = filter.clone();
-    if filter.names(facet, value) { filter.without(facet, value) } else { filter.with(facet, value) }
+    if filter.contains(facet, value) { filter.without(facet, value) } else { filter.with(facet, value) }
 }
 
 /// The filters chosen.
@@ -142,7 +142,7 @@ fn facet_view(one: &FacetValues, results: &Results<'_>) -> FacetView {
 }
 
 /// The slider over the years there are; `None` where there is nothing to choose.
-pub(super) fn years(years: &Years, results: &Results<'_>) -> Option<YearsView> {
+pub(super) fn years(years: &YearCounts, results: &Results<'_>) -> Option<YearsView> {
     let until = results.filter.until;
     let (&oldest, &newest) = (years.known.keys().next()?, years.known.keys().next_back()?);
     let (least, most) = (newest - YEARS + 1, newest + LATER);
@@ -201,7 +201,7 @@ mod tests {
                 duplicates: Shown::Once,
                 model: None,
             };
-            let counted = Years { known: known.iter().copied().collect(), unknown: 0 };
+            let counted = YearCounts { known: known.iter().copied().collect(), unknown: 0 };
             years(&counted, &results).map(|view| (view.first, view.last, view.value, view.bars.len()))
         };
         let known = [(1900, 1), (2016, 2), (2021, 1)];

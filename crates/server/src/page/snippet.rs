@@ -77,7 +77,7 @@ pub(crate) fn snippet(made: &DatasetSnippet, request: &SnippetRequest, most: usi
     let others = offered().filter(|method| *method != request.method);
     let others = others.filter(|method| request.query.is_some() || !method.takes_query());
     let choice =
-        |method: Method| Choice { name: method.name(), about: method.about(), chosen: method == request.method };
+        |method: Method| Choice { name: method.name(), about: method.description(), chosen: method == request.method };
     render(&SnippetPage {
         query: String::new(),
         title: card.metadata.title().to_owned(),

@@ -21,7 +21,7 @@ fn what_says_nothing_itself_is_written_into_the_box() {
         triple("bay", "name", term(TermKind::Literal, "Chesapeake <Bay>")),
         link("plan", rdf::TYPE, "Plan"),
     ];
-    let drawing = Drawing::of(&triples);
+    let drawing = Drawing::new(&triples);
     assert_eq!((drawing.entities.len(), drawing.links.len()), (2, 1));
     assert_eq!((drawing.entities[0].rows.len(), drawing.entities[0].classes.as_slice()), (1, &["Plan"][..]));
     let svg = draw(&triples, "A & B");
@@ -31,7 +31,7 @@ fn what_says_nothing_itself_is_written_into_the_box() {
 #[test]
 fn what_two_lead_to_has_a_box_though_it_says_nothing() {
     let triples = [link("a", "of", "oak"), link("b", "of", "oak"), link("b", "of", "elm"), link("b", "by", "elm")];
-    let drawing = Drawing::of(&triples);
+    let drawing = Drawing::new(&triples);
     let boxes: Vec<&str> = drawing.entities.iter().map(|entity| entity.term.value.as_str()).collect();
     assert_eq!((boxes.as_slice(), drawing.links.len()), (&["a", "b", "oak"][..], 2));
 }
@@ -49,7 +49,7 @@ fn what_leads_to_the_middle_stands_on_its_left() {
     let mut triples = vec![link("a", "in", "scheme"), link("b", "in", "scheme"), link("scheme", "top", "c")];
     triples.extend([link("scheme", "by", "c"), link("a", "near", "b")]);
     triples.extend(["a", "b", "c", "scheme"].map(says));
-    let mut drawing = Drawing::of(&triples);
+    let mut drawing = Drawing::new(&triples);
     drawing.arrange();
     let x = |name: &str| drawing.entities.iter().find(|entity| entity.term.value == name).expect("drawn").x;
     assert!(x("a") == x("b") && x("a") < x("scheme") && x("scheme") < x("c"));
@@ -65,34 +65,37 @@ fn what_is_cut_can_be_read_whole() {
     let title = "The observation of Sensor obs1 at the station, number 17";
     let svg = draw(&[triple(title, "p", term(TermKind::Literal, "x"))], "");
     assert!(svg.contains(&format!("<title>{title}</title>The observation")), "{svg}");
-    assert!(draw_file(&[], "A").starts_with("<svg ") && draw_file(&[], "A").contains("prefers-color-scheme: dark"));
+    assert!(
+        draw_document(&[], "A").starts_with("<svg ") && draw_document(&[], "A").contains("prefers-color-scheme: dark")
+    );
 }
 
 #[test]
 fn similar_names_of_entities_stay_apart() {
-    let titles = (0..8).map(|n| cut_within(&format!("Temperature observed by the Sensor obs{n} in 2020"), BOX_TEXT));
+    let titles =
+        (0..8).map(|n| truncate_middle(&format!("Temperature observed by the Sensor obs{n} in 2020"), BOX_TEXT));
     let titles: std::collections::BTreeSet<String> = titles.collect();
     assert_eq!(titles.len(), 8, "{titles:?}");
     assert!(titles.iter().all(|title| title.chars().count() <= BOX_TEXT), "{titles:?}");
-    assert_eq!(cut_within("of a  fitting\nlength", 19), "of a fitting length");
+    assert_eq!(truncate_middle("of a  fitting\nlength", 19), "of a fitting length");
 }
 
-/// Arrows that cross in the middle: each name moves along its own.
+/// Arrows that cross in the middle: each label moves along its own arrow.
 #[test]
 fn names_move_off_arrows_that_cross() {
     let curve = |start: f64, end: f64| Curve([(0.0, start), (100.0, start), (100.0, end), (200.0, end)]);
     let (own, other) = (curve(0.0, 200.0), curve(200.0, 0.0));
     let (lines, others) = (["depends on".to_owned()], other.areas().collect::<Vec<_>>());
-    let blind = free(&own, &lines, &[], &[]);
-    assert!(others.iter().any(|area| area.meets(&blind)), "the middle is where they cross");
-    let found = free(&own, &lines, &[], &others);
-    assert!(!others.iter().any(|area| area.meets(&found)), "{found:?}");
+    let blind = place_label(&own, &lines, &[], &[]);
+    assert!(others.iter().any(|area| area.overlaps(&blind)), "the middle is where they cross");
+    let found = place_label(&own, &lines, &[], &others);
+    assert!(!others.iter().any(|area| area.overlaps(&found)), "{found:?}");
     let everything = [Area { x: -1e3, y: -1e3, width: 1e4, height: 1e4 }];
-    let crowded = free(&own, &lines, &[], &everything);
+    let crowded = place_label(&own, &lines, &[], &everything);
     assert_eq!((crowded.x, crowded.y), (blind.x, blind.y), "without room, as if there were no other arrow");
 }
 
-/// Whether a line comes into an area, looked at closely.
+/// Returns true if a curve enters an area. Tests many points of the curve.
 fn crosses(curve: &Curve, area: &Area) -> bool {
     (0..=1000)
         .map(|step| curve.at(f64::from(step) / 1000.0))
@@ -100,7 +103,7 @@ fn crosses(curve: &Curve, area: &Area) -> bool {
 }
 
 proptest! {
-    /// No box on another, none outside, every triple drawn once, and the picture is well-formed.
+    /// No two boxes overlap, none lies outside, every triple is drawn once, and the SVG is well-formed.
     #[test]
     fn pictures_are_sound(edges in proptest::collection::vec((0u8..9, 0u8..3, 0u8..14), 0..25), odd in "\\PC{0,12}") {
         let triples: Vec<LabelledTriple> = edges
@@ -110,16 +113,16 @@ proptest! {
                 _ => link(&format!("e{s}"), &format!("p{p}"), &format!("e{o}")),
             })
             .collect();
-        let mut drawing = Drawing::of(&triples);
+        let mut drawing = Drawing::new(&triples);
         drawing.arrange();
         let drawn: usize = drawing.entities.iter().map(|entity| entity.rows.len() + entity.classes.len()).sum();
         let linked: usize = drawing.links.iter().map(|link| link.labels.len()).sum();
         prop_assert_eq!(drawn + linked, triples.len());
         for (place, a) in drawing.entities.iter().enumerate() {
             prop_assert!(a.x >= 0.0 && a.y >= 0.0);
-            prop_assert!(drawing.entities[..place].iter().all(|b| !a.area().meets(&b.area())));
+            prop_assert!(drawing.entities[..place].iter().all(|b| !a.area().overlaps(&b.area())));
         }
-        // No name of a property on another or on a box.
+        // No label overlaps another label or a box.
         let mut taken: Vec<Area> = drawing.entities.iter().map(Entity::area).collect();
         for link in &drawing.links {
             let before = taken.clone();
@@ -128,12 +131,12 @@ proptest! {
                 prop_assert!(drawing.repeats(link));
                 continue;
             };
-            prop_assert!(before.iter().all(|area| !area.meets(&name)));
-            // Nor on another arrow, where a near place was free.
-            let lines: Vec<String> = link.labels.iter().map(|label| cut(label, ARROW_TEXT)).collect();
-            let others = drawing.others(link);
-            let room = near(&drawing.curve(link), &Name::of(&lines))
-                .any(|place| before.iter().chain(&others).all(|area| !area.meets(&place)));
+            prop_assert!(before.iter().all(|area| !area.overlaps(&name)));
+            // No label overlaps another arrow if a candidate position was free.
+            let lines: Vec<String> = link.labels.iter().map(|label| truncate_label(label, ARROW_TEXT)).collect();
+            let others = drawing.obstacles(link);
+            let room = label_positions(&drawing.curve(link), &LabelBlock::new(&lines))
+                .any(|place| before.iter().chain(&others).all(|area| !area.overlaps(&place)));
             let other = |other: &&Link<'_>| (other.from, other.to) != (link.from, link.to);
             let crossed = drawing.links.iter().filter(other).any(|other| crosses(&drawing.curve(other), &name));
             prop_assert!(!(room && crossed), "{:?}", name);

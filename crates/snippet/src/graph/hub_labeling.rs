@@ -1,36 +1,40 @@
-//! Exact distances from small labels: every node knows its distance to a few hubs, and two nodes meet at one of them.
+//! Pruned landmark labeling: exact distances from small labels. Every node stores its distances to a few hubs; two
+//! nodes have a common hub on a shortest path.
 //!
 //! T. Akiba, Y. Iwata, Y. Yoshida: *Fast Exact Shortest-Path Distance Queries on Large Networks by Pruned Landmark
-//! Labeling*, SIGMOD 2013. Nodes are searched from in order of decreasing degree; a search does not go past a node whose
-//! distance the labels made so far already give. Each entry also keeps the node before, so that paths can be read off.
+//! Labeling*, SIGMOD 2013. A breadth-first search starts at each node in order of decreasing degree. It is pruned at
+//! nodes whose distance the existing labels already give. Each entry also stores the next node towards the hub, so that
+//! paths can be reconstructed.
 
 use super::LinkGraph;
 use std::cmp::Reverse;
 
-/// One entry of a node's label.
+/// Entry of a node's label.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HubDistance {
-    /// The place of the hub in the order of searches.
+    /// Number of the hub in the order of searches.
     pub hub: u32,
-    /// Links between the node and the hub.
+    /// Number of links between the node and the hub.
     pub distance: u32,
-    /// The next node on a shortest path to the hub; the hub itself names itself.
+    /// Next node on a shortest path to the hub. For the hub itself: the hub.
     pub towards: u32,
 }
 
-/// The labels of some nodes of a graph.
+/// Labels of some nodes of a graph.
 #[derive(Debug)]
 pub struct HubLabels {
     labels: Vec<Vec<HubDistance>>,
 }
 
 impl HubLabels {
-    /// Labels `nodes`, which must be whole components. `may_take` is told of steps before they are made, each a link looked
-    /// at or an entry compared; as soon as it says no, there are no labels.
+    /// Labels `nodes`, which must be whole components. Returns `None` if `try_spend` returned false.
     ///
-    /// The cost is O(Σ |label|²) in the worst case, and far less where a few nodes lie on most shortest paths.
+    /// `try_spend` is called with a number of steps before they are taken. A step follows one link or compares one
+    /// entry.
+    ///
+    /// The worst-case cost is O(Σ |label|²). It is much lower if a few nodes lie on most shortest paths.
     #[must_use]
-    pub fn of(graph: &LinkGraph, nodes: &[u32], may_take: impl FnMut(u64) -> bool) -> Option<Self> {
+    pub fn new(graph: &LinkGraph, nodes: &[u32], try_spend: impl FnMut(u64) -> bool) -> Option<Self> {
         let mut order = nodes.to_vec();
         order.sort_by_key(|&node| (Reverse(graph.degree(node)), node));
         let count = graph.node_count();
@@ -39,21 +43,21 @@ impl HubLabels {
             labels: vec![Vec::new(); count],
             to_hub: vec![u32::MAX; count],
             seen: vec![u32::MAX; count],
-            may_take,
+            try_spend,
         };
         for (hub, &node) in order.iter().enumerate() {
-            search.from(hub as u32, node)?;
+            search.run(hub as u32, node)?;
         }
         Some(Self { labels: search.labels })
     }
 
-    /// The label of a node, by hub.
+    /// Returns the label of a node, sorted by hub.
     #[must_use]
     pub fn label(&self, node: u32) -> &[HubDistance] {
         &self.labels[node as usize]
     }
 
-    /// Links on a shortest path between two nodes; `None` where there is no path.
+    /// Returns the number of links on a shortest path between two nodes, or `None` if there is no path.
     #[must_use]
     pub fn distance(&self, a: u32, b: u32) -> Option<u32> {
         let (mut left, mut right) = (self.label(a), self.label(b));
@@ -69,7 +73,7 @@ impl HubLabels {
         best
     }
 
-    /// The nodes of a shortest path from a node to a hub of its label, both ends included.
+    /// Returns the nodes of a shortest path from a node to a hub of its label, including both ends.
     #[must_use]
     pub fn path(&self, node: u32, hub: u32) -> Vec<u32> {
         let mut path = vec![node];
@@ -89,15 +93,15 @@ impl HubLabels {
 struct Search<'g, M> {
     graph: &'g LinkGraph,
     labels: Vec<Vec<HubDistance>>,
-    /// By hub: its distance from the node searched from now.
+    /// Distance of each hub from the start of the present search.
     to_hub: Vec<u32>,
-    /// By node: the last search that came by.
+    /// Last search that visited each node.
     seen: Vec<u32>,
-    may_take: M,
+    try_spend: M,
 }
 
 impl<M: FnMut(u64) -> bool> Search<'_, M> {
-    fn from(&mut self, hub: u32, root: u32) -> Option<()> {
+    fn run(&mut self, hub: u32, root: u32) -> Option<()> {
         for entry in &self.labels[root as usize] {
             self.to_hub[entry.hub as usize] = entry.distance;
         }
@@ -107,7 +111,7 @@ impl<M: FnMut(u64) -> bool> Search<'_, M> {
         while let Some(&(node, distance, towards)) = queue.get(next) {
             next += 1;
             let label = &self.labels[node as usize];
-            if !(self.may_take)(1 + label.len() as u64) {
+            if !(self.try_spend)(1 + label.len() as u64) {
                 return None;
             }
             let known =
@@ -116,7 +120,7 @@ impl<M: FnMut(u64) -> bool> Search<'_, M> {
                 continue;
             }
             self.labels[node as usize].push(HubDistance { hub, distance, towards });
-            if !(self.may_take)(self.graph.degree(node)) {
+            if !(self.try_spend)(self.graph.degree(node)) {
                 return None;
             }
             for neighbour in self.graph.neighbours(node).iter().map(|&node| node as usize) {
@@ -157,7 +161,7 @@ mod tests {
         fn distances_are_those_of_a_search(links in proptest::collection::vec((0u32..12, 0u32..12), 0..30)) {
             let graph = LinkGraph::new(12, links);
             let nodes: Vec<u32> = (0..12).collect();
-            let labels = HubLabels::of(&graph, &nodes, |_| true).expect("no bound");
+            let labels = HubLabels::new(&graph, &nodes, |_| true).expect("no bound");
             for &a in &nodes {
                 let expected = by_search(&graph, a);
                 for &b in &nodes {
@@ -183,7 +187,7 @@ mod tests {
                 left > 0
             }
         };
-        assert!(HubLabels::of(&graph, &[0, 1, 2], up_to(3)).is_none());
-        assert!(HubLabels::of(&graph, &[0, 1, 2], up_to(100)).is_some());
+        assert!(HubLabels::new(&graph, &[0, 1, 2], up_to(3)).is_none());
+        assert!(HubLabels::new(&graph, &[0, 1, 2], up_to(100)).is_some());
     }
 }

@@ -1,4 +1,4 @@
-//! Graph algorithms over numbered nodes. Nothing here knows RDF or SPARQL.
+//! Graph algorithms on numbered nodes, independent of RDF.
 
 mod hub_labeling;
 mod steiner;
@@ -6,10 +6,10 @@ mod steiner;
 pub use hub_labeling::{HubDistance, HubLabels};
 pub use steiner::{GroupSteiner, Member, Tree, components, set_cover};
 
-/// An undirected multigraph: parallel links count as often as they occur.
+/// Undirected multigraph: parallel links count as often as they occur.
 ///
-/// Compressed sparse rows with both directions of every link, made by counting: O(nodes + links) time, and four bytes a
-/// node and eight a link of memory.
+/// Stored as compressed sparse rows with both directions of every link. Construction takes O(nodes + links) time.
+/// Memory is four bytes for each node and eight for each link.
 #[derive(Debug)]
 pub struct LinkGraph {
     /// The row of a node is `targets[offsets[node]..offsets[node + 1]]`.
@@ -18,7 +18,7 @@ pub struct LinkGraph {
 }
 
 impl LinkGraph {
-    /// The graph of `nodes` nodes with these links; a link of a node to itself is left out.
+    /// Creates the graph of `nodes` nodes with these links. Self-loops are ignored.
     #[must_use]
     pub fn new(nodes: usize, links: impl IntoIterator<Item = (u32, u32), IntoIter: Clone>) -> Self {
         let links = links.into_iter().filter(|(a, b)| a != b);
@@ -42,19 +42,19 @@ impl LinkGraph {
         Self { offsets, targets }
     }
 
-    /// The number of nodes.
+    /// Returns the number of nodes.
     #[must_use]
     pub fn node_count(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    /// The number of links at a node.
+    /// Returns the number of links at a node.
     #[must_use]
     pub fn degree(&self, node: u32) -> u64 {
         self.neighbours(node).len() as u64
     }
 
-    /// The other ends of the links at a node, as often as there are links.
+    /// Returns the other ends of the links at a node, once for each link.
     #[must_use]
     pub fn neighbours(&self, node: u32) -> &[u32] {
         let node = node as usize;
@@ -62,27 +62,27 @@ impl LinkGraph {
     }
 }
 
-/// How PageRank is computed.
+/// Parameters of PageRank.
 #[derive(Clone, Copy, Debug)]
 pub struct PageRank {
-    /// The probability of following a link. Default 0.85.
+    /// Probability of following a link. Default: 0.85.
     pub damping: f64,
-    /// Rounds at most. Default 100.
+    /// Maximum number of iterations. Default: 100.
     pub iterations: usize,
-    /// The largest change of a score at which the rounds end. Default 0.0001.
+    /// Largest change of a score at which the iteration ends. Default: 0.0001.
     pub tolerance: f64,
 }
 
 impl Default for PageRank {
-    /// JGraphT's defaults, with which the published IlluSnip was computed.
+    /// Returns JGraphT's defaults, which the published IlluSnip used.
     fn default() -> Self {
         Self { damping: 0.85, iterations: 100, tolerance: 1e-4 }
     }
 }
 
 impl PageRank {
-    /// The score of every node; they sum to 1. Nodes without links share their score among all. A round takes O(nodes +
-    /// links) time.
+    /// Returns the score of every node. The scores sum to 1. Nodes without links distribute their score over all nodes.
+    /// An iteration takes O(nodes + links) time.
     ///
     /// ```
     /// use lodeseek_snippet::graph::{LinkGraph, PageRank};
@@ -95,7 +95,7 @@ impl PageRank {
         let count = graph.node_count() as f64;
         let nodes = 0..graph.node_count() as u32;
         let mut scores = vec![1.0 / count; graph.node_count()];
-        // What a node gives to each of its links in this round.
+        // Score that each node gives to each of its links in this iteration.
         let mut given = vec![0.0; graph.node_count()];
         for _ in 0..self.iterations {
             let mut shared = 0.0;
@@ -125,7 +125,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against the dense matrix, iterated to rest.
+        /// Compares with the dense matrix, iterated until convergence.
         #[test]
         fn page_rank_is_that_of_the_matrix(links in proptest::collection::vec((0u32..7, 0u32..7), 0..20)) {
             let graph = LinkGraph::new(7, links.iter().copied());

@@ -1,52 +1,54 @@
-//! Group Steiner trees: small trees that touch every group of nodes.
+//! Group Steiner trees: small trees that contain a member of every group of nodes.
 //!
-//! Y. Shi, G. Cheng, E. Kharlamov: *Keyword Search over Knowledge Graphs via Static and Dynamic Hub Labelings*, WWW 2020
-//! (KeyKG+). A root is chosen from the smallest group, the one with the least sum of distances to all groups; then the
-//! group nearest to the tree is joined to it by a shortest path, again and again. Distances come from [`HubLabels`], and
-//! a tree knows for each hub its nearest node, so that a joined node changes only the distances that shrink.
+//! Y. Shi, G. Cheng, E. Kharlamov: *Keyword Search over Knowledge Graphs via Static and Dynamic Hub Labelings*, WWW
+//! 2020 (KeyKG+). The root is the node of the smallest group with the least sum of distances to all groups. Then the
+//! nearest group is connected to the tree by a shortest path, until all groups are. Distances come from [`HubLabels`].
+//! The tree stores its nearest node for each hub, so that an added node changes only distances that shrink.
 //!
-//! *Guarantee.* Where `g` groups are to be touched and all members of the smallest group were tried as roots, the tree has
-//! at most `g` times the links of the smallest one, `g − 1` times where the smallest group is of single nodes: some member
-//! of that group lies in the smallest tree, and each join costs no more than the distance from the root. Where every group
-//! is a single node it also has at most twice as many, as shown by Takahashi and Matsuyama (1980).
+//! *Guarantee.* Let there be `g` groups, and let all members of the smallest group be tried as roots. The tree then has
+//! at most `g` times the links of the optimum, and at most `g − 1` times if the smallest group has single nodes.
+//! Reason: some member of that group is in the optimum, and each connection costs at most the distance from the root.
+//! If every group is a single node, the factor is also at most 2 (Takahashi and Matsuyama, 1980).
 
 use super::{HubLabels, LinkGraph};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// One way to touch a group: with a node (twice the same), or with two nodes next to each other.
+/// Member of a group: a node (twice the same number), or two adjacent nodes.
 pub type Member = (u32, u32);
 
-/// Members of the smallest group tried as roots, at most.
+/// Maximum number of members of the smallest group that are tried as roots.
 const ROOTS: usize = 256;
 
-/// A tree, or the beginning of one.
+/// Tree, or a partial tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tree {
-    /// Its nodes, in the order they joined.
+    /// Nodes in the order in which they were added.
     pub nodes: Vec<u32>,
-    /// Its links: the joined node, and its neighbour that was there before.
+    /// Links: each added node, and its neighbour that was in the tree before.
     pub links: Vec<(u32, u32)>,
 }
 
-/// The labels of all components of a graph, to grow trees in.
+/// Group Steiner search on the labels of all components of a graph.
 #[derive(Debug)]
 pub struct GroupSteiner<'g> {
-    /// Distances.
+    /// Distance labels.
     pub labels: &'g HubLabels,
-    /// By node: what decides between groups that are equally near; the lighter is joined first.
+    /// Weight of each node. Of two groups at the same distance, the one with the lighter member is connected first.
     pub weights: &'g [u32],
 }
 
 impl GroupSteiner<'_> {
-    /// A tree that touches every group. All groups must have members in one component; a group without any is ignored.
-    /// `may_take` is told of steps, each an entry of a label or a member looked at; as soon as it says no, there is no tree.
+    /// Returns a tree that contains a member of every group, or `None` if `try_spend` returned false.
     ///
-    /// With labels of `l` entries, `m` members and a diameter `d`: O(d (Σ l + m) log m).
+    /// All groups must have members in one component; a group without members is ignored. `try_spend` is called with a
+    /// number of steps. A step reads a label entry or a member.
+    ///
+    /// For labels of `l` entries, `m` members and a diameter `d`: O(d (Σ l + m) log m).
     #[must_use]
-    pub fn tree(&self, groups: &[Vec<Member>], mut may_take: impl FnMut(u64) -> bool) -> Option<Tree> {
-        if !may_take(self.entries(groups)) {
+    pub fn tree(&self, groups: &[Vec<Member>], mut try_spend: impl FnMut(u64) -> bool) -> Option<Tree> {
+        if !try_spend(self.entries(groups)) {
             return None;
         }
         let Some(root) = self.root(groups) else { return Some(Tree::default()) };
@@ -55,14 +57,14 @@ impl GroupSteiner<'_> {
         while let Some(Reverse((.., place))) = growth.heap.pop() {
             growth.steps += 1;
             growth.join(place);
-            if !may_take(std::mem::take(&mut growth.steps)) {
+            if !try_spend(std::mem::take(&mut growth.steps)) {
                 return None;
             }
         }
         Some(growth.tree)
     }
 
-    /// Entries of the labels of all members: what choosing a root and beginning a growth look at.
+    /// Counts the label entries of all members, which root selection and initialization read.
     fn entries(&self, groups: &[Vec<Member>]) -> u64 {
         let length = |node: u32| self.labels.label(node).len() as u64;
         groups.iter().flatten().map(|&(a, b)| length(a) + length(b)).sum()
@@ -98,7 +100,7 @@ impl GroupSteiner<'_> {
     }
 }
 
-/// Where a member stands in its group.
+/// Group, and the index of a member in it.
 type Place = (u32, u32);
 
 struct Growth<'s> {
@@ -106,16 +108,16 @@ struct Growth<'s> {
     groups: &'s [Vec<Member>],
     touched: Vec<bool>,
     in_tree: FxHashSet<u32>,
-    /// By hub: the tree's nearest node and its distance.
+    /// Nearest node of the tree and its distance, for each hub.
     nearest: FxHashMap<u32, (u32, u32)>,
-    /// By hub: the nodes of members with it in their label, and how far they are.
+    /// Member nodes whose label contains the hub, with their distances, for each hub.
     near_hub: FxHashMap<u32, Vec<(u32, u32)>>,
-    /// By node of a member: its distance from the tree, over which hub, and the members it is in.
+    /// Distance from the tree and the hub on the path, for each member node, and the members that contain it.
     distances: FxHashMap<u32, (u32, u32)>,
     members: FxHashMap<u32, Vec<Place>>,
     heap: BinaryHeap<Reverse<(u32, u32, Place)>>,
     tree: Tree,
-    /// Steps since they were last counted.
+    /// Steps since the last call of `try_spend`.
     steps: u64,
 }
 
@@ -155,7 +157,7 @@ impl<'s> Growth<'s> {
         if self.in_tree.contains(&node) { 0 } else { self.distances.get(&node).map_or(u32::MAX, |known| known.0) }
     }
 
-    /// What joining a member would add, as links.
+    /// Returns the number of links that connecting a member would add.
     fn cost(&self, (a, b): Member) -> u32 {
         match (self.distance(a), self.distance(b)) {
             (0, 0) => 0,
@@ -177,7 +179,7 @@ impl<'s> Growth<'s> {
         }
     }
 
-    /// Takes a node into the tree and tells those that came nearer.
+    /// Adds a node to the tree and updates the members that are now nearer.
     fn add(&mut self, node: u32) {
         self.in_tree.insert(node);
         self.tree.nodes.push(node);
@@ -244,11 +246,11 @@ impl<'s> Growth<'s> {
     }
 }
 
-/// Chooses sets until their union holds every element of all: always the one with most elements that are new, the first
-/// of equals. Returns (set, its new elements), in the order chosen.
+/// Greedy set cover: repeatedly chooses the set with most new elements, the first of equals, until the union of all
+/// sets is covered. Returns (set, its new elements) in the order of choice.
 ///
-/// The greedy set cover, at most `ln n + 1` times the fewest sets (Chvátal 1979). Lazy, as what a set adds only shrinks:
-/// O(S log s) for `s` sets of `S` elements together, where few have to be looked at again.
+/// At most `ln n + 1` times as many sets as the optimum (Chvátal 1979). Evaluation is lazy, because the number of new
+/// elements only shrinks: O(S log s) for `s` sets with `S` elements in total, if few must be re-evaluated.
 #[must_use]
 pub fn set_cover(sets: &[Vec<u32>]) -> Vec<(usize, Vec<u32>)> {
     let mut covered: FxHashSet<u32> = FxHashSet::default();
@@ -267,7 +269,7 @@ pub fn set_cover(sets: &[Vec<u32>]) -> Vec<(usize, Vec<u32>)> {
     chosen
 }
 
-/// The component of every node, by number; components are numbered by their first node.
+/// Returns the component number of every node. Components are numbered by their first node.
 #[must_use]
 pub fn components(graph: &LinkGraph) -> Vec<u32> {
     let mut sets = petgraph::unionfind::UnionFind::<u32>::new(graph.node_count());

@@ -1,7 +1,7 @@
-//! Against the published Java implementation's snippets, on the shared data.
+//! Comparison with snippets of the published Java implementation, on the shared data.
 
 use super::*;
-use crate::sample::Survey;
+use crate::sample::CountingPass;
 use lodeseek_rdf::TripleGraphBuilder;
 use lodeseek_rdf::dump::DumpReader;
 use std::collections::BTreeSet;
@@ -20,20 +20,20 @@ fn read(path: &Path) -> TripleGraph {
     builder.finish()
 }
 
-/// The places in `graph` of another graph's triples.
+/// Returns the positions in `graph` of another graph's triples.
 fn places(graph: &TripleGraph, other: &TripleGraph) -> Vec<u32> {
     let wanted: BTreeSet<String> = other.triples().iter().map(|&triple| other.to_triple(triple).to_string()).collect();
     let is_wanted = |triple: Triple| wanted.contains(&graph.to_triple(triple).to_string());
     (0..graph.len() as u32).filter(|&place| is_wanted(graph.triples()[place as usize])).collect()
 }
 
-/// Distinct classes and properties.
+/// Counts distinct classes and properties.
 fn elements(weights: &Weights<'_>, triples: &[Triple]) -> usize {
     let element = |triple: &Triple| if weights.is_type(*triple) { (1, triple.object) } else { (0, triple.predicate) };
     triples.iter().map(element).collect::<BTreeSet<_>>().len()
 }
 
-/// The most these triples add in any order that starts with one of them and adds joined ones: only the first matters.
+/// Returns the largest gain of these triples over all connected orders. Only the first triple matters.
 fn most(growth: &mut Growth<'_>, places: &[u32]) -> f64 {
     let mut most = 0.0_f64;
     for first in 0..places.len() {
@@ -68,7 +68,7 @@ fn gain_and_coverage_are_at_least_those_of_the_published_code() {
         let theirs = read(&folder.join(format!("peers/pcsg-{name}-illusnip-k20.nt")));
         let (profile, places) = (Profile::new(&graph), places(&graph, &theirs));
         assert_eq!(places.len(), theirs.len(), "{name}: the peer's triples are of the input");
-        let weights = Weights::of(&graph, &profile);
+        let weights = Weights::new(&graph, &profile);
         let peer = most(&mut Growth::new(&weights), &places);
         for work in [DEFAULT_WORK, IlluSnip::work_beside_indexing(graph.len() as u64)] {
             let snippet = IlluSnip::default().with_work(work).extract(&graph, &profile, TripleBudget(20));
@@ -87,13 +87,13 @@ fn theirs_in(graph: &TripleGraph, places: &[u32]) -> Vec<Triple> {
     places.iter().map(|&place| graph.triples()[place as usize]).collect()
 }
 
-/// Says something beside the results of the tests.
+/// Prints a note beside the test results.
 fn note(text: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// Of a fifth of the triples, nine tenths of the gain: both weighed as in the whole.
+/// A sample of a fifth of the triples reaches nine tenths of the gain. Both are weighted as in the whole graph.
 #[test]
 fn a_sample_reaches_most_of_the_gain() {
     let Some(folder) = data() else {
@@ -105,7 +105,7 @@ fn a_sample_reaches_most_of_the_gain() {
         let graph = read(&path);
         let profile = Profile::new(&graph);
         let full = IlluSnip::default().extract(&graph, &profile, TripleBudget(20)).gain;
-        let mut survey = Survey::new(graph.len() / 5);
+        let mut survey = CountingPass::new(graph.len() / 5);
         DumpReader::default().read_file(&path, "f.nt", "file:///", &mut survey);
         let mut sampling = survey.finish();
         DumpReader::default().read_file(&path, "f.nt", "file:///", &mut sampling);
@@ -115,7 +115,7 @@ fn a_sample_reaches_most_of_the_gain() {
             snippet.triples.iter().map(|&triple| sample.graph.to_triple(triple).to_string()).collect();
         let found = |place: &u32| shown.contains(&graph.to_triple(graph.triples()[*place as usize]).to_string());
         let places: Vec<u32> = (0..graph.len() as u32).filter(found).collect();
-        let weights = Weights::of(&graph, &profile);
+        let weights = Weights::new(&graph, &profile);
         let reached = most(&mut Growth::new(&weights), &places) / full;
         note(&format!("{name}: {} of {} triples, {reached:.4} of the gain", sample.graph.len(), graph.len()));
         assert!(sample.graph.len() <= graph.len() / 5 && reached > 0.9, "{name}: {reached}");

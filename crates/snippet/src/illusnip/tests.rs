@@ -1,6 +1,6 @@
 use super::peers::joins;
 use super::*;
-use crate::conformance::{Claims, check, check_deadline, graph_of, random_statements};
+use crate::conformance::{Guarantees, check, check_deadline, graph_of, random_statements};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ fn extract(graph: &TripleGraph, budget: usize, starts: Starts) -> Snippet {
     IlluSnip::default().with_starts(starts).with_work(u64::MAX).extract(graph, &profile, TripleBudget(budget))
 }
 
-/// The definition, word for word: the frontier as a set, every weight computed anew at every step.
+/// Literal implementation of the definition: the frontier is a set, and every gain is recomputed at every step.
 struct Naive<'w> {
     weights: &'w Weights<'w>,
     schema: BTreeSet<(bool, TermId)>,
@@ -57,7 +57,7 @@ impl Naive<'_> {
     }
 }
 
-/// The most that triples add, each joined to those before it, by trying all sequences.
+/// Returns the largest gain of connected triples, by trying all sequences.
 fn optimum(growth: &mut Growth<'_>, sequence: &mut Vec<u32>, budget: usize) -> f64 {
     growth.grow(sequence, sequence.len());
     let mut most = growth.total;
@@ -79,11 +79,11 @@ fn random_graph() -> impl Strategy<Value = TripleGraph> {
 
 #[test]
 fn every_variant_does_what_all_extractors_must() {
-    let claims = Claims { connected: true, anytime: true, ..Claims::default() };
+    let guarantees = Guarantees { connected: true, anytime: true, ..Guarantees::default() };
     for starts in [Starts::All, Starts::Heaviest, Starts::Ranked] {
         let extractor = IlluSnip::default().with_starts(starts);
-        check(&extractor, claims);
-        check_deadline(|deadline| Box::new(extractor.with_work(u64::MAX).with_deadline(deadline)), claims);
+        check(&extractor, guarantees);
+        check_deadline(|deadline| Box::new(extractor.with_work(u64::MAX).with_deadline(deadline)), guarantees);
     }
 }
 
@@ -91,7 +91,7 @@ proptest! {
     #[test]
     fn the_lazy_heap_grows_what_the_definition_says(graph in random_graph(), budget in 1usize..12) {
         let profile = Profile::new(&graph);
-        let weights = Weights::of(&graph, &profile);
+        let weights = Weights::new(&graph, &profile);
         let mut growth = Growth::new(&weights);
         for start in 0..graph.len() as u32 {
             let naive = Naive { weights: &weights, schema: BTreeSet::new(), entities: BTreeSet::new() }.grow(start, budget);
@@ -100,12 +100,13 @@ proptest! {
         }
     }
 
-    /// The ratio of the budget: one of the optimum's triples adds its part of it, as the start of a growth or next to one.
+    /// Approximation ratio 1/budget: one triple of the optimum has that share of its gain, and it is a start or
+    /// adjacent to one.
     #[test]
     fn the_gain_is_at_most_the_optimum_and_at_least_its_part(statements in random_statements(), budget in 1usize..4) {
         let graph = graph_of(&statements[..statements.len().min(13)].concat());
         let profile = Profile::new(&graph);
-        let weights = Weights::of(&graph, &profile);
+        let weights = Weights::new(&graph, &profile);
         let mut growth = Growth::new(&weights);
         let most = optimum(&mut growth, &mut Vec::new(), budget);
         for starts in [Starts::All, Starts::Ranked] {
@@ -136,10 +137,10 @@ proptest! {
 
 #[test]
 fn weights_by_hand() {
-    // T = 4 triples, C = 2 of rdf:type; e:b is linked once, e:a once; both entities have the same PageRank.
+    // T = 4 triples, C = 2 of rdf:type. e:a and e:b have one link each and the same PageRank.
     let graph = graph_of("@prefix e: <http://e.org/> . e:a a e:C ; e:p e:b ; e:q 1 . e:b a e:C .");
     let profile = Profile::new(&graph);
-    let weights = Weights::of(&graph, &profile);
+    let weights = Weights::new(&graph, &profile);
     let growth = Growth::new(&weights);
     let gain = |predicate: &str| {
         let place = graph.triples().iter().position(|t| graph.term(t.predicate).text() == predicate).expect("present");
@@ -160,7 +161,7 @@ fn a_work_bound_ends_the_search_and_says_so() {
     assert!(snippet.interrupted && !snippet.triples.is_empty());
     let hook = || true;
     assert!(
-        IlluSnip::default().with_deadline(Deadline::when(&hook)).extract(&graph, &profile, TripleBudget(5)).interrupted
+        IlluSnip::default().with_deadline(Deadline::new(&hook)).extract(&graph, &profile, TripleBudget(5)).interrupted
     );
 }
 

@@ -1,7 +1,7 @@
 //! Keyword cover: the fewest triples that hold the keywords, telling ones first, near each other where they can be.
 //!
 //! Triples that hold the same keywords are alike at first, so the cover is chosen among the distinct sets of keywords, of
-//! which a query has few: exactly, by breadth-first search over what is covered, for up to [`EXACT`] keywords present;
+//! which a query has few: exactly, by breadth-first search over what is covered, for up to [`MAX_EXACT_KEYWORDS`] keywords present;
 //! beyond, greedily by the weight of what is new. Each chosen set then takes, of its triples, one that touches what was
 //! chosen before, else one whose entities hold most of the other sets; then one that says the keyword rather than being
 //! said of it; then the first in order. With budget left, links that join the pieces are added.
@@ -17,11 +17,11 @@ use lodeseek_rdf::{TermId, TripleGraph};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Keywords up to which the fewest triples are found and not only few: 256 states.
-const EXACT: u32 = 8;
+const MAX_EXACT_KEYWORDS: u32 = 8;
 
 /// What is done with budget that the cover leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Rest {
+enum Remainder {
     Join,
     Fill,
 }
@@ -31,7 +31,7 @@ enum Rest {
 pub struct KeywordCover<'m> {
     keywords: &'m dyn KeywordMatcher,
     weights: Option<Vec<f64>>,
-    rest: Rest,
+    rest: Remainder,
     limit: Limit<'m>,
 }
 
@@ -39,7 +39,7 @@ impl<'m> KeywordCover<'m> {
     /// For these keywords, each as telling as it is rare among the triples.
     #[must_use]
     pub fn new(keywords: &'m dyn KeywordMatcher) -> Self {
-        Self { keywords, weights: None, rest: Rest::Join, limit: Limit::default() }
+        Self { keywords, weights: None, rest: Remainder::Join, limit: Limit::default() }
     }
 
     /// With these weights of the keywords, by place.
@@ -50,8 +50,8 @@ impl<'m> KeywordCover<'m> {
 
     /// With what budget is left spent on further triples that hold keywords, the heaviest first, and none on joining.
     #[must_use]
-    pub fn filled(self) -> Self {
-        Self { rest: Rest::Fill, ..self }
+    pub fn with_filling(self) -> Self {
+        Self { rest: Remainder::Fill, ..self }
     }
 
     /// With this bound on the triples looked at again after they were grouped. The first set gets its triple whatever that
@@ -76,18 +76,18 @@ impl SnippetExtractor for KeywordCover<'_> {
     }
 
     fn extract(&self, graph: &TripleGraph, _: &Profile, budget: TripleBudget) -> Snippet {
-        let matches = Matches::of(self.keywords, graph);
+        let matches = Matches::new(self.keywords, graph);
         let groups = matches.groups(graph);
         let weights = self.weights.clone().unwrap_or_else(|| rarity(&groups, graph.len()));
         let sets: Vec<KeywordSet> = groups.iter().map(|(set, _)| *set).collect();
         let cover = cover(&sets, &weights, budget.0);
         let mut meter = Meter::new(self.limit);
-        let chooser = Chooser { roles: Roles::of(graph), matches: &matches, weights: &weights, groups: &groups };
+        let chooser = Chooser { roles: Roles::new(graph), matches: &matches, weights: &weights, groups: &groups };
         let mut chosen = chooser.choose(&cover, &mut meter);
         let covered = cover.iter().take(chosen.len()).fold(KeywordSet::NONE, |all, &set| all.with(set));
         match self.rest {
-            Rest::Join => chooser.join(&mut chosen, budget.0, &mut meter),
-            Rest::Fill => chooser.fill(&mut chosen, budget.0, &mut meter),
+            Remainder::Join => chooser.join(&mut chosen, budget.0, &mut meter),
+            Remainder::Fill => chooser.fill(&mut chosen, budget.0, &mut meter),
         }
         let triples = chosen.iter().map(|&place| graph.triples()[place as usize]).collect();
         Snippet { triples, gain: weight(&weights, covered), interrupted: meter.was_over() }
@@ -114,7 +114,11 @@ pub(super) fn cover(sets: &[KeywordSet], weights: &[f64], limit: usize) -> Vec<K
         sets.iter().copied().filter(|set| !sets.iter().any(|other| contains(*other, *set))).collect();
     let by_weight = |a: &KeywordSet, b: &KeywordSet| weight(weights, *b).total_cmp(&weight(weights, *a)).then(a.cmp(b));
     sets.sort_by(by_weight);
-    let mut cover = if all.len() <= EXACT { fewest(&sets, all, weights, limit) } else { greedy(&sets, weights, limit) };
+    let mut cover = if all.len() <= MAX_EXACT_KEYWORDS {
+        fewest(&sets, all, weights, limit)
+    } else {
+        greedy(&sets, weights, limit)
+    };
     cover.sort_by(by_weight);
     cover
 }
@@ -181,8 +185,8 @@ impl Chooser<'_> {
         self.groups.binary_search_by_key(&set, |(set, _)| *set).map_or(&[], |place| &self.groups[place].1)
     }
 
-    fn said(&self, place: u32) -> f64 {
-        weight(self.weights, self.matches.said(self.roles.triple(place)))
+    fn statement_weight(&self, place: u32) -> f64 {
+        weight(self.weights, self.matches.statement_keywords(self.roles.triple(place)))
     }
 
     /// A triple for each set, as far as the meter allows.
@@ -202,7 +206,10 @@ impl Chooser<'_> {
                 (touches, sets)
             };
             let better = |a: &&u32, b: &&u32| {
-                key(a).cmp(&key(b)).then_with(|| self.said(**a).total_cmp(&self.said(**b))).then_with(|| b.cmp(a))
+                key(a)
+                    .cmp(&key(b))
+                    .then_with(|| self.statement_weight(**a).total_cmp(&self.statement_weight(**b)))
+                    .then_with(|| b.cmp(a))
             };
             if let Some(&best) = self.group(set).iter().max_by(better) {
                 touched.extend(self.roles.ends(self.roles.triple(best)));
@@ -267,7 +274,9 @@ impl Chooser<'_> {
             }
             let mut further: Vec<u32> = group.iter().copied().filter(|place| !chosen.contains(place)).collect();
             let wanted = (limit - chosen.len()).min(further.len());
-            let order = |a: &u32, b: &u32| self.said(*b).total_cmp(&self.said(*a)).then_with(|| a.cmp(b));
+            let order = |a: &u32, b: &u32| {
+                self.statement_weight(*b).total_cmp(&self.statement_weight(*a)).then_with(|| a.cmp(b))
+            };
             if wanted < further.len() {
                 further.select_nth_unstable_by(wanted, order);
                 further.truncate(wanted);

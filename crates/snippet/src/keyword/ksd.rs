@@ -61,7 +61,7 @@ impl SnippetExtractor for Ksd<'_> {
         if graph.is_empty() || budget.0 == 0 {
             return snippet;
         }
-        let mut cover = Cover::new(graph, profile, Matches::of(self.keywords, graph));
+        let mut cover = Cover::new(graph, profile, Matches::new(self.keywords, graph));
         let mut queue = LazyQueue::new(graph.len(), |triple| cover.gain(triple));
         let mut meter = Meter::new(self.limit);
         while snippet.triples.len() < budget.0
@@ -92,7 +92,7 @@ impl<'g> Cover<'g> {
     pub(super) fn new(graph: &'g TripleGraph, profile: &Profile, matches: Matches) -> Self {
         let uncovered = matches.present();
         Self {
-            roles: Roles::of(graph),
+            roles: Roles::new(graph),
             keywords: f64::from(uncovered.len().max(1)),
             uncovered,
             matches,
@@ -126,7 +126,7 @@ impl<'g> Cover<'g> {
 
 /// By term: the logarithms of its degrees, each against that of the largest.
 fn centrality(graph: &TripleGraph) -> Vec<f64> {
-    let degrees = Degrees::of(graph);
+    let degrees = Degrees::new(graph);
     let largest = |all: &[u32]| all.iter().copied().max().filter(|&most| most > 0).map_or(1.0, log1);
     let (out, into) = (largest(&degrees.out), largest(&degrees.into));
     let of = |id: TermId| log1(degrees.out[id.index()]) / out + log1(degrees.into[id.index()]) / into;

@@ -1,7 +1,7 @@
 //! Snippets for a need: what of a dataset answers these keywords.
 //!
 //! *The seam.* An extractor does not know what it means for a term to hold a keyword; a [`KeywordMatcher`] does, and says
-//! it as one set of bits a term. [`ByLabel`] asks a closure about each distinct label and serves lexical matching, with
+//! it as one set of bits a term. [`LabelMatcher`] asks a closure about each distinct label and serves lexical matching, with
 //! the tokens of whatever index the caller has. A matcher by embeddings implements the trait itself: it sees the whole
 //! graph, so it may embed all labels in one batch and keep the terms nearest to each keyword.
 //!
@@ -73,16 +73,16 @@ impl KeywordSet {
 /// Says which keywords the terms of a graph hold.
 pub trait KeywordMatcher {
     /// The keywords of each term, by [`TermId`]: as many entries as the graph has terms.
-    fn held(&self, graph: &TripleGraph) -> Vec<KeywordSet>;
+    fn match_terms(&self, graph: &TripleGraph) -> Vec<KeywordSet>;
 }
 
 /// Matches a term by its label as it is indexed; the closure says which keywords a label holds.
 ///
 /// It is asked once for each literal and for each IRI without a label of its own, in the order of the terms.
-pub struct ByLabel<F>(pub F);
+pub struct LabelMatcher<F>(pub F);
 
-impl<F: Fn(&str) -> KeywordSet> KeywordMatcher for ByLabel<F> {
-    fn held(&self, graph: &TripleGraph) -> Vec<KeywordSet> {
+impl<F: Fn(&str) -> KeywordSet> KeywordMatcher for LabelMatcher<F> {
+    fn match_terms(&self, graph: &TripleGraph) -> Vec<KeywordSet> {
         let labels = Labels::for_index(graph);
         let mut held = vec![KeywordSet::NONE; graph.term_count()];
         for id in graph.literals() {
@@ -106,8 +106,8 @@ pub struct Matches(pub Vec<KeywordSet>);
 impl Matches {
     /// Asks a matcher.
     #[must_use]
-    pub fn of(matcher: &dyn KeywordMatcher, graph: &TripleGraph) -> Self {
-        Self(matcher.held(graph))
+    pub fn new(matcher: &dyn KeywordMatcher, graph: &TripleGraph) -> Self {
+        Self(matcher.match_terms(graph))
     }
 
     /// The keywords of a term.
@@ -119,12 +119,12 @@ impl Matches {
     /// The keywords in any of a triple's terms.
     #[must_use]
     pub fn triple(&self, triple: Triple) -> KeywordSet {
-        self.said(triple).with(self.term(triple.subject))
+        self.statement_keywords(triple).with(self.term(triple.subject))
     }
 
     /// The keywords in what a triple says of its subject.
     #[must_use]
-    pub fn said(&self, triple: Triple) -> KeywordSet {
+    pub fn statement_keywords(&self, triple: Triple) -> KeywordSet {
         self.term(triple.predicate).with(self.term(triple.object))
     }
 
@@ -150,7 +150,7 @@ impl Matches {
 }
 
 impl KeywordMatcher for Matches {
-    fn held(&self, _: &TripleGraph) -> Vec<KeywordSet> {
+    fn match_terms(&self, _: &TripleGraph) -> Vec<KeywordSet> {
         self.0.clone()
     }
 }
@@ -162,7 +162,7 @@ struct Roles<'g> {
 }
 
 impl<'g> Roles<'g> {
-    fn of(graph: &'g TripleGraph) -> Self {
+    fn new(graph: &'g TripleGraph) -> Self {
         Self { graph, kind: graph.iri(rdf::TYPE) }
     }
 
@@ -195,8 +195,8 @@ pub(super) struct Degrees {
 }
 
 impl Degrees {
-    pub(super) fn of(graph: &TripleGraph) -> Self {
-        let roles = Roles::of(graph);
+    pub(super) fn new(graph: &TripleGraph) -> Self {
+        let roles = Roles::new(graph);
         let mut degrees = Self { out: vec![0; graph.term_count()], into: vec![0; graph.term_count()] };
         for &triple in graph.triples() {
             degrees.out[triple.subject.index()] += 1;

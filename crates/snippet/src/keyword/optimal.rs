@@ -91,8 +91,8 @@ impl SnippetExtractor for OptimalSnippet<'_> {
         }
         let found = self.patterns.is_none().then(|| Patterns::without_links(graph));
         let patterns = self.patterns.or(found.as_ref());
-        let weights = Weights::of(graph, profile, patterns, budget);
-        let matches = Matches::of(self.keywords, graph);
+        let weights = Weights::new(graph, profile, patterns, budget);
+        let matches = Matches::new(self.keywords, graph);
         let mut objective = Objective::new(&weights);
         let meter = Meter::new(self.limit);
         let mut greedy = Greedy { objective: &mut objective, chosen: Vec::new(), budget: budget.0, gain: 0.0, meter };
@@ -121,17 +121,17 @@ pub(super) struct Weights<'g> {
     element: Vec<f64>,
     /// What a triple more in the largest piece adds.
     piece: f64,
-    links: LinksTo,
+    links: IncomingLinks,
 }
 
 impl<'g> Weights<'g> {
-    pub(super) fn of(
+    pub(super) fn new(
         graph: &'g TripleGraph,
         profile: &Profile,
         patterns: Option<&'g Patterns>,
         budget: TripleBudget,
     ) -> Self {
-        let roles = Roles::of(graph);
+        let roles = Roles::new(graph);
         let entities = patterns.map_or(0, |patterns| patterns.entities().len()) as f64;
         let element = patterns.into_iter().flat_map(Patterns::patterns);
         Self {
@@ -139,7 +139,7 @@ impl<'g> Weights<'g> {
             entity: centrality(graph),
             element: element.map(|one| one.count() as f64 / entities / one.elements.len() as f64).collect(),
             piece: PIECE_WEIGHT / budget.0 as f64,
-            links: LinksTo::of(&roles),
+            links: IncomingLinks::new(&roles),
             patterns,
             roles,
         }
@@ -165,20 +165,20 @@ impl<'g> Weights<'g> {
 
 /// By term: its logarithmic degrees as shares of all entities'.
 fn centrality(graph: &TripleGraph) -> Vec<f64> {
-    let degrees = Degrees::of(graph);
+    let degrees = Degrees::new(graph);
     let total = |all: &[u32]| Some(all.iter().copied().map(log1).sum()).filter(|&sum: &f64| sum > 0.0).unwrap_or(1.0);
     let (out, into) = (total(&degrees.out), total(&degrees.into));
     degrees.out.iter().zip(&degrees.into).map(|(&o, &i)| log1(o) / out + log1(i) / into).collect()
 }
 
 /// The links to each entity: rows of `places` between two starts.
-struct LinksTo {
+struct IncomingLinks {
     starts: Vec<u32>,
     places: Vec<u32>,
 }
 
-impl LinksTo {
-    fn of(roles: &Roles<'_>) -> Self {
+impl IncomingLinks {
+    fn new(roles: &Roles<'_>) -> Self {
         let links =
             || (0..roles.graph.len() as u32).filter_map(|place| Some((roles.target(roles.triple(place))?, place)));
         let mut starts = vec![0u32; roles.graph.term_count() + 1];

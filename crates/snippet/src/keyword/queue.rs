@@ -106,17 +106,17 @@ impl Default for Limit<'_> {
 pub(crate) struct Meter<'h> {
     started: bool,
     left: u64,
-    until_asked: u64,
+    until_check: u64,
     deadline: Deadline<'h>,
     over: bool,
 }
 
 /// Work between two questions whether the deadline has passed: less than a millisecond.
-const UNASKED: u64 = 4096;
+const DEADLINE_CHECK_INTERVAL: u64 = 4096;
 
 impl<'h> Meter<'h> {
     pub(crate) fn new(limit: Limit<'h>) -> Self {
-        Self { started: false, left: limit.work, until_asked: 0, deadline: limit.deadline, over: false }
+        Self { started: false, left: limit.work, until_check: 0, deadline: limit.deadline, over: false }
     }
 
     /// From here on work counts, and the deadline too.
@@ -129,9 +129,9 @@ impl<'h> Meter<'h> {
         if self.over || !self.started {
             return self.over;
         }
-        let ask = work >= self.until_asked;
-        self.until_asked = if ask { UNASKED } else { self.until_asked - work };
-        self.over = work > self.left || (ask && self.deadline.has_passed());
+        let check = work >= self.until_check;
+        self.until_check = if check { DEADLINE_CHECK_INTERVAL } else { self.until_check - work };
+        self.over = work > self.left || (check && self.deadline.has_passed());
         self.left = self.left.saturating_sub(work);
         self.over
     }

@@ -1,19 +1,19 @@
 use super::*;
-use crate::conformance::{Claims, check, check_deadline, graph_of, random_statements};
+use crate::conformance::{Guarantees, check, check_deadline, graph_of, random_statements};
 use crate::{Snippet, SnippetExtractor, TripleBudget};
 use lodeseek_profile::{Element, PatternId, Patterns, Profile};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Names in [`random_statements`], which end in these: subjects and objects, properties, a class and literals.
-fn matcher() -> ByLabel<impl Fn(&str) -> KeywordSet> {
+fn matcher() -> LabelMatcher<impl Fn(&str) -> KeywordSet> {
     let words = ["n1", "p2", "n3", "C5", "7", "n4"];
     let bit = move |label: &str, place: usize| u64::from(label == words[place]) << place;
-    ByLabel(move |label: &str| KeywordSet((0..words.len()).map(|place| bit(label, place)).sum()))
+    LabelMatcher(move |label: &str| KeywordSet((0..words.len()).map(|place| bit(label, place)).sum()))
 }
 
-fn nothing() -> ByLabel<impl Fn(&str) -> KeywordSet> {
-    ByLabel(|_: &str| KeywordSet::NONE)
+fn nothing() -> LabelMatcher<impl Fn(&str) -> KeywordSet> {
+    LabelMatcher(|_: &str| KeywordSet::NONE)
 }
 
 fn extract(extractor: &dyn SnippetExtractor, graph: &TripleGraph, budget: usize) -> Snippet {
@@ -167,7 +167,7 @@ proptest! {
         let graph = graph_of(&statements.concat());
         let keywords = matcher();
         let snippet = extract(&Ksd::new(&keywords), &graph, 6);
-        let naive = Naive::new(&graph, Matches::of(&keywords, &graph), 6);
+        let naive = Naive::new(&graph, Matches::new(&keywords, &graph), 6);
         naive.check_greedy(&snippet.triples, 0, Naive::ksd);
         prop_assert!((snippet.gain - naive.ksd(&snippet.triples)).abs() < 1e-9);
         prop_assert_eq!(snippet.triples.len(), graph.len().min(6).min(snippet.triples.len()));
@@ -178,7 +178,7 @@ proptest! {
         let graph = graph_of(&statements.concat());
         let none = nothing();
         let snippet = extract(&OptimalSnippet::new(&none), &graph, 8);
-        let naive = Naive::new(&graph, Matches::of(&none, &graph), 8);
+        let naive = Naive::new(&graph, Matches::new(&none, &graph), 8);
         naive.check_greedy(&snippet.triples, 0, Naive::objective);
         prop_assert!((snippet.gain - naive.objective(&snippet.triples)).abs() < 1e-9);
     }
@@ -192,7 +192,7 @@ proptest! {
             extractor = extractor.with_best_triple_first();
         }
         let snippet = extract(&extractor, &graph, 10);
-        let matches = Matches::of(&keywords, &graph);
+        let matches = Matches::new(&keywords, &graph);
         let naive = Naive::new(&graph, matches.clone(), 10);
         prop_assert_eq!(held(&matches, &snippet.triples), matches.present());
         prop_assert!((snippet.gain - naive.objective(&snippet.triples)).abs() < 1e-9);
@@ -209,12 +209,12 @@ proptest! {
     fn the_cover_has_the_fewest_triples(statements in random_statements()) {
         let graph = graph_of(&statements.concat());
         let keywords = matcher();
-        let matches = Matches::of(&keywords, &graph);
+        let matches = Matches::new(&keywords, &graph);
         let wanted = fewest(&matches, graph.triples());
         let snippet = extract(&KeywordCover::new(&keywords), &graph, wanted);
         prop_assert_eq!(held(&matches, &snippet.triples), matches.present());
         prop_assert_eq!(snippet.triples.len(), wanted);
-        let filled = extract(&KeywordCover::new(&keywords).filled(), &graph, 5);
+        let filled = extract(&KeywordCover::new(&keywords).with_filling(), &graph, 5);
         let some = graph.triples().iter().filter(|t| !matches.triple(**t).is_empty()).count();
         prop_assert_eq!(filled.triples.len(), some.min(5));
     }
@@ -224,7 +224,7 @@ proptest! {
     fn the_objective_is_at_most_the_optimum_and_at_least_its_part(statements in random_statements(), budget in 1usize..4) {
         let graph = graph_of(&statements[..statements.len().min(9)].concat());
         for keywords in [&matcher() as &dyn KeywordMatcher, &nothing()] {
-            let matches = Matches::of(keywords, &graph);
+            let matches = Matches::new(keywords, &graph);
             let naive = Naive::new(&graph, matches.clone(), budget);
             let snippet = extract(&OptimalSnippet::new(keywords), &graph, budget);
             let least = held(&matches, &snippet.triples).len();
@@ -243,8 +243,8 @@ proptest! {
         let words = ["n0", "n1", "n2", "n3", "n4", "n5", "p1", "p2", "p3", "C5", "7", "8"];
         let set = |label: &str, count: usize| words[..count].iter().position(|word| *word == label).map_or(0, |at| 1 << at);
         for (count, ratio) in [(8, 1.0), (words.len(), 1.0 - (-1.0_f64).exp())] {
-            let keywords = ByLabel(|label: &str| KeywordSet(set(label, count)));
-            let matches = Matches::of(&keywords, &graph);
+            let keywords = LabelMatcher(|label: &str| KeywordSet(set(label, count)));
+            let matches = Matches::new(&keywords, &graph);
             let most = sets_of(graph.triples(), budget).map(|set| held(&matches, &set).len()).max().unwrap_or(0);
             let cover = KeywordCover::new(&keywords).with_weights(vec![1.0; words.len()]);
             let shown = held(&matches, &extract(&cover, &graph, budget).triples).len();
@@ -270,32 +270,32 @@ proptest! {
 #[test]
 fn what_every_extractor_keeps_to() {
     let (keywords, none) = (matcher(), nothing());
-    check(&Ksd::new(&keywords), Claims::default());
-    check(&Ksd::new(&none), Claims::default());
-    check(&OptimalSnippet::new(&keywords), Claims::default());
-    check(&OptimalSnippet::new(&keywords).with_best_triple_first(), Claims::default());
-    let claims = Claims { may_be_empty: true, ..Claims::default() };
-    check(&KeywordCover::new(&keywords), claims);
-    check(&KeywordCover::new(&keywords).filled(), claims);
+    check(&Ksd::new(&keywords), Guarantees::default());
+    check(&Ksd::new(&none), Guarantees::default());
+    check(&OptimalSnippet::new(&keywords), Guarantees::default());
+    check(&OptimalSnippet::new(&keywords).with_best_triple_first(), Guarantees::default());
+    let guarantees = Guarantees { may_be_empty: true, ..Guarantees::default() };
+    check(&KeywordCover::new(&keywords), guarantees);
+    check(&KeywordCover::new(&keywords).with_filling(), guarantees);
 }
 
 /// [`matcher`], with no limit to how long it lives.
 struct Names;
 
 impl KeywordMatcher for Names {
-    fn held(&self, graph: &TripleGraph) -> Vec<KeywordSet> {
-        matcher().held(graph)
+    fn match_terms(&self, graph: &TripleGraph) -> Vec<KeywordSet> {
+        matcher().match_terms(graph)
     }
 }
 
 #[test]
 fn every_extractor_keeps_its_deadline() {
-    let prefix = Claims { anytime: true, ..Claims::default() };
+    let prefix = Guarantees { anytime: true, ..Guarantees::default() };
     check_deadline(|deadline| Box::new(Ksd::new(&Names).with_deadline(deadline)), prefix);
     check_deadline(|deadline| Box::new(OptimalSnippet::new(&Names).with_deadline(deadline)), prefix);
-    let claims = Claims { may_be_empty: true, ..prefix };
-    check_deadline(|deadline| Box::new(KeywordCover::new(&Names).with_deadline(deadline)), claims);
-    check_deadline(|deadline| Box::new(KeywordCover::new(&Names).filled().with_deadline(deadline)), claims);
+    let guarantees = Guarantees { may_be_empty: true, ..prefix };
+    check_deadline(|deadline| Box::new(KeywordCover::new(&Names).with_deadline(deadline)), guarantees);
+    check_deadline(|deadline| Box::new(KeywordCover::new(&Names).with_filling().with_deadline(deadline)), guarantees);
 }
 
 /// What a bound leaves is the beginning of what there would be without; it says so where something is missing.
@@ -320,14 +320,14 @@ proptest! {
         check_work(&graph, &|work| Box::new(OptimalSnippet::new(&keywords).with_work(work)));
         check_work(&graph, &|work| Box::new(OptimalSnippet::new(&keywords).with_best_triple_first().with_work(work)));
         check_work(&graph, &|work| Box::new(KeywordCover::new(&keywords).with_work(work)));
-        check_work(&graph, &|work| Box::new(KeywordCover::new(&keywords).filled().with_work(work)));
+        check_work(&graph, &|work| Box::new(KeywordCover::new(&keywords).with_filling().with_work(work)));
     }
 }
 
 #[test]
 fn ksd_by_hand() {
     let graph = graph_of("e:a a e:C ; e:p e:b . e:b e:q \"word\" .");
-    let keywords = ByLabel(|label: &str| KeywordSet(u64::from(label == "word")));
+    let keywords = LabelMatcher(|label: &str| KeywordSet(u64::from(label == "word")));
     let snippet = extract(&Ksd::new(&keywords), &graph, 1);
     // 2 for the word, 1/3 for e:q; e:b: ln 2/ln 3 for one of two triples out, 1 for the one link in.
     assert_eq!(graph.term(snippet.triples[0].object).text(), "word");
@@ -337,7 +337,7 @@ fn ksd_by_hand() {
 #[test]
 fn a_cover_is_near_itself_and_joined() {
     let words = |label: &str| KeywordSet(u64::from(label == "red") | u64::from(label == "blue") << 1);
-    let keywords = ByLabel(words);
+    let keywords = LabelMatcher(words);
     let turtle = "e:a e:p \"red\" . e:b e:p \"blue\" . e:m e:p \"red\" ; e:q \"blue\" . e:z e:r e:a .";
     let graph = graph_of(turtle);
     let snippet = extract(&KeywordCover::new(&keywords), &graph, 20);
@@ -351,8 +351,8 @@ fn a_cover_is_near_itself_and_joined() {
 #[test]
 fn a_label_of_its_own_counts_for_the_entity() {
     let graph = graph_of("e:a <http://www.w3.org/2000/01/rdf-schema#label> \"red\" . e:b e:p e:a .");
-    let keywords = ByLabel(|label: &str| KeywordSet(u64::from(label == "red") | u64::from(label == "a") << 1));
-    let matches = Matches::of(&keywords, &graph);
+    let keywords = LabelMatcher(|label: &str| KeywordSet(u64::from(label == "red") | u64::from(label == "a") << 1));
+    let matches = Matches::new(&keywords, &graph);
     assert_eq!(matches.term(graph.iri("http://e.org/a").expect("there")), KeywordSet(1));
     assert_eq!(matches.present(), KeywordSet(1), "its local name is no label then");
 }

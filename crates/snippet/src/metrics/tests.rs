@@ -1,6 +1,6 @@
 use super::*;
 use crate::conformance::{graph_of, random_statements};
-use crate::keyword::{ByLabel, KeywordSet};
+use crate::keyword::{KeywordSet, LabelMatcher};
 use crate::{IlluSnip, SnippetExtractor, TripleBudget};
 use proptest::prelude::*;
 
@@ -28,19 +28,19 @@ fn words(label: &str) -> KeywordSet {
 fn by_hand() {
     let graph = graph_of(CITIES);
     let (profile, patterns) = (Profile::new(&graph), Patterns::new(&graph));
-    // All triples but c's.
+    // All triples except those of c.
     let snippet = snippet(&graph, |subject, _| subject != "c");
-    let report = Report::of(&graph, &profile, &patterns, &snippet);
+    let report = Report::new(&graph, &profile, &patterns, &snippet);
     // Properties: rdf:type 2, near 1, name 2 of 6; classes: 2 of 2.
     near(report.skm_rep, harmonic(5.0 / 6.0, 1.0));
     // Out: a 3, b 2, at most 3. In: a 0, b 2, at most 2.
     near(report.ent_rep, harmonic(f64::midpoint(1.0, 3f64.ln() / 4f64.ln()), 0.5));
-    // a shows City, near, name: all. b lacks what c gives it. One of three entities.
+    // a shows City, near, name: all. b lacks its incoming link from c. One of three entities is complete.
     near(report.desc_rep, 1.0 / 3.0);
     assert_eq!(report.link_rep, 0.0, "b is not complete");
     assert_eq!((report.kw_rel, report.qry_rel), (None, None));
     let whole = Snippet { triples: graph.triples().to_vec(), ..snippet };
-    let report = Report::of(&graph, &profile, &patterns, &whole);
+    let report = Report::new(&graph, &profile, &patterns, &whole);
     assert_eq!((report.skm_rep, report.desc_rep, report.link_rep), (1.0, 1.0, 1.0));
     assert_eq!(report.to_string().split("  ").count(), 4);
 }
@@ -50,18 +50,18 @@ fn a_need_by_hand() {
     let graph = graph_of(CITIES);
     let (profile, patterns) = (Profile::new(&graph), Patterns::new(&graph));
     let reference = Reference::new(&graph, &profile, &patterns);
-    let keywords = ByLabel(words);
-    let matches = Matches::of(&keywords, &graph);
+    let keywords = LabelMatcher(words);
+    let matches = Matches::new(&keywords, &graph);
     let names = snippet(&graph, |_, object| object.contains(' '));
-    // "green bay red": all three are there, and both pairs in the one component of the dataset. The two names share
-    // their property, which is a node.
-    let need = Need::of(&graph, &matches, &[0, 1, 2]);
+    // "green bay red": the dataset contains all three, and both pairs in its only component. The two names share their
+    // property, which is a node.
+    let need = InformationNeed::new(&graph, &matches, &[0, 1, 2]);
     let report = reference.report(&names, Some(&need));
     assert_eq!((report.kw_rel, report.qry_rel), (Some(4.0 / 5.0), Some(1.0)));
     let green = snippet(&graph, |_, object| object == "green bay");
     assert_eq!(reference.report(&green, Some(&need)).qry_rel, Some(0.5));
     // One word, no pair.
-    let need = Need::of(&graph, &matches, &[0]);
+    let need = InformationNeed::new(&graph, &matches, &[0]);
     assert_eq!(reference.report(&green, Some(&need)).qry_rel, Some(2.0 / 5.0));
 }
 
@@ -69,7 +69,7 @@ fn a_need_by_hand() {
 fn a_dataset_without_types_or_links() {
     let graph = graph_of("e:a e:p 1 ; e:q 2 . e:b e:p 3 .");
     let snippet = snippet(&graph, |_, object| object == "1");
-    let report = Report::of(&graph, &Profile::new(&graph), &Patterns::new(&graph), &snippet);
+    let report = Report::new(&graph, &Profile::new(&graph), &Patterns::new(&graph), &snippet);
     near(report.skm_rep, 2.0 / 3.0);
     near(report.ent_rep, 1.0);
     assert_eq!((report.desc_rep, report.link_rep), (0.0, 0.0));
@@ -81,9 +81,9 @@ proptest! {
         let graph = graph_of(&statements.concat());
         let (profile, patterns) = (Profile::new(&graph), Patterns::new(&graph));
         let reference = Reference::new(&graph, &profile, &patterns);
-        let keywords = ByLabel(|label: &str| KeywordSet(u64::from(label == "n1") | u64::from(label == "n2") << 1));
-        let matches = Matches::of(&keywords, &graph);
-        let need = Need::of(&graph, &matches, &[0, 1]);
+        let keywords = LabelMatcher(|label: &str| KeywordSet(u64::from(label == "n1") | u64::from(label == "n2") << 1));
+        let matches = Matches::new(&keywords, &graph);
+        let need = InformationNeed::new(&graph, &matches, &[0, 1]);
         let snippet = IlluSnip::default().extract(&graph, &profile, TripleBudget(budget));
         for value in reference.report(&snippet, Some(&need)).values().into_iter().flatten() {
             prop_assert!((0.0..=1.0).contains(&value), "{}", value);
@@ -92,7 +92,7 @@ proptest! {
         let report = reference.report(&whole, Some(&need));
         near(report.skm_rep, 1.0);
         prop_assert!(report.kw_rel.is_none_or(|value| value == 1.0) && report.qry_rel.is_none_or(|value| value == 1.0));
-        // An entity whose only triples have literals for types has an empty pattern, shown by nothing.
+        // An entity whose only triples have literals as types has an empty pattern, which no triple shows.
         let whole = if patterns.total_links() > 0 { 1.0 } else { 0.0 };
         prop_assert_eq!(report.link_rep, whole);
     }

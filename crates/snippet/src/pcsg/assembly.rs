@@ -1,6 +1,6 @@
 //! From entities to triples: few that show all of them in full, and their order.
 
-use super::{Goals, Part, Scene};
+use super::{EntityGraph, Goals, Part};
 use crate::keyword::Meter;
 use lodeseek_profile::Element;
 use lodeseek_rdf::TermId;
@@ -12,8 +12,8 @@ use std::collections::BinaryHeap;
 ///
 /// With `l` links between its entities: O(l log l), and taking out again what is not needed O(l) for each triple that
 /// only the connection could hold.
-pub(super) fn assemble(scene: &Scene<'_>, goals: &Goals, part: &Part, meter: &mut Meter<'_>) -> Vec<u32> {
-    let mut assembly = Assembly::new(scene, goals, part);
+pub(super) fn assemble(entity_graph: &EntityGraph<'_>, goals: &Goals, part: &Part, meter: &mut Meter<'_>) -> Vec<u32> {
+    let mut assembly = Assembly::new(entity_graph, goals, part);
     assembly.take_what_serves_most();
     assembly.complete();
     assembly.take_out(meter);
@@ -21,7 +21,7 @@ pub(super) fn assemble(scene: &Scene<'_>, goals: &Goals, part: &Part, meter: &mu
 }
 
 struct Assembly<'s, 'g> {
-    scene: &'s Scene<'g>,
+    entity_graph: &'s EntityGraph<'g>,
     goals: &'s Goals,
     part: &'s Part,
     inside: FxHashSet<u32>,
@@ -34,10 +34,10 @@ struct Assembly<'s, 'g> {
 }
 
 impl<'s, 'g> Assembly<'s, 'g> {
-    fn new(scene: &'s Scene<'g>, goals: &'s Goals, part: &'s Part) -> Self {
+    fn new(entity_graph: &'s EntityGraph<'g>, goals: &'s Goals, part: &'s Part) -> Self {
         let inside = part.entities.iter().copied().collect();
         Self {
-            scene,
+            entity_graph,
             goals,
             part,
             inside,
@@ -61,29 +61,29 @@ impl<'s, 'g> Assembly<'s, 'g> {
     /// The link patterns and keywords that a triple serves and this part is to cover.
     fn goals_of(&self, place: u32) -> impl Iterator<Item = u32> + use<'s, 'g> {
         let wanted = &self.part.goals;
-        self.goals.of_triple(self.scene, place).filter(move |goal| wanted.contains(goal))
+        self.goals.of_triple(self.entity_graph, place).filter(move |goal| wanted.contains(goal))
     }
 
     /// What a triple would add that is not there yet. It only shrinks.
     fn value(&mut self, place: u32) -> usize {
-        let scene = self.scene;
-        let new = scene.contributions(scene.triple(place)).filter(|(entity, element)| {
-            self.inside.contains(&scene.number(*entity)) && !self.shown.contains_key(&(*entity, *element))
+        let entity_graph = self.entity_graph;
+        let new = entity_graph.contributions(entity_graph.triple(place)).filter(|(entity, element)| {
+            self.inside.contains(&entity_graph.number(*entity)) && !self.shown.contains_key(&(*entity, *element))
         });
         let served = self.goals_of(place).filter(|goal| !self.served.contains_key(goal));
-        let (a, b) = scene.ends(place);
+        let (a, b) = entity_graph.ends(place);
         let value = new.count() + served.count();
         value + usize::from(self.part.connected && self.piece(a) != self.piece(b))
     }
 
     fn choose(&mut self, place: u32) {
-        for shown in self.scene.contributions(self.scene.triple(place)) {
+        for shown in self.entity_graph.contributions(self.entity_graph.triple(place)) {
             *self.shown.entry(shown).or_default() += 1;
         }
         for goal in self.goals_of(place) {
             *self.served.entry(goal).or_default() += 1;
         }
-        let (a, b) = self.scene.ends(place);
+        let (a, b) = self.entity_graph.ends(place);
         let (a, b) = (self.piece(a), self.piece(b));
         if a != b {
             self.leads.insert(a, b);
@@ -96,10 +96,10 @@ impl<'s, 'g> Assembly<'s, 'g> {
         let mut candidates = Vec::new();
         for &entity in &self.part.entities {
             let inner = |place: &u32| {
-                let (_, object) = self.scene.ends(*place);
+                let (_, object) = self.entity_graph.ends(*place);
                 self.inside.contains(&object)
             };
-            candidates.extend(self.scene.outgoing(entity).filter(inner));
+            candidates.extend(self.entity_graph.outgoing(entity).filter(inner));
         }
         let mut heap: BinaryHeap<(usize, Reverse<u32>)> =
             candidates.into_iter().map(|place| (self.value(place), Reverse(place))).collect();
@@ -117,16 +117,16 @@ impl<'s, 'g> Assembly<'s, 'g> {
     /// elements.
     fn complete(&mut self) {
         for &number in &self.part.entities {
-            let entity = self.scene.entity(number);
-            for &element in self.scene.elements(number) {
+            let entity = self.entity_graph.entity(number);
+            for &element in self.entity_graph.elements(number) {
                 if !self.shown.contains_key(&(entity, element))
                     && let Some(place) = self.example(number, element)
                 {
                     self.choose(place);
                 }
             }
-            if self.scene.elements(number).is_empty()
-                && let Some(place) = self.scene.outgoing(number).next()
+            if self.entity_graph.elements(number).is_empty()
+                && let Some(place) = self.entity_graph.outgoing(number).next()
             {
                 self.choose(place);
             }
@@ -134,14 +134,14 @@ impl<'s, 'g> Assembly<'s, 'g> {
     }
 
     fn example(&self, number: u32, element: Element) -> Option<u32> {
-        let entity = self.scene.entity(number);
+        let entity = self.entity_graph.entity(number);
         let shows = |&place: &u32| {
-            let mut shown = self.scene.contributions(self.scene.triple(place));
+            let mut shown = self.entity_graph.contributions(self.entity_graph.triple(place));
             shown.any(|shown| shown == (entity, element))
         };
         match element {
-            Element::Incoming(_) => self.scene.incoming(number).iter().copied().find(shows),
-            _ => self.scene.outgoing(number).find(shows),
+            Element::Incoming(_) => self.entity_graph.incoming(number).iter().copied().find(shows),
+            _ => self.entity_graph.outgoing(number).find(shows),
         }
     }
 
@@ -163,20 +163,21 @@ impl<'s, 'g> Assembly<'s, 'g> {
     }
 
     fn is_needed(&self, place: u32) -> bool {
-        let scene = self.scene;
-        let mut shown = scene.contributions(scene.triple(place)).peekable();
+        let entity_graph = self.entity_graph;
+        let mut shown = entity_graph.contributions(entity_graph.triple(place)).peekable();
         if shown.peek().is_none() {
             return true; // all that there is of an entity without elements
         }
         let only = |entity: TermId, element| {
-            self.inside.contains(&scene.number(entity)) && self.shown.get(&(entity, element)).is_none_or(|&n| n < 2)
+            self.inside.contains(&entity_graph.number(entity))
+                && self.shown.get(&(entity, element)).is_none_or(|&n| n < 2)
         };
         shown.any(|(entity, element)| only(entity, element))
             || self.goals_of(place).any(|goal| self.served.get(&goal).is_none_or(|&n| n < 2))
     }
 
     fn drop(&mut self, place: u32) {
-        for shown in self.scene.contributions(self.scene.triple(place)) {
+        for shown in self.entity_graph.contributions(self.entity_graph.triple(place)) {
             self.shown.entry(shown).and_modify(|count| *count -= 1);
         }
         for goal in self.goals_of(place) {
@@ -186,10 +187,10 @@ impl<'s, 'g> Assembly<'s, 'g> {
 
     /// Whether these triples join all entities.
     fn connects(&self, places: &[u32]) -> bool {
-        let mut pieces = Assembly::new(self.scene, self.goals, self.part);
+        let mut pieces = Assembly::new(self.entity_graph, self.goals, self.part);
         let mut left = self.part.entities.len();
         for &place in places {
-            let (a, b) = self.scene.ends(place);
+            let (a, b) = self.entity_graph.ends(place);
             if self.inside.contains(&a) && self.inside.contains(&b) {
                 let (a, b) = (pieces.piece(a), pieces.piece(b));
                 if a != b {
@@ -204,15 +205,16 @@ impl<'s, 'g> Assembly<'s, 'g> {
     /// Entity after entity along the chosen links, always on to the most frequent pattern; classes first.
     fn ordered(mut self) -> Vec<u32> {
         let mut at: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-        self.chosen.sort_by_key(|&place| (Some(self.scene.triple(place).predicate) != self.scene.kind, place));
+        self.chosen
+            .sort_by_key(|&place| (Some(self.entity_graph.triple(place).predicate) != self.entity_graph.kind, place));
         for &place in &self.chosen {
-            let (a, b) = self.scene.ends(place);
+            let (a, b) = self.entity_graph.ends(place);
             at.entry(a).or_default().push(place);
             if b != a {
                 at.entry(b).or_default().push(place);
             }
         }
-        let rank = |entity: u32| Reverse((self.scene.pattern(entity), entity));
+        let rank = |entity: u32| Reverse((self.entity_graph.pattern(entity), entity));
         let mut starts: Vec<_> = self.part.entities.iter().map(|&entity| rank(entity)).collect();
         starts.sort_unstable();
         let (mut out, mut emitted, mut visited) = (Vec::new(), FxHashSet::default(), FxHashSet::default());
@@ -226,7 +228,7 @@ impl<'s, 'g> Assembly<'s, 'g> {
                     if emitted.insert(place) {
                         out.push(place);
                     }
-                    let (a, b) = self.scene.ends(place);
+                    let (a, b) = self.entity_graph.ends(place);
                     open.extend([a, b].into_iter().filter(|end| self.inside.contains(end)).map(rank));
                 }
             }

@@ -5,7 +5,7 @@
 //! stands for a pattern. Here it is the one of which the triples chosen before show most; among equals that with the
 //! shortest name, IRIs before blank nodes; then the first.
 
-use super::{Scene, described_share};
+use super::{EntityGraph, described_share};
 use crate::{Deadline, Snippet, SnippetExtractor, TripleBudget};
 use lodeseek_profile::{Element, EntityPattern, PatternId, Patterns, Profile};
 use lodeseek_rdf::{TermId, Triple, TripleGraph};
@@ -43,27 +43,31 @@ impl SnippetExtractor for PatternRepresentatives<'_> {
 
     fn extract(&self, graph: &TripleGraph, _profile: &Profile, budget: TripleBudget) -> Snippet {
         let patterns = Patterns::without_links(graph);
-        let scene = Scene::of(graph, &patterns);
-        let mut gallery =
-            Gallery { scene: &scene, shown: FxHashMap::default(), touched: FxHashMap::default(), triples: Vec::new() };
+        let entity_graph = EntityGraph::new(graph, &patterns);
+        let mut builder = SnippetBuilder {
+            entity_graph: &entity_graph,
+            shown: FxHashMap::default(),
+            touched: FxHashMap::default(),
+            triples: Vec::new(),
+        };
         let mut interrupted = false;
         for pattern in patterns.patterns() {
             // The first pattern is always shown: nothing at all would not be a snippet.
-            let late = !gallery.triples.is_empty() && self.options.deadline.has_passed();
-            if late || gallery.triples.len() >= budget.0 {
+            let late = !builder.triples.is_empty() && self.options.deadline.has_passed();
+            if late || builder.triples.len() >= budget.0 {
                 interrupted = true;
                 break;
             }
-            gallery.show(&pattern);
+            builder.show(&pattern);
         }
-        interrupted |= gallery.triples.len() > budget.0;
-        gallery.triples.truncate(budget.0);
-        Snippet { gain: described_share(&scene, &gallery.triples), triples: gallery.triples, interrupted }
+        interrupted |= builder.triples.len() > budget.0;
+        builder.triples.truncate(budget.0);
+        Snippet { gain: described_share(&entity_graph, &builder.triples), triples: builder.triples, interrupted }
     }
 }
 
-struct Gallery<'s, 'g> {
-    scene: &'s Scene<'g>,
+struct SnippetBuilder<'s, 'g> {
+    entity_graph: &'s EntityGraph<'g>,
     /// Of each entity in the triples so far: the elements they show.
     shown: FxHashMap<TermId, FxHashSet<Element>>,
     /// Those entities by pattern.
@@ -71,10 +75,10 @@ struct Gallery<'s, 'g> {
     triples: Vec<Triple>,
 }
 
-impl Gallery<'_, '_> {
+impl SnippetBuilder<'_, '_> {
     fn show(&mut self, pattern: &EntityPattern<'_>) {
         let Some(entity) = self.representative(pattern) else { return };
-        let number = self.scene.number(entity);
+        let number = self.entity_graph.number(entity);
         for &element in pattern.elements {
             if !self.shown.get(&entity).is_some_and(|shown| shown.contains(&element))
                 && let Some(triple) = self.example(number, element)
@@ -84,12 +88,12 @@ impl Gallery<'_, '_> {
         }
         if pattern.elements.is_empty() {
             // An entity whose only types are literals: any of its triples stands for it.
-            self.triples.extend(self.scene.outgoing(number).next().map(|place| self.scene.triple(place)));
+            self.triples.extend(self.entity_graph.outgoing(number).next().map(|place| self.entity_graph.triple(place)));
         }
     }
 
     fn representative(&self, pattern: &EntityPattern<'_>) -> Option<TermId> {
-        let graph = self.scene.graph;
+        let graph = self.entity_graph.graph;
         let name = |entity: TermId| (!graph.is_iri(entity), graph.term(entity).text().len(), entity);
         match self.touched.get(&pattern.id) {
             Some(touched) => {
@@ -102,24 +106,27 @@ impl Gallery<'_, '_> {
 
     /// The triple with the shortest other end; of two such the first.
     fn example(&self, number: u32, element: Element) -> Option<Triple> {
-        let (scene, entity) = (self.scene, self.scene.entity(number));
-        let length = |term: TermId| scene.graph.term(term).text().len();
+        let (entity_graph, entity) = (self.entity_graph, self.entity_graph.entity(number));
+        let length = |term: TermId| entity_graph.graph.term(term).text().len();
         let triples = |places: &mut dyn Iterator<Item = u32>| -> Vec<Triple> {
-            let triples = places.map(|place| scene.triple(place));
-            triples.filter(|&t| scene.contributions(t).any(|shown| shown == (entity, element))).take(EXAMPLES).collect()
+            let triples = places.map(|place| entity_graph.triple(place));
+            triples
+                .filter(|&t| entity_graph.contributions(t).any(|shown| shown == (entity, element)))
+                .take(EXAMPLES)
+                .collect()
         };
         if let Element::Incoming(_) = element {
-            let found = triples(&mut scene.incoming(number).iter().copied());
+            let found = triples(&mut entity_graph.incoming(number).iter().copied());
             return found.into_iter().min_by_key(|triple| length(triple.subject));
         }
-        triples(&mut scene.outgoing(number)).into_iter().min_by_key(|triple| length(triple.object))
+        triples(&mut entity_graph.outgoing(number)).into_iter().min_by_key(|triple| length(triple.object))
     }
 
     fn add(&mut self, triple: Triple) {
-        for (entity, element) in self.scene.contributions(triple) {
+        for (entity, element) in self.entity_graph.contributions(triple) {
             let shown = self.shown.entry(entity).or_default();
             if shown.is_empty()
-                && let Some(pattern) = self.scene.patterns.pattern_of(entity)
+                && let Some(pattern) = self.entity_graph.patterns.pattern_of(entity)
             {
                 self.touched.entry(pattern).or_default().push(entity);
             }

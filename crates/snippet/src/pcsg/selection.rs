@@ -1,6 +1,6 @@
 //! Which entities of a component are shown in full.
 
-use super::{Goals, Scene};
+use super::{EntityGraph, Goals};
 use crate::graph::Member;
 use crate::keyword::Meter;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 
 #[derive(Clone, Copy)]
 pub(super) struct Selection<'s, 'g> {
-    pub scene: &'s Scene<'g>,
+    pub entity_graph: &'s EntityGraph<'g>,
     pub goals: &'s Goals,
 }
 
@@ -17,9 +17,9 @@ impl Selection<'_, '_> {
     pub(super) fn offers(&self, entities: &[u32]) -> Vec<u32> {
         let mut offers = Vec::new();
         for &entity in entities {
-            offers.push(self.scene.pattern(entity).0);
-            for place in self.scene.outgoing(entity) {
-                offers.extend(self.goals.of_triple(self.scene, place));
+            offers.push(self.entity_graph.pattern(entity).0);
+            for place in self.entity_graph.outgoing(entity) {
+                offers.extend(self.goals.of_triple(self.entity_graph, place));
             }
         }
         offers.sort_unstable();
@@ -32,19 +32,20 @@ impl Selection<'_, '_> {
     pub(super) fn groups(&self, entities: &[u32], goals: &FxHashSet<u32>) -> Vec<Vec<Member>> {
         let mut groups: FxHashMap<u32, Vec<Member>> = FxHashMap::default();
         for &entity in entities {
-            for place in self.scene.outgoing(entity) {
-                for goal in self.goals.of_triple(self.scene, place).filter(|goal| goals.contains(goal)) {
-                    groups.entry(goal).or_default().push(self.scene.ends(place));
+            for place in self.entity_graph.outgoing(entity) {
+                for goal in self.goals.of_triple(self.entity_graph, place).filter(|goal| goals.contains(goal)) {
+                    groups.entry(goal).or_default().push(self.entity_graph.ends(place));
                 }
             }
         }
         let mut implied: FxHashSet<u32> = FxHashSet::default();
         for (_, members) in groups.iter().filter(|(goal, _)| **goal < self.goals.first_keyword) {
-            implied
-                .extend(members.iter().take(1).flat_map(|&(a, b)| [a, b]).map(|entity| self.scene.pattern(entity).0));
+            implied.extend(
+                members.iter().take(1).flat_map(|&(a, b)| [a, b]).map(|entity| self.entity_graph.pattern(entity).0),
+            );
         }
         for &entity in entities {
-            let pattern = self.scene.pattern(entity).0;
+            let pattern = self.entity_graph.pattern(entity).0;
             if goals.contains(&pattern) && !implied.contains(&pattern) {
                 groups.entry(pattern).or_default().push((entity, entity));
             }
@@ -63,7 +64,7 @@ impl Selection<'_, '_> {
         weights: &[u32],
         meter: &mut Meter<'_>,
     ) {
-        let mut rest = Rest::of(self, entities, goals);
+        let mut rest = Remaining::new(self, entities, goals);
         let mut order: Vec<u32> = entities.clone();
         order.sort_by_key(|&entity| (Reverse(weights[entity as usize]), entity));
         for entity in order {
@@ -82,19 +83,19 @@ impl Selection<'_, '_> {
 }
 
 /// The entities that remain, the links between them, and how often each goal is served.
-struct Rest {
+struct Remaining {
     neighbours: FxHashMap<u32, Vec<u32>>,
     served: FxHashMap<u32, u32>,
     links: u64,
 }
 
-impl Rest {
-    fn of(selection: &Selection<'_, '_>, entities: &[u32], goals: &FxHashSet<u32>) -> Self {
+impl Remaining {
+    fn new(selection: &Selection<'_, '_>, entities: &[u32], goals: &FxHashSet<u32>) -> Self {
         let neighbours = entities.iter().map(|&entity| (entity, Vec::new())).collect();
         let mut rest = Self { neighbours, served: FxHashMap::default(), links: 0 };
         for &entity in entities {
-            for place in selection.scene.outgoing(entity) {
-                let (_, other) = selection.scene.ends(place);
+            for place in selection.entity_graph.outgoing(entity) {
+                let (_, other) = selection.entity_graph.ends(place);
                 if other != entity && rest.neighbours.contains_key(&other) {
                     rest.neighbours.entry(entity).or_default().push(other);
                     rest.neighbours.entry(other).or_default().push(entity);
@@ -119,17 +120,18 @@ impl Rest {
         direction: Direction,
         mut change: impl FnMut(&mut u32),
     ) {
-        let scene = selection.scene;
-        let pattern = scene.pattern(entity).0;
+        let entity_graph = selection.entity_graph;
+        let pattern = entity_graph.pattern(entity).0;
         if goals.contains(&pattern) {
             change(self.served.entry(pattern).or_default());
         }
-        let incoming = scene.incoming(entity).iter().copied().filter(|&place| scene.ends(place).0 != entity);
+        let incoming =
+            entity_graph.incoming(entity).iter().copied().filter(|&place| entity_graph.ends(place).0 != entity);
         let incoming = incoming.filter(|_| direction == Direction::Both);
-        for place in scene.outgoing(entity).chain(incoming) {
-            let (a, b) = scene.ends(place);
+        for place in entity_graph.outgoing(entity).chain(incoming) {
+            let (a, b) = entity_graph.ends(place);
             if self.neighbours.contains_key(&a) && self.neighbours.contains_key(&b) {
-                for goal in selection.goals.of_triple(scene, place).filter(|goal| goals.contains(goal)) {
+                for goal in selection.goals.of_triple(entity_graph, place).filter(|goal| goals.contains(goal)) {
                     change(self.served.entry(goal).or_default());
                 }
             }

@@ -1,7 +1,7 @@
 //! Coverage by definition, the published outputs, and the suite of all extractors.
 
 use super::*;
-use crate::conformance::{self, Claims};
+use crate::conformance::{self, Guarantees};
 use crate::keyword::KeywordSet;
 use lodeseek_rdf::{TermRef, TripleGraphBuilder};
 use proptest::prelude::*;
@@ -17,8 +17,9 @@ struct Covered {
 }
 
 fn covered(graph: &TripleGraph, patterns: &Patterns, triples: &[Triple]) -> Covered {
-    let scene = Scene::of(graph, patterns);
-    let shown: BTreeSet<(TermId, Element)> = triples.iter().flat_map(|&triple| scene.contributions(triple)).collect();
+    let entity_graph = EntityGraph::new(graph, patterns);
+    let shown: BTreeSet<(TermId, Element)> =
+        triples.iter().flat_map(|&triple| entity_graph.contributions(triple)).collect();
     let subjects: BTreeSet<TermId> = triples.iter().map(|triple| triple.subject).collect();
     let complete = |entity: TermId| {
         let pattern = patterns.pattern(patterns.pattern_of(entity)?);
@@ -61,7 +62,7 @@ impl Letters {
 }
 
 impl KeywordMatcher for Letters {
-    fn held(&self, graph: &TripleGraph) -> Vec<KeywordSet> {
+    fn match_terms(&self, graph: &TripleGraph) -> Vec<KeywordSet> {
         let held = |term: u32| (0..self.0.len()).filter(move |&keyword| self.matches(keyword, graph, TermId(term)));
         let set = |term| KeywordSet(held(term).fold(0, |set, keyword| set | 1 << keyword));
         (0..graph.term_count() as u32).map(set).collect()
@@ -70,14 +71,14 @@ impl KeywordMatcher for Letters {
 
 #[test]
 fn every_extractor_conforms() {
-    conformance::check(&Pcsg::default(), Claims::default());
-    conformance::check(&Pcsg::tau(), Claims::default());
-    conformance::check(&PatternRepresentatives::default(), Claims::default());
+    conformance::check(&Pcsg::default(), Guarantees::default());
+    conformance::check(&Pcsg::tau(), Guarantees::default());
+    conformance::check(&PatternRepresentatives::default(), Guarantees::default());
     conformance::check(
         &Pcsg::new(PcsgOptions { keywords: Some(&Letters("pn8")), ..Default::default() }),
-        Claims::default(),
+        Guarantees::default(),
     );
-    conformance::check(&Pcsg::new(PcsgOptions { work: 0, ..PcsgOptions::default() }), Claims::default());
+    conformance::check(&Pcsg::new(PcsgOptions { work: 0, ..PcsgOptions::default() }), Guarantees::default());
 }
 
 #[test]
@@ -88,8 +89,8 @@ fn every_extractor_keeps_its_deadline() {
     fn patterns(deadline: Deadline<'_>) -> Box<dyn SnippetExtractor + '_> {
         Box::new(PatternRepresentatives::new(RepresentativeOptions { deadline }))
     }
-    conformance::check_deadline(pcsg, Claims::default());
-    conformance::check_deadline(patterns, Claims { anytime: true, ..Claims::default() });
+    conformance::check_deadline(pcsg, Guarantees::default());
+    conformance::check_deadline(patterns, Guarantees { anytime: true, ..Guarantees::default() });
 }
 
 proptest! {
@@ -145,7 +146,7 @@ proptest! {
         let graph = conformance::graph_of(&statements.concat());
         let found = extract(&Pcsg::default(), &graph);
         let patterns = Patterns::new(&graph);
-        let links = graph.triples().iter().filter(|t| Scene::of(&graph, &patterns).is_link(**t));
+        let links = graph.triples().iter().filter(|t| EntityGraph::new(&graph, &patterns).is_link(**t));
         let ends: BTreeSet<TermId> = links.flat_map(|t| [t.subject, t.object]).collect();
         let inner: Vec<Triple> = found.triples.iter().copied().filter(|t| ends.contains(&t.subject)).collect();
         prop_assume!(ends.len() == patterns.entities().len());
@@ -182,7 +183,8 @@ fn no_more_triples_than_the_published_implementation() {
         let theirs: Vec<Triple> = peer.triples().iter().map(triple).collect();
         let patterns = Patterns::new(&graph);
         let published = covered(&graph, &patterns, &theirs);
-        let ours = extract(&Pcsg::new(PcsgOptions { lone: LoneEntities::LeaveOut, ..PcsgOptions::default() }), &graph);
+        let ours =
+            extract(&Pcsg::new(PcsgOptions { isolated: IsolatedEntities::LeaveOut, ..PcsgOptions::default() }), &graph);
         let found = covered(&graph, &patterns, &ours.triples);
         note(&format!("{name}: {} triples, published {}", ours.triples.len(), theirs.len()));
         assert!(found.entities.is_superset(&published.entities) && found.links.is_superset(&published.links), "{name}");

@@ -1,5 +1,5 @@
 use super::*;
-use crate::conformance::{Claims, check_snippet, graph_of, random_statements};
+use crate::conformance::{Guarantees, check_snippet, graph_of, random_statements};
 use crate::{IlluSnip, SnippetExtractor, TripleBudget};
 use lodeseek_rdf::dump::DumpReader;
 use proptest::prelude::*;
@@ -12,10 +12,10 @@ fn sample(turtle: &str, budget: usize) -> SampledGraph {
     let read = |sink: &mut dyn TripleSink| {
         DumpReader::default().read(dump.as_bytes(), "t.ttl", "http://e.org/", sink);
     };
-    let mut survey = Survey::new(budget);
+    let mut survey = CountingPass::new(budget);
     read(&mut survey);
     let mut sampling = survey.finish();
-    if sampling.wants_reading() {
+    if sampling.needs_second_pass() {
         read(&mut sampling);
     }
     sampling.finish()
@@ -25,7 +25,7 @@ fn lines(graph: &TripleGraph) -> BTreeSet<String> {
     graph.triples().iter().map(|&triple| graph.to_triple(triple).to_string()).collect()
 }
 
-/// Counts by name.
+/// Returns the counts by name.
 fn named(graph: &TripleGraph, counts: &[(TermId, u64)]) -> BTreeMap<String, u64> {
     counts.iter().map(|&(id, count)| (name(graph.term(id)), count)).collect()
 }
@@ -62,12 +62,12 @@ proptest! {
         }
         prop_assert_eq!(lines(&sample(&turtle, budget).graph), lines(&found.graph));
         let snippet = IlluSnip::default().extract(&found.graph, &found.profile, TripleBudget(5));
-        check_snippet(&found.graph, &snippet, 5, Claims { connected: true, ..Claims::default() });
+        check_snippet(&found.graph, &snippet, 5, Guarantees { connected: true, ..Guarantees::default() });
     }
 
     #[test]
     fn counts_of_the_frequent_miss_no_more_than_they_say(keys in proptest::collection::vec(0u8..12, 0..200), capacity in 1usize..8) {
-        let mut frequent = Frequent::new(capacity);
+        let mut frequent = FrequentItems::new(capacity);
         keys.iter().for_each(|&key| frequent.add(key, |_| ()));
         prop_assert!(frequent.len() <= capacity && frequent.error() <= keys.len() as u64 / (capacity as u64 + 1));
         for key in 0..12 {
@@ -77,7 +77,7 @@ proptest! {
     }
 }
 
-/// A hub of which every entity is a part: it is central, and shows all that is said of it.
+/// A hub of which every entity is a part: it is central, and shows all its statements.
 #[test]
 fn a_hub_is_described_in_full() {
     let parts: String = (0..500).map(|n| format!("e:n{n} e:part e:hub ; e:p{} {n} .\n", n % 7)).collect();
@@ -90,7 +90,7 @@ fn a_hub_is_described_in_full() {
     assert!(found.graph.triples().iter().any(|triple| triple.object == hub));
 }
 
-/// Two readings make up different labels for the same blank nodes.
+/// Two passes generate different labels for the same blank nodes.
 #[test]
 fn blank_nodes_are_the_same_in_both_readings() {
     let turtle: String = (0..100).map(|n| format!("[] e:p [ e:q {n} ] .\n")).collect();
@@ -99,11 +99,11 @@ fn blank_nodes_are_the_same_in_both_readings() {
     assert!(lines(&first.graph).is_subset(&lines(&graph_of(&turtle))));
 }
 
-/// Sorted by predicate, as many dumps are, no stratum is touched again once the next has begun.
+/// Sorted by predicate, as many dumps are: no stratum receives triples after the next one has begun.
 #[test]
 fn strata_stay_within_the_budget_when_properties_come_one_after_the_other() {
     let budget = 2000;
-    let mut survey = Survey::new(budget);
+    let mut survey = CountingPass::new(budget);
     let mut most = 0;
     for property in 0..120 {
         for n in 0..(budget / 4) {
@@ -117,6 +117,6 @@ fn strata_stay_within_the_budget_when_properties_come_one_after_the_other() {
     assert!(survey.strata.values().all(|stratum| stratum.len() >= budget / 4 / 120), "and no stratum is cut short");
 }
 
-fn held(survey: &Survey) -> usize {
+fn held(survey: &CountingPass) -> usize {
     survey.strata.values().map(BTreeMap::len).sum()
 }

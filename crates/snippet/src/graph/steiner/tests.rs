@@ -1,4 +1,4 @@
-//! Trees and covers against brute force over all subsets.
+//! Comparison of trees and covers with brute force over all subsets.
 
 use super::*;
 use proptest::prelude::*;
@@ -29,13 +29,13 @@ fn touches(set: u32, group: &[Member]) -> bool {
     group.iter().any(|&(a, b)| set >> a & 1 == 1 && set >> b & 1 == 1)
 }
 
-/// The fewest nodes of a connected set that touches all groups.
+/// Returns the size of the smallest connected node set that touches all groups.
 fn fewest(links: &[(u32, u32)], groups: &[Vec<Member>]) -> u32 {
     let good = |set: &u32| connected(links, *set) && groups.iter().all(|group| touches(*set, group));
     (1u32..1 << NODES).filter(good).map(u32::count_ones).min().expect("all nodes do")
 }
 
-/// A connected graph: a random tree and further links.
+/// Generates a connected graph: a random tree and further links.
 fn links() -> impl Strategy<Value = Vec<(u32, u32)>> {
     let tree = proptest::collection::vec(any::<u32>(), NODES as usize - 1);
     let more = proptest::collection::vec((0..NODES, 0..NODES), 0..8);
@@ -48,7 +48,7 @@ fn links() -> impl Strategy<Value = Vec<(u32, u32)>> {
 fn grow(links: &[(u32, u32)], groups: &[Vec<Member>]) -> Tree {
     let graph = LinkGraph::new(NODES as usize, links.iter().copied());
     let nodes: Vec<u32> = (0..NODES).collect();
-    let labels = HubLabels::of(&graph, &nodes, |_| true).expect("no bound");
+    let labels = HubLabels::new(&graph, &nodes, |_| true).expect("no bound");
     GroupSteiner { labels: &labels, weights: &[1; NODES as usize] }.tree(groups, |_| true).expect("no bound")
 }
 

@@ -8,27 +8,27 @@ use super::{AnalysisKind, IndexError};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]
-struct Recorded {
+struct CommitMetadata {
     analysis: AnalysisKind,
 }
 
 /// The payload of a commit.
 pub(super) fn payload(analysis: AnalysisKind) -> String {
-    serde_json::to_string(&Recorded { analysis }).unwrap_or_default()
+    serde_json::to_string(&CommitMetadata { analysis }).unwrap_or_default()
 }
 
 /// The analysis recorded with the last commit; the default where none is, as in an index just made.
 pub(super) fn analysis_of(index: &tantivy::Index) -> Result<AnalysisKind, IndexError> {
     let Some(payload) = index.load_metas()?.payload else { return Ok(AnalysisKind::default()) };
-    let recorded = serde_json::from_str::<Recorded>(&payload).map_err(|_| IndexError::OtherAnalysis(payload))?;
-    Ok(recorded.analysis)
+    let metadata = serde_json::from_str::<CommitMetadata>(&payload).map_err(|_| IndexError::OtherAnalysis(payload))?;
+    Ok(metadata.analysis)
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::{AnalyzedQuery, Index, IndexDocument, IndexWriter};
     use super::*;
-    use crate::Wanted;
+    use crate::StatisticsLevel;
     use crate::document::{Field, FieldedDocument};
     use lodeseek_catalog::{DatasetId, Metadata, Text};
     use lodeseek_rdf::TripleGraphBuilder;
@@ -41,7 +41,7 @@ mod tests {
         }
         let id = DatasetId::new("1").expect("an id");
         let metadata = Metadata { titles: vec![Text::plain("A list of every city")], ..Metadata::new(id.clone()) };
-        let document = FieldedDocument::of(&metadata, &TripleGraphBuilder::new().finish());
+        let document = FieldedDocument::new(&metadata, &TripleGraphBuilder::new().finish());
         let version = writer.version("content", "metadata");
         let analysis = super::super::Analysis::new(writer.analysis());
         writer.put(IndexDocument::new(id, version.clone(), &document, &analysis, Vec::new(), Vec::new())).expect("put");
@@ -53,7 +53,7 @@ mod tests {
     fn finds(folder: &Path, query: &str) -> bool {
         let snapshot = Index::open(folder).and_then(|index| index.snapshot()).expect("opened");
         let query = AnalyzedQuery::new(query, snapshot.analysis());
-        let statistics = snapshot.statistics(&query, &[Field::Title], Wanted::Documents).expect("counted");
+        let statistics = snapshot.collection_statistics(&query, &[Field::Title], StatisticsLevel::Documents).expect("counted");
         statistics.terms.iter().any(|term| term[Field::Title.index()].documents > 0)
     }
 
