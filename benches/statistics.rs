@@ -6,7 +6,8 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
-use lodeseek_store::{Access, Answer, QueryRequest, SparqlLimits, Statistics, Store, evaluate, sources};
+use lodeseek_sparql::{Answer, QueryEngine, QueryRequest, SparqlLimits, Statistics};
+use lodeseek_store::{Access, Store};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -39,7 +40,7 @@ const LARGEST: &str = "SELECT ?d { ?d <http://rdfs.org/ns/void#triples> ?n ; a <
 fn main() {
     let home = std::env::args().skip(1).find(|argument| !argument.starts_with("--")).map(PathBuf::from);
     let home = home.expect("usage: cargo bench --bench statistics -- HOME");
-    let store = Arc::new(Store::open(&home, Access::Read, None).expect("a home"));
+    let store = QueryEngine::new(Arc::new(Store::open(&home, Access::Read, None).expect("a home")));
     let Answer::Solutions { rows, .. } = ask(&store, LARGEST, Statistics::Never).0 else { panic!("no solutions") };
     let largest = rows.first().and_then(|row| row[0].clone()).expect("an indexed dataset").to_string();
     println!(
@@ -58,21 +59,21 @@ fn main() {
     let query = "SELECT * { ?s a <http://www.w3.org/2004/02/skos/core#Concept> ; <http://www.w3.org/2004/02/skos/core#prefLabel> ?o }";
     let started = Instant::now();
     for _ in 0..ROUNDS {
-        sources(&store, query, &SparqlLimits::default()).expect("selected");
+        store.sources(query, &SparqlLimits::default()).expect("selected");
     }
     println!("{:>10} {:>10.2} {:>10}  sources of {query}", "", ms(started.elapsed()) / ROUNDS as f64, "");
 }
 
-fn ask(store: &Arc<Store>, query: &str, statistics: Statistics) -> (Answer, Duration) {
+fn ask(store: &Arc<QueryEngine>, query: &str, statistics: Statistics) -> (Answer, Duration) {
     let limits =
         SparqlLimits { statistics, deadline: Duration::from_secs(600), rows: 10_000_000, ..SparqlLimits::default() };
     let request = QueryRequest { query: query.to_owned(), ..QueryRequest::default() };
     let started = Instant::now();
-    let answer = evaluate(store, &request, &limits).unwrap_or_else(|error| panic!("{query}: {error}"));
+    let answer = store.evaluate(&request, &limits).unwrap_or_else(|error| panic!("{query}: {error}"));
     (answer, started.elapsed())
 }
 
-fn median(store: &Arc<Store>, query: &str, statistics: Statistics) -> Duration {
+fn median(store: &Arc<QueryEngine>, query: &str, statistics: Statistics) -> Duration {
     let mut times: Vec<Duration> = (0..ROUNDS).map(|_| ask(store, query, statistics).1).collect();
     times.sort_unstable();
     times[ROUNDS / 2]

@@ -9,8 +9,8 @@ use ipnet::IpNet;
 use lodeseek_catalog::{Catalog, DatasetId};
 use lodeseek_engine::{IndexOptions, Updater};
 use lodeseek_harvest::{
-    Batch, Budget, Downloads, Failure, Gone, HarvestOptions, HarvestProgress, HarvestReport, Harvester, Ids, Shelf,
-    Shelved, SourceReport, default_name, is_address,
+    Batch, Budget, Downloads, Failure, DelistedPolicy, HarvestOptions, HarvestProgress, HarvestReport, Harvester, IdScheme, DatasetSink,
+    StoreOutcome, SourceReport, default_name, is_address,
 };
 use lodeseek_index::vectors::Precision;
 use lodeseek_net::egress::{Cancellation, Egress, EgressPolicy, IriPrefix};
@@ -54,9 +54,10 @@ pub(crate) struct Arguments {
     /// Write what became of every source and dataset, as JSON.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// Read a CKAN portal whole again after so many harvests that asked it for its changes alone; 0 reads it whole now.
-    #[arg(long, value_name = "HARVESTS", default_value_t = HarvestOptions::default().whole_after)]
-    whole_after: u32,
+    /// Number of consecutive incremental harvests of a CKAN portal before it is read completely again; 0 reads it completely
+    /// now.
+    #[arg(long, alias = "whole-after", value_name = "HARVESTS", default_value_t = HarvestOptions::default().full_harvest_every)]
+    full_harvest_every: u32,
     /// Put the name before every dataset id. Without it only ids that another harvest has already get it.
     #[arg(long)]
     id_prefix: bool,
@@ -69,9 +70,9 @@ pub(crate) struct Arguments {
     /// Whether hosts that neither a source nor --host names may be asked.
     #[arg(long, value_enum, default_value_t = Others::Refused)]
     other_hosts: Others,
-    /// A network that is not public but may be connected to, for the sources and --host alone; any number of times.
-    #[arg(long, value_name = "CIDR")]
-    inner_network: Vec<IpNet>,
+    /// Allow a private network for the sources and --host only (127.0.0.0/8, 10.1.0.0/16). Repeatable.
+    #[arg(long, alias = "inner-network", value_name = "CIDR")]
+    allow_private_network: Vec<IpNet>,
     /// Milliseconds between two requests to one host.
     #[arg(long, value_name = "MS", default_value_t = 250)]
     pause: u64,
@@ -88,10 +89,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = Budget::default().pages)]
     max_pages: u64,
     /// Megabytes of one page or file at most.
-    #[arg(long, value_name = "MB", default_value_t = HarvestOptions::default().file_bytes >> 20)]
+    #[arg(long, value_name = "MB", default_value_t = HarvestOptions::default().max_file_bytes >> 20)]
     max_file_megabytes: u64,
     /// Seconds of one request at most.
-    #[arg(long, value_name = "SECONDS", default_value_t = HarvestOptions::default().file_time.as_secs())]
+    #[arg(long, value_name = "SECONDS", default_value_t = HarvestOptions::default().request_timeout.as_secs())]
     max_file_seconds: u64,
     /// The base of all IRIs; set once, when the home is made.
     #[arg(long, value_name = "IRI")]
@@ -146,11 +147,11 @@ const STAYS: Duration = Duration::from_secs(60);
 
 impl LiveArguments {
     /// The task, where there is a source.
-    pub(super) fn task(&self, home: &Path, inner_network: &[IpNet]) -> Option<Background> {
+    pub(super) fn task(&self, home: &Path, allow_private_network: &[IpNet]) -> Option<Background> {
         if self.sources.is_empty() {
             return None;
         }
-        let (live, home, inner) = (self.clone(), home.to_owned(), inner_network.to_vec());
+        let (live, home, inner) = (self.clone(), home.to_owned(), allow_private_network.to_vec());
         Some(Background::new(move |served| {
             let updater = || Updater::new(&served.store, LoadOptions::default(), IndexOptions::default());
             match updater().catch_up(&served.searcher) {
@@ -184,18 +185,18 @@ impl LiveArguments {
     /// One harvest of one source, in a line.
     fn harvest(&self, source: &[String], home: &Path, inner: &[IpNet], served: &Live) -> anyhow::Result<String> {
         let egress = Egress::new(policy(source, Vec::new(), Others::Refused, inner.to_vec())?);
-        let present = served.store.ids()?.into_iter().collect();
+        let existing_ids = served.store.ids()?.into_iter().collect();
         let downloads = if self.download { Downloads::Rdf } else { Downloads::None };
-        let options = HarvestOptions { present, downloads, ..HarvestOptions::default() };
-        let mut shelf = LiveShelf { served };
+        let options = HarvestOptions { existing_ids, downloads, ..HarvestOptions::default() };
+        let mut sink = LiveSink { served };
         let harvester = Harvester::new(&egress, &home.join("harvest"), &default_name(source)).with_options(options);
-        let report = harvester.run(source, &mut shelf, &|_| ())?;
+        let report = harvester.run(source, &mut sink, &|_| ())?;
         let has_changed = !report.new.is_empty() || !report.changed.is_empty() || report.gone().next().is_some();
         if has_changed {
-            shelf.updater(None).find_duplicates()?;
+            sink.updater(None).find_duplicates()?;
         }
         let encoded = served.searcher.encode()?;
-        served.store.prepare_statistics()?;
+        served.queries.prepare_statistics()?;
         let failures = report.sources.iter().flat_map(|source| &source.failed).chain(&report.failed_files);
         for failure in failures.take(SHOWN) {
             tracing::warn!("harvest: {}: {}", failure.what, failure.reason);
@@ -214,11 +215,11 @@ impl LiveArguments {
 }
 
 /// A home that is served.
-struct LiveShelf<'l> {
+struct LiveSink<'l> {
     served: &'l Live,
 }
 
-impl LiveShelf<'_> {
+impl LiveSink<'_> {
     fn updater(&self, origin: Option<NamedNode>) -> Updater<'_> {
         let now = Some(DateTime::now());
         let load = LoadOptions { stamp: Stamp { now, origin }, ..LoadOptions::default() };
@@ -226,14 +227,14 @@ impl LiveShelf<'_> {
     }
 }
 
-impl Shelf for LiveShelf<'_> {
-    fn store(&mut self, batch: Batch) -> Result<Vec<(DatasetId, Shelved)>, Box<dyn Error + Send + Sync>> {
+impl DatasetSink for LiveSink<'_> {
+    fn store(&mut self, batch: Batch) -> Result<Vec<(DatasetId, StoreOutcome)>, Box<dyn Error + Send + Sync>> {
         let origin = Some(batch.source).filter(|source| is_address(source));
         let updater = self.updater(origin.and_then(|source| NamedNode::new(source).ok()));
         let catalog = Catalog { folder: batch.folder, datasets: batch.datasets, ..Catalog::default() };
         let report = updater.run(catalog, &[])?;
         self.served.searcher.refresh()?;
-        Ok(report.load.datasets.iter().map(|dataset| (dataset.id.clone(), shelved(dataset.outcome))).collect())
+        Ok(report.load.datasets.iter().map(|dataset| (dataset.id.clone(), store_outcome(dataset.outcome))).collect())
     }
 
     fn remove(&mut self, ids: &[DatasetId]) -> Result<(), Box<dyn Error + Send + Sync>> {
@@ -330,25 +331,25 @@ impl Arguments {
     }
 
     fn harvest_of(&self, home: &Path, sources: &[String], stop: &Cancellation) -> anyhow::Result<Report> {
-        let policy = policy(sources, self.host.clone(), self.other_hosts, self.inner_network.clone())?;
+        let policy = policy(sources, self.host.clone(), self.other_hosts, self.allow_private_network.clone())?;
         let (started, egress) = (Instant::now(), Egress::new(policy));
         // A home in use, or of another base, is told before anything is asked.
         let store = Store::open(home, Access::Write, self.base.as_deref())?;
-        let present = store.ids()?.into_iter().collect();
+        let existing_ids = store.ids()?.into_iter().collect();
         drop(store);
         let name = self.name.clone().unwrap_or_else(|| default_name(sources));
-        let options = HarvestOptions { present, cancellation: stop.clone(), ..self.options() };
+        let options = HarvestOptions { existing_ids, cancellation: stop.clone(), ..self.options() };
         let harvester = Harvester::new(&egress, &home.join("harvest"), &name).with_options(options);
-        let mut shelf = HomeShelf { home, base: self.base.as_deref(), problems: Vec::new() };
+        let mut sink = HomeSink { home, base: self.base.as_deref(), problems: Vec::new() };
         let bar = bar(1, "harvesting · {prefix}");
         let show = |progress: HarvestProgress| {
             let HarvestProgress { pages, datasets, spent } = progress;
             let [pages, datasets, requests, bytes] = [pages, datasets, spent.requests, spent.bytes].map(grouped);
             bar.set_prefix(format!("{pages} pages · {datasets} datasets · {requests} requests · {bytes} bytes"));
         };
-        let harvested = harvester.run(sources, &mut shelf, &show);
+        let harvested = harvester.run(sources, &mut sink, &show);
         bar.finish_and_clear();
-        let report = Report { harvest: harvested?, problems: shelf.problems, seconds: started.elapsed().as_secs_f64() };
+        let report = Report { harvest: harvested?, problems: sink.problems, seconds: started.elapsed().as_secs_f64() };
         write_report(&mut io::stderr().lock(), &report.harvest, &report.problems, report.seconds)?;
         Ok(report)
     }
@@ -356,41 +357,41 @@ impl Arguments {
     fn options(&self) -> HarvestOptions {
         HarvestOptions {
             downloads: if self.download { Downloads::Rdf } else { Downloads::None },
-            gone: if self.keep_gone { Gone::Kept } else { Gone::Removed },
-            ids: if self.id_prefix { Ids::Prefixed } else { Ids::AsGiven },
+            delisted: if self.keep_gone { DelistedPolicy::Keep } else { DelistedPolicy::Remove },
+            ids: if self.id_prefix { IdScheme::Prefixed } else { IdScheme::Original },
             budget: Budget {
                 requests: self.max_requests,
                 bytes: self.max_megabytes << 20,
                 time: Duration::from_secs(60 * self.max_minutes),
                 pages: self.max_pages,
             },
-            file_bytes: self.max_file_megabytes << 20,
-            file_time: Duration::from_secs(self.max_file_seconds),
+            max_file_bytes: self.max_file_megabytes << 20,
+            request_timeout: Duration::from_secs(self.max_file_seconds),
             pause: Duration::from_millis(self.pause),
-            whole_after: self.whole_after,
+            full_harvest_every: self.full_harvest_every,
             ..HarvestOptions::default()
         }
     }
 }
 
 /// The home, opened while something is stored and no longer.
-struct HomeShelf<'s> {
+struct HomeSink<'s> {
     home: &'s Path,
     base: Option<&'s str>,
     problems: Vec<DatasetReport>,
 }
 
-impl Shelf for HomeShelf<'_> {
-    fn store(&mut self, batch: Batch) -> Result<Vec<(DatasetId, Shelved)>, Box<dyn Error + Send + Sync>> {
+impl DatasetSink for HomeSink<'_> {
+    fn store(&mut self, batch: Batch) -> Result<Vec<(DatasetId, StoreOutcome)>, Box<dyn Error + Send + Sync>> {
         let store = Store::open(self.home, Access::Write, self.base)?;
         let origin = Some(batch.source).filter(|source| is_address(source));
         let stamp = Stamp { now: Some(DateTime::now()), origin: origin.and_then(|source| NamedNode::new(source).ok()) };
         let loader = Loader::new(&store).with_options(LoadOptions { stamp, ..LoadOptions::default() });
         let catalog = Catalog { folder: batch.folder, datasets: batch.datasets, ..Catalog::default() };
         let report = loader.load(catalog, &|_| ())?;
-        let shelved = report.datasets.iter().map(|dataset| (dataset.id.clone(), shelved(dataset.outcome))).collect();
+        let store_outcome = report.datasets.iter().map(|dataset| (dataset.id.clone(), store_outcome(dataset.outcome))).collect();
         self.problems.extend(report.datasets.into_iter().filter(has_problem));
-        Ok(shelved)
+        Ok(store_outcome)
     }
 
     fn remove(&mut self, ids: &[DatasetId]) -> Result<(), Box<dyn Error + Send + Sync>> {
@@ -401,11 +402,11 @@ impl Shelf for HomeShelf<'_> {
     }
 }
 
-fn shelved(outcome: DatasetOutcome) -> Shelved {
+fn store_outcome(outcome: DatasetOutcome) -> StoreOutcome {
     match outcome {
-        DatasetOutcome::Loaded | DatasetOutcome::Replaced | DatasetOutcome::MetadataOnly => Shelved::Stored,
-        DatasetOutcome::Unchanged => Shelved::Unchanged,
-        DatasetOutcome::Kept => Shelved::Kept,
+        DatasetOutcome::Loaded | DatasetOutcome::Replaced | DatasetOutcome::MetadataOnly => StoreOutcome::Stored,
+        DatasetOutcome::Unchanged => StoreOutcome::Unchanged,
+        DatasetOutcome::Kept => StoreOutcome::Retained,
     }
 }
 

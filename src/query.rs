@@ -6,7 +6,8 @@ use anyhow::Context;
 use lodeseek_catalog::{DatasetId, Iris};
 use lodeseek_engine::{Federation, Searcher};
 use lodeseek_rdf::RdfSyntax;
-use lodeseek_store::{Access, Answer, Provenance, QueryRequest, Services, SparqlLimits, Store, evaluate};
+use lodeseek_sparql::{Answer, Provenance, QueryEngine, QueryRequest, Services, SparqlLimits};
+use lodeseek_store::{Access, Store};
 use serde_json::Value;
 use std::fs;
 use std::io::{self, IsTerminal, Read, Write};
@@ -64,6 +65,7 @@ impl Format {
 
 pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let store = Arc::new(Store::open(home, Access::Read, None)?);
+    let queries = QueryEngine::new(Arc::clone(&store));
     let mut query = text(&arguments.query)?;
     if let Some(hits) = &arguments.hits {
         anyhow::ensure!(hits != "-" || arguments.query != "-", "stdin cannot be both the query and the hits");
@@ -76,7 +78,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         ..SparqlLimits::default()
     };
     let endpoints = arguments.egress.client();
-    let mut federation = Federation::new(&store, limits.clone()).with_endpoints(Arc::clone(&endpoints));
+    let mut federation = Federation::new(&queries, limits.clone()).with_endpoints(Arc::clone(&endpoints));
     // Most queries search for nothing: those that do are told what is wrong with the index.
     federation = match Searcher::open(home) {
         Ok(searcher) => federation.with_search(Arc::new(searcher)),
@@ -85,10 +87,10 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let services: Arc<dyn Services> = Arc::new(federation);
     let provenance = if arguments.provenance { Provenance::PerService } else { Provenance::None };
     let request = QueryRequest { query, services: Some(services), provenance, ..QueryRequest::default() };
-    let answer = evaluate(&store, &request, &limits);
+    let answer = queries.evaluate(&request, &limits);
     // A query given up must not read the store while the process takes it down; most end soon after their deadline.
     let given_up = Instant::now();
-    while answer.is_err() && Arc::strong_count(&store) > 1 && given_up.elapsed() < GRACE {
+    while answer.is_err() && Arc::strong_count(&queries) > 1 && given_up.elapsed() < GRACE {
         thread::sleep(Duration::from_millis(5));
     }
     let answer = answer?;

@@ -6,7 +6,7 @@ use super::encoder::RerankArguments;
 use super::harvest::LiveArguments;
 use anyhow::Context;
 use lodeseek_server::{Editor, Operators, Portal, Proxies, ServeOptions, SnippetLimits, serve};
-use lodeseek_store::SparqlLimits;
+use lodeseek_sparql::SparqlLimits;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -112,7 +112,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
                 publisher_iri: arguments.publisher_iri.clone(),
             },
             operators: arguments.operator_token_file.as_deref().map_or(Ok(Operators::default()), operators)?,
-            background: arguments.live.task(home, arguments.egress.inner_network()),
+            background: arguments.live.task(home, arguments.egress.allow_private_network()),
         },
     )?;
     Ok(Done::Something)

@@ -4,10 +4,12 @@ use super::Done;
 use super::query::text;
 use super::terminal::{Style, cut, grouped, safe};
 use lodeseek_catalog::DatasetId;
-use lodeseek_store::{Access, Source, Sources, SparqlLimits, Store, sources};
+use lodeseek_sparql::{QueryEngine, Source, Sources, SparqlLimits};
+use lodeseek_store::{Access, Store};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
@@ -24,7 +26,8 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let store = Store::open(home, Access::Read, None)?;
-    let found = sources(&store, &text(&arguments.query)?, &SparqlLimits::default())?;
+    let store = Arc::new(store);
+    let found = QueryEngine::new(Arc::clone(&store)).sources(&text(&arguments.query)?, &SparqlLimits::default())?;
     let mut out = io::stdout().lock();
     if arguments.json {
         serde_json::to_writer_pretty(&mut out, &as_json(&store, &found))?;

@@ -14,6 +14,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("net", &["rdf"]),
     ("catalog", &["ranking", "rdf"]),
     ("store", &["catalog", "rdf"]),
+    ("sparql", &["catalog", "rdf", "store"]),
     ("profile", &["rdf"]),
     ("quality", &["catalog", "net", "profile", "rdf"]),
     ("snippet", &["profile", "rdf"]),
@@ -21,15 +22,15 @@ const CRATES: &[(&str, &[&str])] = &[
     ("rerank", &["index", "ranking"]),
     ("harvest", &["catalog", "net", "rdf"]),
     ("engine", &["catalog", "index", "net", "profile", "quality", "ranking", "rdf", "rerank", "snippet", "store"]),
-    ("server", &["catalog", "engine", "index", "net", "quality", "rdf", "snippet", "store"]),
+    ("server", &["catalog", "engine", "index", "net", "quality", "rdf", "snippet", "sparql", "store"]),
     ("eval", &["ranking"]),
     ("lab", &["catalog", "engine", "eval", "index", "ranking", "rdf", "rerank"]),
 ];
 
 /// Heavy dependencies and the crates that may link them.
 const HEAVY: &[(&str, &[&str])] = &[
-    ("oxigraph", &["store"]),
-    ("spargebra", &["engine", "harvest", "store"]),
+    ("oxigraph", &["sparql", "store"]),
+    ("spargebra", &["engine", "harvest", "sparql"]),
     ("tantivy", &["index"]),
     ("ort", &["rerank"]),
     ("tokenizers", &["rerank"]),
@@ -48,7 +49,7 @@ const HEAVY: &[(&str, &[&str])] = &[
 
 const SPARQL: &[&str] = &["\"SELECT ", "\"CONSTRUCT ", "\"DESCRIBE ", "\"ASK {", "\"ASK WHERE"];
 /// The serializer of algebra patterns holds the keywords, and no query.
-const SERIALIZER: &str = "federation/print.rs";
+const SERIALIZER: &str = "federation/serialize.rs";
 
 fn manifest(folder: &Path) -> toml::Table {
     let text = fs::read_to_string(folder.join("Cargo.toml")).expect("a manifest");

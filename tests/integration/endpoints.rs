@@ -7,7 +7,7 @@ use axum::Router;
 use lodeseek_net::egress::{Egress, EgressPolicy, OtherHosts};
 use lodeseek_net::sparql_client::{ClientOptions, SparqlClient};
 use lodeseek_server::{AppState, app};
-use lodeseek_store::SparqlLimits;
+use lodeseek_sparql::SparqlLimits;
 use oxrdf::Term;
 use sparesults::{QueryResultsFormat, QueryResultsParser, SliceQueryResultsParserOutput};
 use std::collections::BTreeMap;

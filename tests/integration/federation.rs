@@ -4,9 +4,7 @@
 //! holds the services' data as named graphs.
 
 use super::support::{Home, limits};
-use lodeseek_store::{
-    Answer, QueryRequest, ServiceCall, ServiceError, ServiceRow, Services, SparqlError, SparqlLimits, evaluate,
-};
+use lodeseek_sparql::{Answer, QueryRequest, ServiceCall, ServiceError, ServiceRow, Services, SparqlError, SparqlLimits};
 use oxigraph::io::{RdfFormat, RdfParser};
 use oxigraph::sparql::{QueryResults, SparqlEvaluator};
 use oxigraph::store::Store as Oxigraph;
@@ -117,7 +115,7 @@ fn ask_within(home: &Home, services: &Arc<Stores>, query: &str, limits: &SparqlL
         services: Some(Arc::clone(services) as Arc<dyn Services>),
         ..QueryRequest::default()
     };
-    evaluate(&home.store, &request, limits)
+    home.queries.evaluate(&request, limits)
 }
 
 /// How often each row is there; blank nodes are all alike.

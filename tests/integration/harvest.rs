@@ -2,7 +2,7 @@
 
 use super::support::Home;
 use lodeseek_catalog::{Catalog, DatasetId};
-use lodeseek_harvest::{Batch, Budget, Downloads, Gone, HarvestOptions, HarvestReport, Harvester, Ids, Shelf, Shelved};
+use lodeseek_harvest::{Batch, Budget, Downloads, DelistedPolicy, HarvestOptions, HarvestReport, Harvester, IdScheme, DatasetSink, StoreOutcome};
 use lodeseek_net::egress::{Egress, EgressPolicy};
 use lodeseek_store::{DatasetOutcome, LoadOptions, Loader, Stamp, Store};
 use std::collections::{BTreeMap, BTreeSet};
@@ -158,13 +158,13 @@ struct Heap {
     removed: Vec<DatasetId>,
 }
 
-impl Shelf for Heap {
-    fn store(&mut self, batch: Batch) -> Result<Vec<(DatasetId, Shelved)>, Box<dyn Error + Send + Sync>> {
+impl DatasetSink for Heap {
+    fn store(&mut self, batch: Batch) -> Result<Vec<(DatasetId, StoreOutcome)>, Box<dyn Error + Send + Sync>> {
         self.batches += 1;
         let stored = batch.datasets.into_iter().map(|dataset| {
             let id = dataset.metadata.id.clone();
             self.titles.insert(id.clone(), dataset.metadata.title().to_owned());
-            (id, Shelved::Stored)
+            (id, StoreOutcome::Stored)
         });
         Ok(stored.collect())
     }
@@ -179,18 +179,18 @@ impl Shelf for Heap {
 /// A store.
 struct Kept<'s>(&'s Store);
 
-impl Shelf for Kept<'_> {
-    fn store(&mut self, batch: Batch) -> Result<Vec<(DatasetId, Shelved)>, Box<dyn Error + Send + Sync>> {
+impl DatasetSink for Kept<'_> {
+    fn store(&mut self, batch: Batch) -> Result<Vec<(DatasetId, StoreOutcome)>, Box<dyn Error + Send + Sync>> {
         let stamp = Stamp { now: Some("2026-01-02T03:04:05Z".parse()?), origin: None };
         let options = LoadOptions { stamp, ..LoadOptions::default() };
         let catalog = Catalog { folder: batch.folder, datasets: batch.datasets, ..Catalog::default() };
         let report = Loader::new(self.0).with_options(options).load(catalog, &|_| ())?;
-        let shelved = |outcome| match outcome {
-            DatasetOutcome::Kept => Shelved::Kept,
-            DatasetOutcome::Unchanged => Shelved::Unchanged,
-            _ => Shelved::Stored,
+        let store_outcome = |outcome| match outcome {
+            DatasetOutcome::Kept => StoreOutcome::Retained,
+            DatasetOutcome::Unchanged => StoreOutcome::Unchanged,
+            _ => StoreOutcome::Stored,
         };
-        Ok(report.datasets.into_iter().map(|dataset| (dataset.id, shelved(dataset.outcome))).collect())
+        Ok(report.datasets.into_iter().map(|dataset| (dataset.id, store_outcome(dataset.outcome))).collect())
     }
 
     fn remove(&mut self, ids: &[DatasetId]) -> Result<(), Box<dyn Error + Send + Sync>> {
@@ -200,8 +200,8 @@ impl Shelf for Kept<'_> {
 }
 
 fn options() -> HarvestOptions {
-    let back_off = [1, 1, 1].map(Duration::from_millis).to_vec();
-    HarvestOptions { pause: Duration::ZERO, back_off, ..HarvestOptions::default() }
+    let backoff = [1, 1, 1].map(Duration::from_millis).to_vec();
+    HarvestOptions { pause: Duration::ZERO, backoff, ..HarvestOptions::default() }
 }
 
 /// Loopback may be asked at the portals alone.
@@ -215,18 +215,18 @@ fn harvest(
     portal: &Portal,
     path: &str,
     folder: &Path,
-    shelf: &mut dyn Shelf,
+    sink: &mut dyn DatasetSink,
     options: HarvestOptions,
 ) -> HarvestReport {
     let egress = egress(&[portal]);
     let harvester = Harvester::new(&egress, folder, "here").with_options(options);
-    harvester.run(&[portal.iri(path)], shelf, &|_| ()).expect("harvested")
+    harvester.run(&[portal.iri(path)], sink, &|_| ()).expect("harvested")
 }
 
 /// With what the heap holds taken for the home's.
 fn again(portal: &Portal, path: &str, folder: &TempDir, heap: &mut Heap) -> HarvestReport {
-    let present = heap.titles.keys().cloned().collect();
-    harvest(portal, path, folder.path(), heap, HarvestOptions { present, ..options() })
+    let existing_ids = heap.titles.keys().cloned().collect();
+    harvest(portal, path, folder.path(), heap, HarvestOptions { existing_ids, ..options() })
 }
 
 fn folder() -> TempDir {
@@ -347,7 +347,7 @@ fn what_is_gone_is_removed_only_by_a_whole_harvest() {
     let broken = again(&portal, "/feed", &folder, &mut heap);
     assert_eq!((broken.gone().count(), heap.titles.len()), (20, 40), "reported alone: {broken:?}");
     *state.lock().expect("unharmed") = (30, false);
-    let kept = HarvestOptions { gone: Gone::Kept, present: heap.titles.keys().cloned().collect(), ..options() };
+    let kept = HarvestOptions { delisted: DelistedPolicy::Keep, existing_ids: heap.titles.keys().cloned().collect(), ..options() };
     let kept = harvest(&portal, "/feed", folder.path(), &mut heap, kept);
     assert_eq!((kept.gone().count(), heap.titles.len()), (10, 40));
     let whole = again(&portal, "/feed", &folder, &mut heap);
@@ -401,8 +401,8 @@ fn what_no_harvest_brought_is_left_alone() {
 #[test]
 fn a_batch_is_known_before_it_is_stored() {
     struct Killed;
-    impl Shelf for Killed {
-        fn store(&mut self, _: Batch) -> Result<Vec<(DatasetId, Shelved)>, Box<dyn Error + Send + Sync>> {
+    impl DatasetSink for Killed {
+        fn store(&mut self, _: Batch) -> Result<Vec<(DatasetId, StoreOutcome)>, Box<dyn Error + Send + Sync>> {
             Err("killed here".into())
         }
 
@@ -441,7 +441,7 @@ fn what_moves_from_one_source_to_another_is_not_gone() {
     let (folder, egress, mut heap) = (folder(), egress(&[&portal]), Heap::default());
     let sources = [portal.iri("/one"), portal.iri("/two")];
     let mut run = || {
-        let options = HarvestOptions { present: heap.titles.keys().cloned().collect(), ..options() };
+        let options = HarvestOptions { existing_ids: heap.titles.keys().cloned().collect(), ..options() };
         let harvester = Harvester::new(&egress, folder.path(), "both").with_options(options);
         harvester.run(&sources, &mut heap, &|_| ()).expect("harvested")
     };
@@ -462,18 +462,18 @@ fn two_portals_with_the_same_ids() {
     let (one, other) = (portal("one"), portal("other"));
     let (folder, egress) = (folder(), egress(&[&one, &other]));
     let mut heap = Heap::default();
-    let mut run = |name: &str, portal: &Portal, ids: Ids| {
-        let options = HarvestOptions { ids, present: heap.titles.keys().cloned().collect(), ..options() };
+    let mut run = |name: &str, portal: &Portal, ids: IdScheme| {
+        let options = HarvestOptions { ids, existing_ids: heap.titles.keys().cloned().collect(), ..options() };
         let harvester = Harvester::new(&egress, folder.path(), name).with_options(options);
         harvester.run(&[portal.iri("/feed")], &mut heap, &|_| ()).expect("harvested")
     };
-    assert_eq!(run("one", &one, Ids::AsGiven).new, [id("s1")]);
-    assert_eq!(run("other", &other, Ids::AsGiven).new, [id("other-s1")]);
+    assert_eq!(run("one", &one, IdScheme::Original).new, [id("s1")]);
+    assert_eq!(run("other", &other, IdScheme::Original).new, [id("other-s1")]);
     for _ in 0..2 {
-        assert_eq!(run("other", &other, Ids::AsGiven).unchanged, 1, "the id stays");
-        assert_eq!(run("one", &one, Ids::AsGiven).unchanged, 1);
+        assert_eq!(run("other", &other, IdScheme::Original).unchanged, 1, "the id stays");
+        assert_eq!(run("one", &one, IdScheme::Original).unchanged, 1);
     }
-    assert_eq!(run("third", &one, Ids::Prefixed).new, [id("third-s1")]);
+    assert_eq!(run("third", &one, IdScheme::Prefixed).new, [id("third-s1")]);
     assert_eq!(heap.titles.len(), 3);
 }
 
@@ -657,8 +657,8 @@ impl Clockwork {
     }
 
     fn harvest_with(&mut self, options: HarvestOptions) -> HarvestReport {
-        let present = self.heap.titles.keys().cloned().collect();
-        let options = HarvestOptions { present, ..options };
+        let existing_ids = self.heap.titles.keys().cloned().collect();
+        let options = HarvestOptions { existing_ids, ..options };
         harvest(&self.portal, "/api/3", self.folder.path(), &mut self.heap, options)
     }
 
@@ -830,7 +830,7 @@ fn a_ckan_portal_is_read_whole_when_asked_and_when_due() {
     work.harvest();
     // Changed without a new moment: nothing but a whole reading finds it.
     work.change(|portal| portal.put_at(9, "Silently", &Clocked::moment(10)));
-    let twice = || HarvestOptions { whole_after: 2, ..options() };
+    let twice = || HarvestOptions { full_harvest_every: 2, ..options() };
     for _ in 0..2 {
         let report = work.harvest_with(twice());
         assert_eq!((counted(&report), report.spent.requests), ([0, 0, 300, 0], 1));
@@ -840,7 +840,7 @@ fn a_ckan_portal_is_read_whole_when_asked_and_when_due() {
     assert_eq!((counted(&due), due.spent.requests), ([0, 1, 299, 0], 1 + 3));
     assert_eq!(doubt(&due), "it is due after 2 harvests that asked for changes alone");
     assert_eq!(work.harvest_with(twice()).spent.requests, 1, "counted anew");
-    let asked = work.harvest_with(HarvestOptions { whole_after: 0, ..options() });
+    let asked = work.harvest_with(HarvestOptions { full_harvest_every: 0, ..options() });
     assert_eq!((asked.spent.requests, doubt(&asked)), (1 + 3, "that was asked for"));
     assert_eq!(work.harvest().spent.requests, 1);
     // A kept page that is lost.
@@ -962,8 +962,8 @@ fn files_that_break_do_not_stop_the_others() {
     let (folder, home) = (folder(), Home::new());
     let options = || HarvestOptions {
         downloads: Downloads::Rdf,
-        file_time: Duration::from_secs(1),
-        present: home.store.ids().expect("ids").into_iter().collect(),
+        request_timeout: Duration::from_secs(1),
+        existing_ids: home.store.ids().expect("ids").into_iter().collect(),
         ..options()
     };
     let started = Instant::now();
@@ -1185,7 +1185,7 @@ fn our_own_feed_comes_back() {
         let names = |agents: &[lodeseek_catalog::Agent]| agents.iter().map(|a| a.name.clone()).collect::<BTreeSet<_>>();
         assert_eq!(names(&after.creators), names(&before.creators));
     }
-    let options = HarvestOptions { present: second.store.ids().expect("ids").into_iter().collect(), ..options() };
+    let options = HarvestOptions { existing_ids: second.store.ids().expect("ids").into_iter().collect(), ..options() };
     let again = Harvester::new(&egress, kept.path(), "ours").with_options(options);
     let again = again.run(&sources, &mut Kept(&second.store), &|_| ()).expect("harvested");
     assert_eq!((again.spent.not_modified, again.spent.bytes), (report.spent.requests, 0), "{again:#?}");
@@ -1209,7 +1209,7 @@ mod by_the_program {
         let arguments = [
             "harvest",
             &feed,
-            "--inner-network",
+            "--allow-private-network",
             "127.0.0.0/8",
             "--pause",
             "0",
@@ -1287,7 +1287,7 @@ mod by_the_program {
         })
     }
 
-    const EVERY: [&str; 6] = ["--inner-network", "127.0.0.0/8", "--pause", "0", "--every", "1s"];
+    const EVERY: [&str; 6] = ["--allow-private-network", "127.0.0.0/8", "--pause", "0", "--every", "1s"];
 
     /// The ids that the program finds; none while the home is not to be read.
     fn found(home: &Path, word: &str) -> Vec<String> {
@@ -1364,7 +1364,7 @@ mod by_the_program {
     fn killed_and_gone_on_with() {
         let portal = Portal::start(|asked| feed_reply(asked, 10, 400));
         let (home, feed) = (folder(), portal.iri("/feed"));
-        let arguments = ["harvest", &feed, "--inner-network", "127.0.0.0/8", "--name", "killed"];
+        let arguments = ["harvest", &feed, "--allow-private-network", "127.0.0.0/8", "--name", "killed"];
         let mut child = program(home.path()).args(arguments).args(["--pause", "200"]).spawn().expect("started");
         let started = Instant::now();
         while portal.asked.lock().expect("unharmed").len() < 20 && started.elapsed() < Duration::from_secs(60) {

@@ -8,7 +8,7 @@ use http_body_util::BodyExt;
 use lodeseek_rdf::TripleGraphBuilder;
 use lodeseek_rdf::dump::{DumpReader, Outcome};
 use lodeseek_server::{AppState, Editor};
-use lodeseek_store::SparqlLimits;
+use lodeseek_sparql::SparqlLimits;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;

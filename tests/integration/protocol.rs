@@ -16,7 +16,7 @@ use super::http::{Reply, Site, encoded, triples};
 use super::support::{iri, limits, testdata};
 use axum::body::Body;
 use axum::http::{Method, Request};
-use lodeseek_store::SparqlLimits;
+use lodeseek_sparql::SparqlLimits;
 use oxrdf::{Graph, Literal, NamedNode, NamedNodeRef, NamedOrBlankNodeRef, Term, TermRef};
 use oxttl::TurtleParser;
 use serde_json::Value;

@@ -4,7 +4,7 @@ use super::http::Site;
 #[cfg(feature = "rocksdb")]
 use super::support::{Home, program, run, testdata};
 use axum::http::StatusCode;
-use lodeseek_quality::{Reach, Reached};
+use lodeseek_quality::{UrlCheck, UrlChecks};
 use oxttl::TurtleParser;
 use serde_json::{Value, json};
 
@@ -145,8 +145,8 @@ async fn addresses_count_once_they_were_asked() {
     assert_eq!(outcome(&before, "access-reached").0, "unknown");
     assert_eq!(before["points"], json!({ "given": 50, "of": 325 }));
     assert_eq!(site.get("/api/quality").await.json()["worst"][0]["points"]["of"], 325);
-    let mut reached = Reached::default();
-    let reach = |status| Reach { status: Some(status), fault: None, asked: "2026-01-01T00:00:00Z".to_owned() };
+    let mut reached = UrlChecks::default();
+    let reach = |status| UrlCheck { status: Some(status), fault: None, checked_at: "2026-01-01T00:00:00Z".to_owned() };
     reached.insert("http://e.org/page".to_owned(), reach(200));
     reached.insert("http://e.org/a.ttl".to_owned(), reach(404));
     reached.write(&path).expect("written");

@@ -10,7 +10,7 @@ use lodeseek_index::Filter;
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_index::vectors::{Precision, VectorsError, VectorsWriter, list, model_folder};
 use lodeseek_rerank::{Combination, EncodeError, Encoder, Granularity, Matrix, Method, Passage, Similarity};
-use lodeseek_server::hit_json;
+use lodeseek_engine::hit_json;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 use super::http::Site;
 use super::support::{Home, limits, root, testdata};
 use lodeseek_engine::Federation;
-use lodeseek_store::{Answer, QueryRequest, Services, SparqlError, evaluate};
+use lodeseek_sparql::{Answer, QueryRequest, Services, SparqlError};
 use oxrdf::Term;
 use std::fs;
 use std::sync::{Arc, OnceLock};
@@ -18,7 +18,7 @@ fn served() -> &'static Served {
     static SERVED: OnceLock<Served> = OnceLock::new();
     SERVED.get_or_init(|| {
         let home = Home::of(&testdata("catalog.ttl"));
-        let services = Federation::new(&home.store, limits())
+        let services = Federation::new(&home.queries, limits())
             .with_search(Arc::new(home.searcher()))
             .with_addresses(vec!["http://127.0.0.1:7979/".to_owned()]);
         Served { home, services: Arc::new(services) }
@@ -29,7 +29,7 @@ fn ask(query: &str) -> Result<Answer, SparqlError> {
     let Served { home, services } = served();
     let request =
         QueryRequest { query: query.to_owned(), services: Some(Arc::clone(services)), ..QueryRequest::default() };
-    evaluate(&home.store, &request, &limits())
+    home.queries.evaluate(&request, &limits())
 }
 
 fn texts(query: &str) -> Vec<Vec<String>> {

@@ -7,7 +7,7 @@ use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Method, Request, Version};
 use axum::response::Response;
 use http_body_util::BodyExt;
-use lodeseek_store::SparqlLimits;
+use lodeseek_sparql::SparqlLimits;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::fs;

@@ -3,7 +3,8 @@
 use lodeseek_catalog::{Catalog, DatasetId, Iris};
 use lodeseek_engine::{IndexOptions, IndexReport, Indexer, SearchRequest, Searcher};
 use lodeseek_server::{AppState, hit_json};
-use lodeseek_store::{Answer, LoadReport, Loader, QueryRequest, SparqlError, SparqlLimits, Store, evaluate};
+use lodeseek_sparql::{Answer, QueryEngine, QueryRequest, SparqlError, SparqlLimits};
+use lodeseek_store::{LoadReport, Loader, Store};
 use oxrdf::Term;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,6 +28,7 @@ pub(crate) fn limits() -> SparqlLimits {
 pub(crate) struct Home {
     folder: TempDir,
     pub(crate) store: Arc<Store>,
+    pub(crate) queries: Arc<QueryEngine>,
 }
 
 impl Home {
@@ -36,7 +38,8 @@ impl Home {
         let store = Store::open(folder.path(), lodeseek_store::Access::Write, None);
         #[cfg(not(feature = "rocksdb"))]
         let store = Store::in_memory(folder.path(), Iris::new(Iris::DEFAULT_BASE).expect("the default"));
-        Self { store: Arc::new(store.expect("a new home")), folder }
+        let store = Arc::new(store.expect("a new home"));
+        Self { queries: QueryEngine::new(Arc::clone(&store)), store, folder }
     }
 
     /// With a catalogue loaded and indexed.
@@ -117,7 +120,7 @@ pub(crate) fn iri(id: &str) -> String {
 }
 
 pub(crate) fn ask(store: &Arc<Store>, query: &str) -> Result<Answer, SparqlError> {
-    evaluate(store, &QueryRequest { query: query.to_owned(), ..QueryRequest::default() }, &limits())
+    QueryEngine::new(Arc::clone(store)).evaluate(&QueryRequest { query: query.to_owned(), ..QueryRequest::default() }, &limits())
 }
 
 /// The one number a query answers with.

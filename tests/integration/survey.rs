@@ -8,7 +8,7 @@ use axum::http::{Request, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::{Catalog, Dataset, DatasetId, Extent};
 use lodeseek_harvest::survey::{
-    Budget, GraphOutcome, GraphReport, Graphs, SurveyError, SurveyOptions, SurveyReport, Surveyed, Surveyor,
+    Budget, GraphOutcome, GraphReport, GraphSelection, SamplerError, SamplerOptions, SamplerReport, SampledGraph, EndpointSampler,
 };
 use lodeseek_net::egress::{Egress, EgressPolicy};
 use lodeseek_net::sparql_client::{ClientOptions, SparqlClient};
@@ -111,28 +111,28 @@ fn client(endpoint: &NamedNode) -> SparqlClient {
 
 /// A survey in a home: its report, its datasets, and what became of them in the store.
 struct Run {
-    report: SurveyReport,
+    report: SamplerReport,
     surveyed: BTreeMap<String, (Dataset, usize)>,
     loaded: Vec<DatasetReport>,
 }
 
-fn survey(home: &Home, endpoint: &Endpoint, graphs: &Graphs, options: SurveyOptions) -> Result<Run, SurveyError> {
+fn survey(home: &Home, endpoint: &Endpoint, graphs: &GraphSelection, options: SamplerOptions) -> Result<Run, SamplerError> {
     let (client, folder) = (client(&endpoint.iri), home.path().join("remote"));
-    let surveyor = Surveyor::new(&client, &endpoint.iri, &folder).with_options(options);
+    let surveyor = EndpointSampler::new(&client, &endpoint.iri, &folder).with_options(options);
     let (mut surveyed, mut loads) = (BTreeMap::new(), Vec::new());
-    let mut take = |found: Surveyed| {
+    let mut take = |found: SampledGraph| {
         let id = found.dataset.metadata.id.to_string();
         surveyed.insert(id, (found.dataset.clone(), found.graph.len()));
         loads.push((found.dataset, found.graph));
-        Ok::<(), SurveyError>(())
+        Ok::<(), SamplerError>(())
     };
     let report = surveyor.run(graphs, &mut take, &|_| ())?;
     let loaded = Loader::new(&home.store).load_graphs(loads, &|_| ()).expect("stored").datasets;
     Ok(Run { report, surveyed, loaded })
 }
 
-fn sampled(size: usize) -> SurveyOptions {
-    SurveyOptions { sample_triples: size, ..SurveyOptions::default() }
+fn sampled(size: usize) -> SamplerOptions {
+    SamplerOptions { sample_triples: size, ..SamplerOptions::default() }
 }
 
 fn one(run: &Run) -> &GraphReport {
@@ -208,9 +208,9 @@ fn forest(trees: usize) -> TempDir {
     folder
 }
 
-fn forest_endpoint(trees: usize) -> (Endpoint, Graphs) {
+fn forest_endpoint(trees: usize) -> (Endpoint, GraphSelection) {
     let endpoint = Endpoint::of(&forest(trees).path().join("datasets.json"));
-    let graphs = Graphs::Named(vec![endpoint.graph_of("forest")]);
+    let graphs = GraphSelection::Named(vec![endpoint.graph_of("forest")]);
     endpoint.asked();
     (endpoint, graphs)
 }
@@ -219,8 +219,8 @@ fn forest_endpoint(trees: usize) -> (Endpoint, Graphs) {
 fn an_endpoint_becomes_datasets_that_are_found() {
     let endpoint = Endpoint::of(&testdata("catalog.ttl"));
     let home = Home::new();
-    let run = survey(&home, &endpoint, &Graphs::All, SurveyOptions::default()).expect("surveyed");
-    assert!(run.report.graphs.iter().all(|graph| graph.outcome == GraphOutcome::Surveyed), "{:#?}", run.report);
+    let run = survey(&home, &endpoint, &GraphSelection::All, SamplerOptions::default()).expect("surveyed");
+    assert!(run.report.graphs.iter().all(|graph| graph.outcome == GraphOutcome::Sampled), "{:#?}", run.report);
     assert_eq!(run.report.spent.requests, endpoint.asked());
     home.index();
     let catalog = Catalog::read(&testdata("catalog.ttl")).expect("a catalogue");
@@ -282,14 +282,14 @@ fn a_sample_is_part_of_the_whole_and_the_counts_are_those_of_the_whole() {
     );
     assert_eq!(ask(&format!("GRAPH {} {{ ?s ?p ?o }}", home.iri("forest"))), sample.len() as u64);
     let sources =
-        lodeseek_store::sources(&home.store, "SELECT * { ?s <http://e.org/girth> ?o }", &limits()).expect("sources");
+        home.queries.sources("SELECT * { ?s <http://e.org/girth> ?o }", &limits()).expect("sources");
     let endpoints: Vec<&BTreeSet<String>> = sources.endpoints.values().collect();
     assert_eq!(endpoints, [&BTreeSet::from([endpoint.iri.as_str().to_owned()])]);
     let card = {
         home.index();
         home.searcher().card(&dataset.metadata.id).expect("a card").expect("indexed")
     };
-    let relation = card.remote.expect("remote").relation(card.profile.triples);
+    let relation = card.remote.expect("remote").coverage(card.profile.triples);
     assert!(
         relation.starts_with(&format!("sample of {held} of {} triples at {}", whole.len(), endpoint.iri.as_str())),
         "{relation}"
@@ -303,14 +303,14 @@ fn what_was_answered_is_not_asked_again() {
     let all = endpoint.asked();
     assert!(all > 6, "{all}");
     let home = Home::new();
-    let budget = |requests| SurveyOptions { budget: Budget { requests, ..Budget::default() }, ..sampled(150) };
+    let budget = |requests| SamplerOptions { budget: Budget { requests, ..Budget::default() }, ..sampled(150) };
     let first = survey(&home, &endpoint, &graphs, budget(all - 2)).expect("begun");
     assert_eq!((one(&first).outcome, endpoint.asked()), (GraphOutcome::Unfinished, all - 2));
     assert!(one(&first).left_out[0].contains("budget"), "{:?}", one(&first));
     assert!(first.loaded.is_empty() && first.surveyed.is_empty());
     let second = survey(&home, &endpoint, &graphs, budget(all - 2)).expect("gone on");
     let again = endpoint.asked();
-    assert_eq!(one(&second).outcome, GraphOutcome::Surveyed, "{:?}", one(&second));
+    assert_eq!(one(&second).outcome, GraphOutcome::Sampled, "{:?}", one(&second));
     assert!(again < all / 2 + 1, "{again} of {all}");
     assert_eq!(second.surveyed["forest"], straight.surveyed["forest"]);
     // Once more: what may have changed is asked for, nothing is written.
@@ -337,21 +337,21 @@ fn one_bad_graph_stops_no_other() {
     let from = format!("FROM {bad}");
     endpoint.refuse(move |query| query.contains(&from));
     let home = Home::new();
-    let run = survey(&home, &endpoint, &Graphs::All, SurveyOptions::default()).expect("surveyed");
+    let run = survey(&home, &endpoint, &GraphSelection::All, SamplerOptions::default()).expect("surveyed");
     let failed: Vec<_> = run.report.graphs.iter().filter(|graph| graph.outcome == GraphOutcome::Failed).collect();
     assert_eq!(failed.iter().map(|graph| graph.graph.as_deref()).collect::<Vec<_>>(), [Some(bad.as_str())]);
     assert!(failed[0].left_out.iter().any(|line| line.contains("too much for me")), "{:?}", failed[0].left_out);
     assert!(run.report.graphs.len() >= 12 && run.surveyed.len() == run.report.graphs.len() - 1);
     // What was there before stays.
     endpoint.refuse(|_| false);
-    let good = survey(&home, &endpoint, &Graphs::Named(vec![bad.clone()]), SurveyOptions::default()).expect("surveyed");
+    let good = survey(&home, &endpoint, &GraphSelection::Named(vec![bad.clone()]), SamplerOptions::default()).expect("surveyed");
     assert_eq!(good.loaded[0].outcome, DatasetOutcome::Loaded);
     endpoint.refuse(|_| true);
     survey(
         &home,
         &endpoint,
-        &Graphs::Named(vec![bad]),
-        SurveyOptions { kept: lodeseek_harvest::survey::Kept::Forgotten, ..SurveyOptions::default() },
+        &GraphSelection::Named(vec![bad]),
+        SamplerOptions { kept: lodeseek_harvest::survey::Kept::Forgotten, ..SamplerOptions::default() },
     )
     .expect("failed");
     assert_eq!(lines(&content(&home.store, "museum-objects")), lines(&original("museum-objects")));
@@ -368,7 +368,7 @@ fn an_endpoint_that_does_not_count_is_sampled_and_says_so() {
     assert_eq!((remote.extent, remote.triples), (Extent::Sample, None));
     assert!(remote.classes.is_empty() && remote.properties.is_empty(), "{remote:?}");
     assert_eq!(one(&run).left_out.iter().filter(|line| line.starts_with("count")).count(), 3, "{:?}", one(&run));
-    assert!(remote.relation(*held as u64).contains("does not tell"));
+    assert!(remote.coverage(*held as u64).contains("does not tell"));
     let sample = content(&home.store, "forest");
     assert_eq!(classes(&sample).len(), 2, "{:?}", classes(&sample));
 }
@@ -388,7 +388,7 @@ fn a_graph_that_has_changed_is_asked_anew() {
     let folder = forest(100);
     let catalog = folder.path().join("datasets.json");
     let small = Endpoint::of(&catalog);
-    let graphs = Graphs::Default;
+    let graphs = GraphSelection::Default;
     survey(&home, &small, &graphs, sampled(50)).expect("surveyed");
     let before = survey(&home, &small, &graphs, sampled(50)).expect("surveyed");
     assert!(!one(&before).changed && one(&before).kept_answers > 3, "{:?}", one(&before));
@@ -418,7 +418,7 @@ fn the_program_goes_on_and_says_what_it_holds() {
     let folder = tempfile::tempdir().expect("a folder");
     let load = |more: &[&str]| {
         let arguments = ["load", "--endpoint", endpoint.iri.as_str(), "--graphs", &graph, "--sample-triples", "150"];
-        let politeness = ["--inner-network", "127.0.0.0/8", "--pause", "1"];
+        let politeness = ["--allow-private-network", "127.0.0.0/8", "--pause", "1"];
         run(folder.path(), &[&arguments[..], &politeness, more].concat())
     };
     let refused = run(folder.path(), &["load", "--endpoint", endpoint.iri.as_str()]);
@@ -450,9 +450,9 @@ fn an_endpoint_that_may_not_be_asked_is_an_error() {
     let (endpoint, graphs) = forest_endpoint(10);
     let closed = SparqlClient::new(Arc::new(Egress::new(EgressPolicy::default())), ClientOptions::default());
     let folder = tempfile::tempdir().expect("a folder");
-    let surveyor = Surveyor::new(&closed, &endpoint.iri, folder.path());
-    let refused = surveyor.run(&graphs, &mut |_| Ok::<(), SurveyError>(()), &|_| ());
-    assert!(matches!(refused, Err(SurveyError::Remote(_))), "{refused:?}");
+    let surveyor = EndpointSampler::new(&closed, &endpoint.iri, folder.path());
+    let refused = surveyor.run(&graphs, &mut |_| Ok::<(), SamplerError>(()), &|_| ());
+    assert!(matches!(refused, Err(SamplerError::Remote(_))), "{refused:?}");
     assert_eq!(endpoint.asked(), 0);
 }
 
@@ -466,8 +466,8 @@ fn an_endpoint_that_is_gone_is_left_alone() {
     let names: Vec<NamedNode> = (0..20).map(|n| NamedNode::new_unchecked(format!("http://e.org/g{n}"))).collect();
     let folder = tempfile::tempdir().expect("a folder");
     let client = client(&gone);
-    let surveyor = Surveyor::new(&client, &gone, folder.path());
-    let report = surveyor.run(&Graphs::Named(names), &mut |_| Ok::<(), SurveyError>(()), &|_| ()).expect("a report");
+    let surveyor = EndpointSampler::new(&client, &gone, folder.path());
+    let report = surveyor.run(&GraphSelection::Named(names), &mut |_| Ok::<(), SamplerError>(()), &|_| ()).expect("a report");
     assert_eq!(report.count(GraphOutcome::Unfinished), 20);
     assert!(report.spent.requests <= 4, "{:?}", report.spent);
     drop(endpoint);

@@ -3,7 +3,8 @@
 use super::support::{Home, limits};
 use lodeseek_catalog::{Catalog, DatasetId};
 use lodeseek_engine::{IndexOptions, SearchRequest, Updater};
-use lodeseek_store::{Answer, DatasetOutcome, LoadOptions, QueryRequest, Stamp, evaluate};
+use lodeseek_sparql::{Answer, QueryRequest};
+use lodeseek_store::{DatasetOutcome, LoadOptions, Stamp};
 use oxsdatatypes::DateTime;
 use std::fs;
 use std::path::Path;
@@ -122,7 +123,7 @@ fn nobody_sees_half_of_a_change() {
                 SELECT ?t ?o { ?d dct:identifier \"d7\" ; dct:title ?t . GRAPH ?d { ?s ?p ?o } }";
             while !done.load(Ordering::Relaxed) {
                 let request = QueryRequest { query: query.to_owned(), ..QueryRequest::default() };
-                let answer = evaluate(&home.store, &request, &limits()).expect("an answer");
+                let answer = home.queries.evaluate(&request, &limits()).expect("an answer");
                 let Answer::Solutions { rows, .. } = answer else { panic!("no rows") };
                 for row in rows {
                     let text = |place: usize| row[place].as_ref().map(ToString::to_string).unwrap_or_default();

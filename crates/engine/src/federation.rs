@@ -4,9 +4,7 @@ use super::{SearchService, Searcher};
 use lodeseek_net::egress::Cancellation;
 use lodeseek_net::sparql_client::{CallOptions, FailureKind, RemoteError, SparqlClient};
 use lodeseek_rdf::vocab::search;
-use lodeseek_store::{
-    Answer, QueryRequest, ServiceCall, ServiceError, ServiceRow, Services, SparqlError, SparqlLimits, Store, evaluate,
-};
+use lodeseek_sparql::{Answer, QueryEngine, QueryRequest, ServiceCall, ServiceError, ServiceRow, Services, SparqlError, SparqlLimits};
 use oxrdf::{NamedNode, Variable};
 use spargebra::algebra::GraphPattern;
 use std::fmt;
@@ -21,7 +19,7 @@ pub struct Federation {
     /// Or why there is none.
     search: Result<SearchService, String>,
     /// Not kept open by queries that were given up.
-    own: Weak<Store>,
+    own: Weak<QueryEngine>,
     /// Under which it is reached besides its base.
     addresses: Vec<String>,
     limits: SparqlLimits,
@@ -54,11 +52,11 @@ impl fmt::Debug for Federation {
 impl Federation {
     /// Of an opened home: its own endpoint answers within these limits.
     #[must_use]
-    pub fn new(store: &Arc<Store>, limits: SparqlLimits) -> Self {
+    pub fn new(queries: &Arc<QueryEngine>, limits: SparqlLimits) -> Self {
         let none = "there is no index to search; `lodeseek index` makes one".to_owned();
         Self {
             search: Err(none),
-            own: Arc::downgrade(store),
+            own: Arc::downgrade(queries),
             addresses: Vec::new(),
             limits,
             own_calls: AtomicUsize::new(0),
@@ -69,8 +67,8 @@ impl Federation {
     /// With the search of an index.
     #[must_use]
     pub fn with_search(mut self, searcher: Arc<Searcher>) -> Self {
-        if let Some(store) = self.own.upgrade() {
-            self.search = Ok(SearchService::new(searcher, store.iris().clone()));
+        if let Some(queries) = self.own.upgrade() {
+            self.search = Ok(SearchService::new(searcher, queries.store().iris().clone()));
         }
         self
     }
@@ -121,7 +119,7 @@ impl Federation {
     /// Asks the store that asks, as soon as not too many do.
     fn ask_own(
         &self,
-        store: &Arc<Store>,
+        queries: &Arc<QueryEngine>,
         call: &ServiceCall<'_>,
         rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
     ) -> Result<(), ServiceError> {
@@ -133,14 +131,14 @@ impl Federation {
             thread::sleep(Duration::from_millis(5));
         }
         let _call = OwnCall(&self.own_calls);
-        ask_own(store, &self.limits, call, rows)
+        ask_own(queries, &self.limits, call, rows)
     }
 
     /// The store that a service's name stands for, where it is this one.
-    fn own(&self, service: &NamedNode) -> Option<Arc<Store>> {
-        let store = self.own.upgrade()?;
-        let named = service.as_str().strip_prefix(store.iris().base()) == Some("sparql");
-        (named || self.is_part(service, "sparql")).then_some(store)
+    fn own(&self, service: &NamedNode) -> Option<Arc<QueryEngine>> {
+        let queries = self.own.upgrade()?;
+        let named = service.as_str().strip_prefix(queries.store().iris().base()) == Some("sparql");
+        (named || self.is_part(service, "sparql")).then_some(queries)
     }
 
     fn is_search(&self, service: &NamedNode) -> bool {
@@ -164,7 +162,7 @@ impl Services for Federation {
             return search.answer(call, rows);
         }
         match self.own(call.service) {
-            Some(store) => self.ask_own(&store, call, rows),
+            Some(queries) => self.ask_own(&queries, call, rows),
             None => match &self.endpoints {
                 Some(client) => self.ask(client, call, rows),
                 None => {
@@ -196,7 +194,7 @@ fn failure(error: &RemoteError, bindings: usize) -> ServiceError {
 
 /// Asks the store that asks: no request goes out. The query takes a place of its own.
 fn ask_own(
-    store: &Arc<Store>,
+    queries: &Arc<QueryEngine>,
     limits: &SparqlLimits,
     call: &ServiceCall<'_>,
     rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
@@ -204,7 +202,7 @@ fn ask_own(
     let deadline = call.deadline.saturating_duration_since(Instant::now());
     let limits = SparqlLimits { deadline, rows: limits.service_rows, query_bytes: usize::MAX, ..limits.clone() };
     let request = QueryRequest { query: call.text(), ..QueryRequest::default() };
-    let answer = evaluate(store, &request, &limits).map_err(|error| match error {
+    let answer = queries.evaluate(&request, &limits).map_err(|error| match error {
         SparqlError::Refused(reason) => ServiceError::Refused(reason),
         SparqlError::TooLarge(reason) => ServiceError::TooLarge(reason),
         other => ServiceError::Failed(other.to_string()),

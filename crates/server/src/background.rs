@@ -3,6 +3,7 @@
 use super::AppState;
 use super::operator::Tasks;
 use lodeseek_engine::Searcher;
+use lodeseek_sparql::QueryEngine;
 use lodeseek_store::Store;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -34,6 +35,8 @@ impl fmt::Debug for Background {
 pub struct Live {
     /// The store, opened for writing.
     pub store: Arc<Store>,
+    /// SPARQL evaluation over the store.
+    pub queries: Arc<QueryEngine>,
     /// The search.
     pub searcher: Arc<Searcher>,
     stop: Stop,
@@ -43,7 +46,7 @@ pub struct Live {
 impl Live {
     pub(super) fn new(state: &AppState, stop: Stop) -> Self {
         let tasks = state.operator.as_ref().map(|operator| Arc::clone(&operator.tasks)).unwrap_or_default();
-        Self { store: Arc::clone(&state.store), searcher: Arc::clone(&state.searcher), stop, tasks }
+        Self { store: Arc::clone(&state.store), queries: Arc::clone(&state.queries), searcher: Arc::clone(&state.searcher), stop, tasks }
     }
 
     /// Tells the operator what came of something: what was done, or why it was not.

@@ -14,7 +14,7 @@ use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use lodeseek_rdf::vocab::{formats, lodeseek, rdf, rdfs, sd, search, void};
-use lodeseek_store::{Answer, QueryRequest, SparqlError, SparqlLimits, evaluate};
+use lodeseek_sparql::{Answer, QueryRequest, SparqlError, SparqlLimits};
 use oxrdf::{NamedNode, NamedOrBlankNode, Term, Triple};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -65,7 +65,7 @@ impl Facet {
     fn tell(state: &AppState, query: &'static str) -> Result<Arc<Self>, SparqlError> {
         let request = QueryRequest { query: query.to_owned(), ..QueryRequest::default() };
         let limits = SparqlLimits { rows: TRIPLES, ..SparqlLimits::clone(&state.sparql) };
-        match evaluate(&state.store, &request, &limits)? {
+        match state.queries.evaluate(&request, &limits)? {
             Answer::Graph { triples, truncated } => {
                 let mut seen = HashSet::new();
                 let triples = triples.into_iter().filter(|triple| seen.insert(triple.clone())).collect();

@@ -3,7 +3,8 @@
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use lodeseek_engine::EngineError;
-use lodeseek_store::{SparqlError, StoreError};
+use lodeseek_sparql::{SparqlError};
+use lodeseek_store::{StoreError};
 use std::fmt::Display;
 
 /// What a client is told. The cause of an internal error stays in the log.

@@ -5,7 +5,7 @@ use super::negotiation::best;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use lodeseek_rdf::RdfSyntax;
-use lodeseek_store::Head;
+use lodeseek_sparql::Head;
 use oxrdf::Triple;
 
 pub(super) const HTML: &str = "text/html";

@@ -86,7 +86,8 @@ use error::ApiError;
 use lodeseek_engine::{EngineError, Federation, IndexOptions, Indexer, Reranker, Searcher, index_folder};
 use lodeseek_net::egress::Egress;
 use lodeseek_net::sparql_client::{ClientOptions, SparqlClient};
-use lodeseek_store::{Access, Services, SparqlLimits, Store};
+use lodeseek_sparql::{QueryEngine, Services, SparqlLimits};
+use lodeseek_store::{Access, Store};
 use operator::Operator;
 use std::io;
 use std::iter;
@@ -183,6 +184,8 @@ pub enum ServeError {
 pub struct AppState {
     searcher: Arc<Searcher>,
     store: Arc<Store>,
+    /// SPARQL evaluation over the store; its limits count all queries of the process.
+    queries: Arc<QueryEngine>,
     sparql: Arc<SparqlLimits>,
     services: Arc<dyn Services>,
     endpoints: Arc<SparqlClient>,
@@ -208,10 +211,12 @@ impl AppState {
     pub fn new(searcher: Searcher, store: Store, sparql: SparqlLimits) -> Self {
         let (searcher, store) = (Arc::new(searcher), Arc::new(store));
         let endpoints = Arc::new(SparqlClient::new(Arc::new(Egress::default()), ClientOptions::default()));
-        let services = Federation::new(&store, sparql.clone()).with_search(Arc::clone(&searcher));
+        let queries = QueryEngine::new(Arc::clone(&store));
+        let services = Federation::new(&queries, sparql.clone()).with_search(Arc::clone(&searcher));
         let state = Self {
             searcher,
             store,
+            queries,
             sparql: Arc::new(sparql),
             services: Arc::new(services),
             endpoints,
@@ -259,7 +264,7 @@ impl AppState {
     }
 
     fn federated(self) -> Self {
-        let services = Federation::new(&self.store, SparqlLimits::clone(&self.sparql))
+        let services = Federation::new(&self.queries, SparqlLimits::clone(&self.sparql))
             .with_search(Arc::clone(&self.searcher))
             .with_addresses(self.addresses.clone())
             .with_endpoints(Arc::clone(&self.endpoints));
@@ -466,7 +471,7 @@ pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) ->
 /// Learns what the first requests would else wait for. Queries are answered meanwhile, by evaluation where counts are not
 /// there yet.
 fn warm(state: &AppState) {
-    match state.store.prepare_statistics() {
+    match state.queries.prepare_statistics() {
         Ok(()) => tracing::debug!("the counts of all graphs are known"),
         Err(error) => tracing::warn!(%error, "some counts are not known; queries for them are evaluated"),
     }

@@ -26,7 +26,7 @@ use axum::extract::{FromRequestParts, RawQuery, State};
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, Version, header};
 use axum::response::{IntoResponse, Response};
-use lodeseek_store::{Answer, AnswerStream, Cancellation, Head, Provenance, QueryRequest, SendError, stream};
+use lodeseek_sparql::{Answer, AnswerStream, Cancellation, Head, Provenance, QueryRequest, SendError};
 use oxrdf::NamedNode;
 use std::convert::Infallible;
 use std::io;
@@ -190,7 +190,7 @@ async fn answered(
     let held = if asking.version < Version::HTTP_11 { usize::MAX } else { HELD };
     let (answer, is_whole) = state
         .work(move |state| {
-            let mut answer = stream(&state.store, &request, &state.sparql, &cancellation)?;
+            let mut answer = state.queries.stream(&request, &state.sparql, &cancellation)?;
             let is_whole = answer.hold(held)?;
             Ok((answer, is_whole))
         })

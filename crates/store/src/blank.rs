@@ -10,10 +10,10 @@ use sha2::{Digest, Sha256};
 
 /// The upper half of the ids of one graph's blank nodes.
 #[derive(Clone, Copy)]
-pub(super) struct Space(u64);
+pub(super) struct BlankNodeScope(u64);
 
-impl Space {
-    pub(super) fn of(graph: &NamedNode) -> Self {
+impl BlankNodeScope {
+    pub(super) fn from_graph(graph: &NamedNode) -> Self {
         let digest = Sha256::digest(graph.as_str().as_bytes());
         let hash = digest.iter().take(8).fold(0, |hash, &byte| hash << 8 | u64::from(byte));
         // A label that begins with a letter is also a name in RDF/XML.

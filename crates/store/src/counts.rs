@@ -26,24 +26,32 @@ const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
 
 /// The triples with one property, and the different subjects and objects among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Uses {
-    pub(super) triples: u64,
-    pub(super) subjects: u64,
-    pub(super) objects: u64,
+pub struct UsageCounts {
+    /// Triples.
+    pub triples: u64,
+    /// Distinct subjects.
+    pub subjects: u64,
+    /// Distinct objects.
+    pub objects: u64,
 }
 
 /// A term in a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Name {
+pub enum SerializedTerm {
+    /// IRI.
     Iri(String),
+    /// Label of a blank node.
     Blank(String),
+    /// Lexical form of a literal of type `xsd:string`.
     Plain(String),
+    /// Lexical form and language tag.
     Language(String, String),
+    /// Lexical form and datatype IRI.
     Typed(String, String),
 }
 
-impl From<Term> for Name {
+impl From<Term> for SerializedTerm {
     fn from(term: Term) -> Self {
         match TermRef::from(term.as_ref()) {
             TermRef::Iri(iri) => Self::Iri(iri.to_owned()),
@@ -57,8 +65,10 @@ impl From<Term> for Name {
     }
 }
 
-impl Name {
-    pub(super) fn to_term(&self) -> Term {
+impl SerializedTerm {
+    /// Converts the term.
+    #[must_use]
+    pub fn to_term(&self) -> Term {
         let literal = |lexical, kind| TermRef::Literal { lexical, kind };
         match self {
             Self::Iri(iri) => TermRef::Iri(iri),
@@ -73,27 +83,31 @@ impl Name {
 
 /// The counts of one graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Counts {
-    pub(super) all: Uses,
-    pub(super) properties: Vec<(Name, Uses)>,
+pub struct GraphCounts {
+    /// Counts of the whole graph.
+    pub all: UsageCounts,
+    /// Counts of the triples with each property.
+    pub properties: Vec<(SerializedTerm, UsageCounts)>,
     /// Objects of `rdf:type`, with their triples.
-    pub(super) classes: Vec<(Name, u64)>,
+    pub classes: Vec<(SerializedTerm, u64)>,
 }
 
-impl Counts {
-    pub(super) fn of(graph: &TripleGraph) -> Self {
+impl GraphCounts {
+    /// Counts the triples of a graph, in the terms that the store distinguishes.
+    #[must_use]
+    pub fn from_graph(graph: &TripleGraph) -> Self {
         let same = taken_for_another(graph);
         let stored = |id: TermId| same.get(&id.0).copied().unwrap_or(id.0);
         let row = |triple: &lodeseek_rdf::Triple| [triple.subject.0, triple.predicate.0, stored(triple.object)];
         let rows = graph.triples().iter().map(row).collect();
-        Self::of_rows(rows, graph.iri(rdf::TYPE).map(|id| id.0), |id| in_store(graph.term(TermId(id))))
+        Self::from_rows(rows, graph.iri(rdf::TYPE).map(|id| id.0), |id| in_store(graph.term(TermId(id))))
     }
 
-    /// Counts triples (subject, predicate, object) of numbers, in any order, repeated ones once.
-    pub(super) fn of_rows(mut rows: Vec<[u32; 3]>, kind: Option<u32>, term: impl Fn(u32) -> Term) -> Self {
+    /// GraphCounts triples (subject, predicate, object) of numbers, in any order, repeated ones once.
+    pub fn from_rows(mut rows: Vec<[u32; 3]>, kind: Option<u32>, term: impl Fn(u32) -> Term) -> Self {
         rows.sort_unstable();
         rows.dedup();
-        let mut properties: FxHashMap<u32, Uses> = FxHashMap::default();
+        let mut properties: FxHashMap<u32, UsageCounts> = FxHashMap::default();
         let mut classes: FxHashMap<u32, u64> = FxHashMap::default();
         let mut last = None;
         for &[subject, property, object] in &rows {
@@ -114,21 +128,22 @@ impl Counts {
         objects.sort_unstable();
         objects.dedup();
         Self {
-            all: Uses { triples: rows.len() as u64, subjects, objects: objects.len() as u64 },
+            all: UsageCounts { triples: rows.len() as u64, subjects, objects: objects.len() as u64 },
             properties: named(properties, &term),
             classes: named(classes, &term),
         }
     }
 
     /// Keeps the counts beside the graph file of their version, where they are not yet.
-    pub(super) fn keep(home: &Path, version: &str, graph: &TripleGraph) -> Result<(), StoreError> {
+    pub fn keep(home: &Path, version: &str, graph: &TripleGraph) -> Result<(), StoreError> {
         match Self::read(home, version) {
             Some(_) => Ok(()),
-            None => Self::of(graph).write(home, version),
+            None => Self::from_graph(graph).write(home, version),
         }
     }
 
-    pub(super) fn write(&self, home: &Path, version: &str) -> Result<(), StoreError> {
+    /// Writes the counts beside the graph file of the version.
+    pub fn write(&self, home: &Path, version: &str) -> Result<(), StoreError> {
         let path = path(home, version);
         let body = serde_json::to_vec(self).map_err(|error| StoreError::io(&path)(error.into()))?;
         let mut bytes = graph_file::checksum(&body).into_bytes();
@@ -138,7 +153,7 @@ impl Counts {
     }
 
     /// The counts kept of a version; `None` where there are none, or they are damaged.
-    pub(super) fn read(home: &Path, version: &str) -> Option<Self> {
+    pub fn read(home: &Path, version: &str) -> Option<Self> {
         let bytes = fs::read(path(home, version)).ok()?;
         let end = bytes.iter().position(|byte| *byte == b'\n')?;
         let body = &bytes[end + 1..];
@@ -151,12 +166,12 @@ fn path(home: &Path, version: &str) -> PathBuf {
 }
 
 /// Whether a file's name is that of counts.
-pub(super) fn is_counts(path: &Path) -> bool {
+pub fn is_counts(path: &Path) -> bool {
     path.extension().is_some_and(|suffix| suffix == SUFFIX)
 }
 
-fn named<C>(counts: FxHashMap<u32, C>, term: impl Fn(u32) -> Term) -> Vec<(Name, C)> {
-    let mut counts: Vec<(Name, C)> = counts.into_iter().map(|(id, count)| (term(id).into(), count)).collect();
+fn named<C>(counts: FxHashMap<u32, C>, term: impl Fn(u32) -> Term) -> Vec<(SerializedTerm, C)> {
+    let mut counts: Vec<(SerializedTerm, C)> = counts.into_iter().map(|(id, count)| (term(id).into(), count)).collect();
     counts.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     counts
 }
@@ -309,15 +324,15 @@ mod tests {
                 builder.insert(TripleRef::new(&subject, &property, &literal));
                 store.insert(&Quad::new(subject, property, literal, GraphName::DefaultGraph)).expect("inserted");
             }
-            let counts = Counts::of(&builder.finish());
+            let counts = GraphCounts::from_graph(&builder.finish());
             prop_assert_eq!(counts.all.triples, store.len().expect("counted") as u64);
             for (property, uses) in counts.properties {
-                let Name::Iri(property) = property else { panic!("{property:?} is no property") };
+                let SerializedTerm::Iri(property) = property else { panic!("{property:?} is no property") };
                 let property = NamedNodeRef::new_unchecked(&property);
                 let quads = || store.quads_for_pattern(None, Some(property), None, None).map(|quad| quad.expect("read"));
                 let objects: std::collections::HashSet<_> = quads().map(|quad| quad.object).collect();
                 let subjects: std::collections::HashSet<_> = quads().map(|quad| quad.subject).collect();
-                let found = Uses { triples: quads().count() as u64, subjects: subjects.len() as u64, objects: objects.len() as u64 };
+                let found = UsageCounts { triples: quads().count() as u64, subjects: subjects.len() as u64, objects: objects.len() as u64 };
                 prop_assert_eq!(uses, found);
             }
         }
@@ -327,13 +342,14 @@ mod tests {
     fn damaged_counts_are_not_used() {
         let folder = tempfile::tempdir().expect("a folder");
         fs::create_dir(folder.path().join("graphs")).expect("made");
-        let counts = Counts { classes: vec![(Name::Iri("ex:C".to_owned()), 7)], ..Counts::default() };
+        let counts =
+            GraphCounts { classes: vec![(SerializedTerm::Iri("ex:C".to_owned()), 7)], ..GraphCounts::default() };
         counts.write(folder.path(), "v").expect("written");
-        assert_eq!(Counts::read(folder.path(), "v"), Some(counts));
+        assert_eq!(GraphCounts::read(folder.path(), "v"), Some(counts));
         let path = path(folder.path(), "v");
         let damaged = fs::read_to_string(&path).expect("read").replace('7', "8");
         fs::write(&path, damaged).expect("written");
-        assert_eq!(Counts::read(folder.path(), "v"), None);
-        assert_eq!(Counts::read(folder.path(), "w"), None);
+        assert_eq!(GraphCounts::read(folder.path(), "v"), None);
+        assert_eq!(GraphCounts::read(folder.path(), "w"), None);
     }
 }

@@ -22,7 +22,8 @@
 //! dates by their value alone (`54.0` is `54` there); the next load makes the file again as it was.
 
 mod blank;
-mod counts;
+mod change;
+pub mod counts;
 mod fingerprint;
 mod graph_file;
 mod journal;
@@ -30,20 +31,16 @@ mod load;
 mod record;
 mod remove;
 mod resource;
-mod sparql;
 mod whole;
 
+pub use change::Change;
+pub use counts::{GraphCounts, UsageCounts};
 pub use fingerprint::Fingerprint;
 pub use graph_file::write_whole;
 pub use journal::{PastDataset, PastLoad};
 pub use load::{DatasetOutcome, DatasetReport, LoadOptions, LoadProgress, LoadReport, Loader, Phase, Replaced};
 pub use record::Stamp;
 pub use resource::{Excerpt, Resources, Stands, resource};
-pub use sparql::{
-    Answer, AnswerStream, Bindings, Cancellation, Head, PatternSources, Provenance, QueryRequest, SendError,
-    ServiceCall, ServiceError, ServiceRow, Services, Source, Sources, SparqlError, SparqlLimits, Statistics, evaluate,
-    resident_memory, sources, stream, triple_patterns,
-};
 pub use whole::StoredGraph;
 
 use lodeseek_catalog::{Dataset, DatasetId, InvalidBase, Iris, dcat};
@@ -56,7 +53,6 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What can go wrong between us and the disk.
@@ -163,10 +159,8 @@ pub struct Store {
     iris: Iris,
     oxigraph: Oxigraph,
     access: Access,
-    /// Queries being evaluated, those given up included.
-    running: Arc<sparql::Running>,
-    /// What is known of graphs without looking at them.
-    kept: sparql::Kept,
+    /// Incremented before and after each change of metadata.
+    changes: AtomicU64,
     /// How often descriptions have been replaced since the store was opened.
     described: AtomicU64,
     /// Held as long as the store is open; the system frees it when the process ends, however it ends.
@@ -201,8 +195,7 @@ impl Store {
             iris,
             oxigraph,
             access,
-            running: Arc::default(),
-            kept: Default::default(),
+            changes: AtomicU64::default(),
             described: AtomicU64::default(),
             _lock: Some(lock),
         })
@@ -216,8 +209,7 @@ impl Store {
             iris,
             oxigraph: Oxigraph::new()?,
             access: Access::Write,
-            running: Arc::default(),
-            kept: sparql::Kept::default(),
+            changes: AtomicU64::default(),
             described: AtomicU64::default(),
             _lock: None,
         })
@@ -313,7 +305,7 @@ impl Store {
     /// Little is replaced at once. Of much the old triples go in one transaction, and the new ones come by bulk load:
     /// between the two the data is missing, never wrong, and the stage that makes it records its work only afterwards.
     pub fn replace_derived(&self, graph: &NamedNode, new: Vec<(DatasetId, Vec<Triple>)>) -> Result<(), StoreError> {
-        let _change = self.kept.change();
+        let _change = self.change();
         let mut transaction = self.oxigraph.start_transaction()?;
         for (id, _) in &new {
             for triple in self.derived(graph, id)? {
@@ -346,10 +338,28 @@ impl Store {
         Ok(())
     }
 
-    /// Learns the counts of every graph, by which queries over one pattern are answered. Without it the first such query
-    /// does, and takes the longer.
-    pub fn prepare_statistics(&self) -> Result<(), StoreError> {
-        self.kept.prepare(self)
+    /// Returns the counts of a dataset version: from their file, or counted anew and, if the home is writable, written.
+    pub fn counts(&self, id: &DatasetId, version: &str) -> Result<GraphCounts, StoreError> {
+        if let Some(counts) = GraphCounts::read(&self.home, version) {
+            return Ok(counts);
+        }
+        let counts = GraphCounts::from_graph(&self.content_of(id, version)?);
+        if self.access == Access::Write {
+            counts.write(&self.home, version)?;
+        }
+        Ok(counts)
+    }
+
+    /// Returns a term of a dataset's graph as the store holds it: blank nodes are scoped to the graph.
+    #[must_use]
+    pub fn stored_term(graph: &NamedNode, term: Term) -> Term {
+        blank::BlankNodeScope::from_graph(graph).term_to_store(term)
+    }
+
+    /// The underlying Oxigraph store.
+    #[must_use]
+    pub fn oxigraph(&self) -> &Oxigraph {
+        &self.oxigraph
     }
 
     /// The id of every dataset, in order.
@@ -357,8 +367,8 @@ impl Store {
         Ok(self.versions()?.into_keys().collect())
     }
 
-    /// (id, version) of every dataset that has a pointer.
-    fn versions(&self) -> Result<BTreeMap<DatasetId, String>, StoreError> {
+    /// Returns (id, version) of every dataset that has a current version.
+    pub fn versions(&self) -> Result<BTreeMap<DatasetId, String>, StoreError> {
         let (catalog, pointer) = (self.iris.catalog(), NamedNodeRef::new_unchecked(lodeseek::GRAPH));
         let mut versions = BTreeMap::new();
         for quad in self.oxigraph.quads_for_pattern(None, Some(pointer), None, Some(catalog.as_ref().into())) {
@@ -453,7 +463,7 @@ impl Store {
 
     /// Writes new descriptions, records and pointers, and takes the old ones away, as one transaction.
     fn describe(&self, new: &[(DatasetId, Vec<Triple>)], stamp: &Stamp) -> Result<(), StoreError> {
-        let _change = self.kept.change();
+        let _change = self.change();
         let catalog = self.iris.catalog();
         let mut transaction = self.oxigraph.start_transaction()?;
         let kind = NamedNode::new_unchecked(lodeseek_rdf::vocab::rdf::TYPE);

@@ -6,7 +6,7 @@
 use super::counts::GraphCounts;
 use super::{Stamp, Store, StoreError, blank, fingerprint, graph_file, journal};
 use lodeseek_catalog::{Catalog, Dataset, DatasetId, Distribution, LocalCopy, Location, dcat};
-use lodeseek_rdf::dump::{FileReport, DumpReader, Limits, Outcome};
+use lodeseek_rdf::dump::{DumpReader, FileReport, Limits, Outcome};
 use lodeseek_rdf::vocab::lodeseek;
 use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
 use oxrdf::{Literal, NamedNode, Triple};

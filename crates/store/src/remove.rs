@@ -29,7 +29,7 @@ impl Store {
     }
 
     fn take_out_of_catalog(&self, ids: &[&DatasetId]) -> Result<(), StoreError> {
-        let _change = self.kept.change();
+        let _change = self.change();
         let catalog = self.iris.catalog();
         let mut transaction = self.oxigraph.start_transaction()?;
         for id in ids {

@@ -3,7 +3,7 @@
 //! They come from the store, which knows numbers and dates by their value alone, in the order of the store: those of one
 //! property lie together.
 
-use super::blank::{self, Space};
+use super::blank::{self, BlankNodeScope};
 use super::{Store, StoreError};
 use lodeseek_catalog::DatasetId;
 use lodeseek_rdf::LABEL_PROPERTIES;
@@ -36,7 +36,7 @@ pub struct Excerpt {
 pub struct Resources<'s> {
     store: &'s Store,
     graph: NamedNode,
-    space: Space,
+    space: BlankNodeScope,
 }
 
 impl Store {
@@ -44,7 +44,7 @@ impl Store {
     pub fn resources(&self, id: &DatasetId) -> Result<Resources<'_>, StoreError> {
         let version = self.version(id)?.ok_or_else(|| StoreError::NoDataset(id.clone()))?;
         let graph = self.iris.graph(id, &version);
-        Ok(Resources { store: self, space: Space::of(&graph), graph })
+        Ok(Resources { store: self, space: BlankNodeScope::from_graph(&graph), graph })
     }
 }
 

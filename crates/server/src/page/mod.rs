@@ -30,7 +30,7 @@ use axum::response::{Html, IntoResponse, Response};
 use lodeseek_catalog::{DatasetId, Extent, Work};
 use lodeseek_engine::{Card, Other};
 use lodeseek_snippet::{LabelledTerm, LabelledTriple, TermKind};
-use lodeseek_store::Answer;
+use lodeseek_sparql::Answer;
 
 /// Queries to begin with: (what it shows, the query).
 pub(super) const EXAMPLES: &[(&str, &str)] = &[

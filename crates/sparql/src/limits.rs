@@ -2,7 +2,7 @@
 
 use super::SparqlError;
 use super::algebra::{children, inside, looked_at_by, pattern_of, services};
-use super::growth::growth_of;
+use super::string_limits::growth_of;
 use spargebra::Query;
 use spargebra::algebra::{GraphPattern, PropertyPathExpression};
 use std::time::Duration;

@@ -4,8 +4,8 @@ use super::super::algebra::{
     Variables, certain, constants, each_child, each_exists, each_inside, has_service, in_scope, is_portable,
     name_blank_nodes, read_by, services as count_services,
 };
-use super::super::{Provenance, QueryRequest, Scene, SparqlError, SparqlLimits};
-use super::feed::{Context, Feed, Job, Target};
+use super::super::{EvaluationContext, Provenance, QueryRequest, SparqlError, SparqlLimits};
+use super::service_rows::{Context, Job, ServiceRows, Target};
 use super::{NoServices, Services};
 use oxigraph::sparql::{CancellationToken, QuerySolutionIter, ServiceHandler};
 use oxrdf::{NamedNode, Variable};
@@ -25,8 +25,8 @@ const STACK: usize = 64 << 20;
 const PROVENANCE: &str = "provenance_";
 
 /// What a query is evaluated with once every `SERVICE` in it has a feed. Dropped, it lets the feeds end.
-pub(in super::super) struct Federated {
-    pub(in super::super) scene: Scene,
+pub(crate) struct Federated {
+    pub(crate) evaluation: EvaluationContext,
     /// Set once nobody reads any more. Not the query's own token: that would say that the query was given up.
     over: CancellationToken,
 }
@@ -38,7 +38,7 @@ impl Drop for Federated {
 }
 
 /// Gives a feed's rows to Oxigraph.
-pub(in super::super) struct Reader(pub(in super::super) Arc<Feed>);
+pub(crate) struct Reader(pub(crate) Arc<ServiceRows>);
 
 impl ServiceHandler for Reader {
     type Error = Infallible;
@@ -53,9 +53,9 @@ impl ServiceHandler for Reader {
 }
 
 /// Puts a feed in the place of every `SERVICE` of a query, and lets the feeds begin.
-pub(in super::super) fn resolve(
+pub(crate) fn resolve(
     query: &mut Query,
-    scene: Scene,
+    evaluation: EvaluationContext,
     request: &QueryRequest,
     limits: &SparqlLimits,
 ) -> Result<Federated, SparqlError> {
@@ -73,7 +73,7 @@ pub(in super::super) fn resolve(
     }
     let over = CancellationToken::new();
     let (provenance, most_rows) = (request.provenance, limits.service_rows);
-    let mut plan = Plan { scene, over, services, jobs: Vec::new(), most_rows, provenance };
+    let mut plan = Plan { evaluation, over, services, jobs: Vec::new(), most_rows, provenance };
     if has_service(pattern) {
         *pattern = plan.resolve(take(pattern), &Surroundings::default());
         if provenance == Provenance::PerService {
@@ -266,10 +266,10 @@ fn conjuncts(pattern: GraphPattern, into: &mut Vec<GraphPattern>) {
 }
 
 struct Plan {
-    scene: Scene,
+    evaluation: EvaluationContext,
     over: CancellationToken,
     services: Arc<dyn Services>,
-    jobs: Vec<(Arc<Feed>, Job)>,
+    jobs: Vec<(Arc<ServiceRows>, Job)>,
     most_rows: usize,
     provenance: Provenance,
 }
@@ -379,8 +379,8 @@ impl Plan {
         let provenance = (self.provenance == Provenance::PerService)
             .then(|| Variable::new_unchecked(format!("{PROVENANCE}{}", self.jobs.len() + 1)));
         all.extend(provenance.clone());
-        let feed = Feed::new(all, [self.scene.token.clone(), self.over.clone()]);
-        let own = NamedNode::new_unchecked(format!("urn:lodeseek:service:{}", self.scene.feeds.len()));
+        let feed = ServiceRows::new(all, [self.evaluation.token.clone(), self.over.clone()]);
+        let own = NamedNode::new_unchecked(format!("urn:lodeseek:service:{}", self.evaluation.feeds.len()));
         let job = Job {
             target,
             pattern: asked,
@@ -388,10 +388,10 @@ impl Plan {
             silent,
             context,
             services: Arc::clone(&self.services),
-            scene: Scene { token: self.over.clone(), ..self.scene.clone() },
+            evaluation: EvaluationContext { token: self.over.clone(), ..self.evaluation.clone() },
             most_rows: self.most_rows,
         };
-        self.scene.feeds.push((own.clone(), Arc::clone(&feed)));
+        self.evaluation.feeds.push((own.clone(), Arc::clone(&feed)));
         self.jobs.push((feed, job));
         let mut inner = match name {
             NamedNodePattern::NamedNode(_) => pattern,
@@ -412,7 +412,7 @@ impl Plan {
                 .spawn(move || feed.fill(&job))
                 .map_err(|error| SparqlError::Evaluation(error.to_string()))?;
         }
-        Ok(Federated { scene: self.scene, over: self.over })
+        Ok(Federated { evaluation: self.evaluation, over: self.over })
     }
 }
 

@@ -20,11 +20,12 @@
 mod pattern;
 mod table;
 
+use super::QueryEngine;
 use super::algebra::each_child;
 use super::graphs::Graphs;
 use super::limits::{SparqlLimits, Statistics};
-use crate::{Store, StoreError};
 use lodeseek_rdf::vocab::lodeseek;
+use lodeseek_store::StoreError;
 use oxigraph::sparql::SparqlEvaluator;
 use oxrdf::{BlankNode, NamedNode, Term, Variable};
 use pattern::{Active, OnePattern, Rows, rows_of, variables_of};
@@ -35,7 +36,7 @@ use table::{Column, Table};
 
 /// Rewrites what statistics answer. `visible` is the default graph and the named graphs of the query.
 pub(super) fn answer_first(
-    store: &Store,
+    engine: &QueryEngine,
     graphs: &Graphs,
     query: &mut Query,
     visible: (&[NamedNode], &[NamedNode]),
@@ -44,7 +45,7 @@ pub(super) fn answer_first(
     if limits.statistics == Statistics::Never {
         return Ok(());
     }
-    let scope = Scope { store, graphs, default: visible.0, named: visible.1 };
+    let scope = Scope { engine, graphs, default: visible.0, named: visible.1 };
     match query {
         Query::Ask { pattern, .. } => match scope.asked(pattern)? {
             Some(answer) => *pattern = answer,
@@ -68,7 +69,7 @@ pub(super) fn with_functions(evaluator: SparqlEvaluator) -> SparqlEvaluator {
 
 /// What a query sees.
 struct Scope<'q> {
-    store: &'q Store,
+    engine: &'q QueryEngine,
     graphs: &'q Graphs,
     default: &'q [NamedNode],
     named: &'q [NamedNode],
@@ -105,7 +106,7 @@ impl Scope<'_> {
         let Some(one) = variables_of(inner, &mut used).and_then(OnePattern::of) else { return Ok(None) };
         let Some(keys) = one.keys(&used) else { return Ok(None) };
         let Some(rows) = rows_of(self, &one, &keys, Rows::Listed)? else { return Ok(None) };
-        let table = Table::of(&self.store.kept.terms(), &one, &keys, &rows, &BTreeSet::new());
+        let table = Table::of(&self.engine.statistics.terms(), &one, &keys, &rows, &BTreeSet::new());
         Ok(table.map(|table| {
             let mut answer = pattern.clone();
             *innermost(&mut answer) = table.into_pattern();
@@ -134,7 +135,7 @@ impl Scope<'_> {
             } else {
                 rows.into_iter().filter(|row| row.triples > 0).collect() // no group without a row
             };
-            let table = Table::of(&self.store.kept.terms(), &one, &keys, &rows, &columns);
+            let table = Table::of(&self.engine.statistics.terms(), &one, &keys, &rows, &columns);
             if let Some(table) = table {
                 return Ok(Some(summed(pattern, table, &counts)));
             }
@@ -151,8 +152,8 @@ impl Scope<'_> {
         let Some(one) = OnePattern::of(inner) else { return Ok(None) };
         let Active::Each(_) = one.active else { return Ok(None) };
         for graph in self.named {
-            if let Some(known) = self.store.kept.content(self.store, self.graphs, graph)?
-                && one.count(&known, &self.store.kept.terms()) > 0
+            if let Some(known) = self.engine.statistics.content(&self.engine.store, self.graphs, graph)?
+                && one.count(&known, &self.engine.statistics.terms()) > 0
             {
                 return Ok(Some(GraphPattern::Values { variables: Vec::new(), bindings: vec![Vec::new()] }));
             }

@@ -6,13 +6,12 @@
 //! is no source: every query has it.
 
 use super::algebra::{children, pattern_of};
-use super::kept::{Known, Terms};
 use super::limits::{Cost, SparqlLimits, check_size};
-use super::{SparqlError, Store};
-use crate::StoreError;
-use crate::counts::Uses;
+use super::statistics_cache::{GraphStatistics, TermTable};
+use super::{QueryEngine, SparqlError};
 use lodeseek_catalog::DatasetId;
 use lodeseek_rdf::vocab::{dcat, rdf, void};
+use lodeseek_store::{Store, StoreError, UsageCounts};
 use oxrdf::{NamedNode, NamedNodeRef, NamedOrBlankNode, Term};
 use spargebra::algebra::{GraphPattern, PropertyPathExpression};
 use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
@@ -49,34 +48,36 @@ pub struct Sources {
     pub endpoints: BTreeMap<DatasetId, BTreeSet<String>>,
 }
 
-/// Selects the sources of a query. The counts of every dataset are read when it is first called.
-pub fn sources(store: &Store, query: &str, limits: &SparqlLimits) -> Result<Sources, SparqlError> {
-    check_size(query, limits)?;
-    let failed = |error: &dyn std::fmt::Display| SparqlError::Evaluation(error.to_string());
-    let parser = SparqlParser::new().with_base_iri(store.iris.base()).map_err(|error| failed(&error))?;
-    let mut query = parser.parse_query(query).map_err(|error| SparqlError::Syntax(error.to_string()))?;
-    Cost::of(&query).check(limits)?;
-    let graphs = store.kept.graphs(store).map_err(|error| failed(&error))?;
-    graphs.resolve(&mut query);
-    let mut datasets: Vec<(&DatasetId, &NamedNode)> = graphs.contents().collect();
-    datasets.sort_unstable();
-    let mut selection = Selection { patterns: patterns(&query), found: Sources::default() };
-    selection.found.patterns = selection.patterns.iter().map(Asked::sources).collect();
-    for (id, graph) in datasets {
-        let known = store.kept.content(store, &graphs, graph).map_err(|error| failed(&error))?;
-        if let Some(known) = known {
-            selection.hold(&query, id, &Candidate { graph, known: &known, terms: &store.kept.terms() });
+impl QueryEngine {
+    /// Selects the sources of a query. The first call reads the counts of every dataset.
+    pub fn sources(&self, query: &str, limits: &SparqlLimits) -> Result<Sources, SparqlError> {
+        check_size(query, limits)?;
+        let failed = |error: &dyn std::fmt::Display| SparqlError::Evaluation(error.to_string());
+        let parser = SparqlParser::new().with_base_iri(self.store.iris().base()).map_err(|error| failed(&error))?;
+        let mut query = parser.parse_query(query).map_err(|error| SparqlError::Syntax(error.to_string()))?;
+        Cost::of(&query).check(limits)?;
+        let graphs = self.statistics.graphs(&self.store).map_err(|error| failed(&error))?;
+        graphs.resolve(&mut query);
+        let mut datasets: Vec<(&DatasetId, &NamedNode)> = graphs.contents().collect();
+        datasets.sort_unstable();
+        let mut selection = Selection { patterns: patterns(&query), found: Sources::default() };
+        selection.found.patterns = selection.patterns.iter().map(Asked::sources).collect();
+        for (id, graph) in datasets {
+            let known = self.statistics.content(&self.store, &graphs, graph).map_err(|error| failed(&error))?;
+            if let Some(known) = known {
+                selection.hold(&query, id, &Candidate { graph, known: &known, terms: &self.statistics.terms() });
+            }
         }
+        let mut found = selection.found;
+        for pattern in &mut found.patterns {
+            pattern.sources.sort_by(|a, b| b.triples.cmp(&a.triples).then_with(|| a.dataset.cmp(&b.dataset)));
+        }
+        let named: BTreeSet<&DatasetId> =
+            found.patterns.iter().flat_map(|pattern| &pattern.sources).map(|source| &source.dataset).collect();
+        found.endpoints = endpoints(&self.store).map_err(|error| failed(&error))?;
+        found.endpoints.retain(|id, _| named.contains(id));
+        Ok(found)
     }
-    let mut found = selection.found;
-    for pattern in &mut found.patterns {
-        pattern.sources.sort_by(|a, b| b.triples.cmp(&a.triples).then_with(|| a.dataset.cmp(&b.dataset)));
-    }
-    let named: BTreeSet<&DatasetId> =
-        found.patterns.iter().flat_map(|pattern| &pattern.sources).map(|source| &source.dataset).collect();
-    found.endpoints = endpoints(store).map_err(|error| failed(&error))?;
-    found.endpoints.retain(|id, _| named.contains(id));
-    Ok(found)
 }
 
 /// A pattern of the query, and the graph it is bound to.
@@ -148,8 +149,8 @@ impl Selection<'_> {
 /// One dataset's content.
 struct Candidate<'c> {
     graph: &'c NamedNode,
-    known: &'c Known,
-    terms: &'c Terms,
+    known: &'c GraphStatistics,
+    terms: &'c TermTable,
 }
 
 impl Candidate<'_> {
@@ -181,7 +182,7 @@ impl Candidate<'_> {
                 if property.as_str() == rdf::TYPE =>
             {
                 let triples = self.known.class(self.id(class));
-                Uses { triples, subjects: triples, objects: triples }
+                UsageCounts { triples, subjects: triples, objects: triples }
             }
             (NamedNodePattern::NamedNode(property), _) => self.known.property(self.id(property)),
             (NamedNodePattern::Variable(_), _) => self.known.all,
@@ -220,7 +221,7 @@ impl Candidate<'_> {
 /// The endpoints that the catalogue names: of a dataset itself, or of a service by which a distribution of it is reached.
 fn endpoints(store: &Store) -> Result<BTreeMap<DatasetId, BTreeSet<String>>, StoreError> {
     let mut found: BTreeMap<DatasetId, BTreeSet<String>> = BTreeMap::new();
-    let of = |subject: &str| store.iris.dataset_id(subject.split('#').next().unwrap_or_default());
+    let of = |subject: &str| store.iris().dataset_id(subject.split('#').next().unwrap_or_default());
     for (subject, endpoint) in objects(store, void::SPARQL_ENDPOINT)? {
         if let Some(id) = of(&subject) {
             found.entry(id).or_default().insert(endpoint);
@@ -239,9 +240,9 @@ fn endpoints(store: &Store) -> Result<BTreeMap<DatasetId, BTreeSet<String>>, Sto
 
 /// (subject, object) of a property in the catalogue, where both are IRIs.
 fn objects(store: &Store, property: &str) -> Result<Vec<(String, String)>, StoreError> {
-    let (catalog, property) = (store.iris.catalog(), NamedNodeRef::new_unchecked(property));
+    let (catalog, property) = (store.iris().catalog(), NamedNodeRef::new_unchecked(property));
     let mut found = Vec::new();
-    for quad in store.oxigraph.quads_for_pattern(None, Some(property), None, Some(catalog.as_ref().into())) {
+    for quad in store.oxigraph().quads_for_pattern(None, Some(property), None, Some(catalog.as_ref().into())) {
         let quad = quad?;
         if let (NamedOrBlankNode::NamedNode(subject), Term::NamedNode(object)) = (quad.subject, quad.object) {
             found.push((subject.into_string(), object.into_string()));

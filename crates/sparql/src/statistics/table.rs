@@ -1,9 +1,9 @@
 //! Counts as an inline table of a query.
 
 use super::pattern::OnePattern;
-use crate::counts::Uses;
-use crate::sparql::kept::Terms;
+use crate::statistics_cache::TermTable;
 use lodeseek_rdf::vocab::lodeseek;
+use lodeseek_store::UsageCounts;
 use oxrdf::{Literal, NamedNode, Term, Variable};
 use spargebra::algebra::{Expression, Function, GraphPattern};
 use spargebra::term::GroundTerm;
@@ -43,8 +43,8 @@ pub(super) struct Row {
 }
 
 impl Row {
-    pub(super) fn of(graph: Option<NamedNode>, term: Option<u32>, uses: Uses, properties: u64) -> Self {
-        let Uses { triples, subjects, objects } = uses;
+    pub(super) fn of(graph: Option<NamedNode>, term: Option<u32>, uses: UsageCounts, properties: u64) -> Self {
+        let UsageCounts { triples, subjects, objects } = uses;
         Self { graph, term, triples, subjects, objects, properties, graphs: 1 }
     }
 
@@ -78,7 +78,7 @@ pub(super) struct Table {
 impl Table {
     /// The table of some rows; `None` where a number of them is unknown or they are too many.
     pub(super) fn of(
-        terms: &Terms,
+        terms: &TermTable,
         one: &OnePattern<'_>,
         keys: &[Variable],
         rows: &[Row],

@@ -15,30 +15,30 @@
 mod algebra;
 mod federation;
 mod graphs;
-mod growth;
-mod guard;
-mod kept;
+mod string_limits;
+mod cancellation;
+mod statistics_cache;
 mod limits;
-mod places;
+mod admission;
 mod sources;
 mod statistics;
 mod stream;
 
 pub use federation::{Bindings, ServiceCall, ServiceError, ServiceRow, Services, triple_patterns};
-pub(super) use kept::Kept;
 pub use limits::{SparqlLimits, Statistics};
-pub(super) use places::Running;
-pub use sources::{PatternSources, Source, Sources, sources};
+pub use sources::{PatternSources, Source, Sources};
 pub use stream::{AnswerStream, Cancellation, Head, SendError, resident_memory};
 
-use super::Store;
-use federation::{Feed, Reader};
+use admission::Admission;
+use admission::Permit;
+use federation::{Reader, ServiceRows};
 use limits::{Cost, check_size};
+use lodeseek_store::{Store, StoreError};
 use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
 use oxigraph::sparql::{CancellationToken, PreparedSparqlQuery, QueryEvaluationError, SparqlEvaluator};
 use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Term, Triple, Variable};
-use places::Place;
 use spargebra::{Query, SparqlParser};
+use statistics_cache::StatisticsCache;
 use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -201,58 +201,85 @@ impl From<QueryEvaluationError> for SparqlError {
     }
 }
 
-/// Answers a query whole, blocking at most until the deadline.
-pub fn evaluate(store: &Arc<Store>, request: &QueryRequest, limits: &SparqlLimits) -> Result<Answer, SparqlError> {
-    stream(store, request, limits, &Cancellation::default())?.whole()
+/// An opened store and what its queries share: permits and cached statistics.
+pub struct QueryEngine {
+    store: Arc<Store>,
+    admission: Arc<Admission>,
+    statistics: StatisticsCache,
 }
 
-/// Begins to answer a query, blocking until it is known what kind of answer comes, at most until the deadline.
-pub fn stream(
-    store: &Arc<Store>,
-    request: &QueryRequest,
-    limits: &SparqlLimits,
-    cancellation: &Cancellation,
-) -> Result<AnswerStream, SparqlError> {
-    check_size(&request.query, limits)?;
-    let place = Arc::new(Place::take(&store.running, request.client, limits)?);
-    let (sender, receiver) = sync_channel(stream::WAITING);
-    let mut sink = Sink::new(sender, limits);
-    let (store, request, cancel, held) = (Arc::clone(store), request.clone(), cancellation.token(), Arc::clone(&place));
-    let bounds = limits.clone();
-    thread::Builder::new()
-        .name("sparql".to_owned())
-        .stack_size(256 << 20) // the parser recurses; what the limits let through fits, and more
-        .spawn(move || {
-            let outcome = answer(&store, &request, &bounds, cancel, &mut sink);
-            drop(store); // whoever gets the answer may close the home
-            drop(held);
-            sink.end(outcome);
-        })
-        .map_err(|error| SparqlError::Evaluation(error.to_string()))?;
-    let answer = AnswerStream::receive_from(receiver, limits, cancellation, place);
-    if answer.is_err() {
-        cancellation.cancel();
+impl QueryEngine {
+    /// Creates the engine of a store. All queries of a process go through one engine, since limits count per engine.
+    #[must_use]
+    pub fn new(store: Arc<Store>) -> Arc<Self> {
+        Arc::new(Self { store, admission: Arc::default(), statistics: StatisticsCache::default() })
     }
-    answer
+
+    /// The store.
+    #[must_use]
+    pub fn store(&self) -> &Arc<Store> {
+        &self.store
+    }
+
+    /// Reads the counts of every graph, from which queries over one pattern are answered. Without it the first such query
+    /// reads them and takes longer.
+    pub fn prepare_statistics(&self) -> Result<(), StoreError> {
+        self.statistics.prepare(&self.store)
+    }
+
+    /// Evaluates a query and collects the answer; blocks at most until the deadline.
+    pub fn evaluate(self: &Arc<Self>, request: &QueryRequest, limits: &SparqlLimits) -> Result<Answer, SparqlError> {
+        self.stream(request, limits, &Cancellation::default())?.whole()
+    }
+
+    /// Starts to evaluate a query. Blocks until the form of the answer is known, at most until the deadline.
+    pub fn stream(
+        self: &Arc<Self>,
+        request: &QueryRequest,
+        limits: &SparqlLimits,
+        cancellation: &Cancellation,
+    ) -> Result<AnswerStream, SparqlError> {
+        check_size(&request.query, limits)?;
+        let permit = Arc::new(Permit::acquire(&self.admission, request.client, limits)?);
+        let (sender, receiver) = sync_channel(stream::WAITING);
+        let mut sink = Sink::new(sender, limits);
+        let (engine, request, token) = (Arc::clone(self), request.clone(), cancellation.token());
+        let (bounds, held) = (limits.clone(), Arc::clone(&permit));
+        thread::Builder::new()
+            .name("sparql".to_owned())
+            .stack_size(256 << 20) // the parser recurses; queries within the limits need less
+            .spawn(move || {
+                let outcome = answer(&engine, &request, &bounds, token, &mut sink);
+                drop(engine); // the receiver of the answer may close the home
+                drop(held);
+                sink.end(outcome);
+            })
+            .map_err(|error| SparqlError::Evaluation(error.to_string()))?;
+        let answer = AnswerStream::receive_from(receiver, limits, cancellation, permit);
+        if answer.is_err() {
+            cancellation.cancel();
+        }
+        answer
+    }
 }
 
 /// What a query is evaluated against.
 #[derive(Clone)]
-struct Scene {
-    store: Arc<Store>,
+struct EvaluationContext {
+    engine: Arc<QueryEngine>,
     default: Arc<[NamedNode]>,
     named: Arc<[NamedNode]>,
     token: CancellationToken,
     deadline: Instant,
     /// What answers in place of each `SERVICE`.
-    feeds: Vec<(NamedNode, Arc<Feed>)>,
+    feeds: Vec<(NamedNode, Arc<ServiceRows>)>,
 }
 
-impl Scene {
+impl EvaluationContext {
     fn prepare(&self, mut query: Query) -> PreparedSparqlQuery {
-        guard::guard(&mut query);
+        cancellation::guard(&mut query);
         let plain = SparqlEvaluator::new().with_cancellation_token(self.token.clone());
-        let mut evaluator = guard::with_function(statistics::with_functions(plain), self.token.clone());
+        let mut evaluator = cancellation::with_function(statistics::with_functions(plain), self.token.clone());
         for (name, feed) in &self.feeds {
             evaluator = evaluator.with_service_handler(name.clone(), Reader(Arc::clone(feed)));
         }
@@ -266,7 +293,7 @@ impl Scene {
 }
 
 fn answer(
-    store: &Arc<Store>,
+    engine: &Arc<QueryEngine>,
     request: &QueryRequest,
     limits: &SparqlLimits,
     token: CancellationToken,
@@ -274,23 +301,24 @@ fn answer(
 ) -> Result<(), SparqlError> {
     let deadline = Instant::now() + limits.deadline;
     let failed = |error: &dyn std::fmt::Display| SparqlError::Evaluation(error.to_string());
-    let parser = SparqlParser::new().with_base_iri(store.iris.base()).map_err(|error| failed(&error))?;
+    let parser = SparqlParser::new().with_base_iri(engine.store.iris().base()).map_err(|error| failed(&error))?;
     let mut query = parser.parse_query(&request.query).map_err(|error| SparqlError::Syntax(error.to_string()))?;
     Cost::of(&query).check(limits)?;
-    let graphs = store.kept.graphs(store).map_err(|error| failed(&error))?;
+    let graphs = engine.statistics.graphs(&engine.store).map_err(|error| failed(&error))?;
     graphs.resolve(&mut query);
     let (Query::Select { dataset: from, .. }
     | Query::Construct { dataset: from, .. }
     | Query::Describe { dataset: from, .. }
     | Query::Ask { dataset: from, .. }) = &query;
     let (default, named) = graphs.visible(request, from.clone());
-    let (store, default, named) = (Arc::clone(store), default.into(), named.into());
-    let scene = Scene { store, default, named, token, deadline, feeds: Vec::new() };
-    let federated = federation::resolve(&mut query, scene, request, limits)?;
-    let scene = &federated.scene;
+    let (default, named) = (default.into(), named.into());
+    let engine = Arc::clone(engine);
+    let context = EvaluationContext { engine, default, named, token, deadline, feeds: Vec::new() };
+    let federated = federation::resolve(&mut query, context, request, limits)?;
+    let context = &federated.evaluation;
     // After `SERVICE` is resolved: what others are asked is not counted here.
-    statistics::answer_first(&scene.store, &graphs, &mut query, (&scene.default, &scene.named), limits)
+    statistics::answer_first(&context.engine, &graphs, &mut query, (&context.default, &context.named), limits)
         .map_err(|error| failed(&error))?;
-    let results = scene.prepare(query).on_store(&scene.store.oxigraph).execute()?;
+    let results = context.prepare(query).on_store(context.engine.store.oxigraph()).execute()?;
     Ok(sink.take(results)?)
 }

@@ -2,8 +2,8 @@
 
 use super::QueryRequest;
 use super::algebra::each_inside;
-use crate::{Store, StoreError};
 use lodeseek_catalog::DatasetId;
+use lodeseek_store::{Store, StoreError};
 use oxrdf::NamedNode;
 use spargebra::Query;
 use spargebra::algebra::{GraphPattern, QueryDataset};
@@ -21,8 +21,8 @@ pub(super) struct Graphs {
 }
 
 impl Graphs {
-    pub(super) fn of(store: &Store) -> Result<Self, StoreError> {
-        let iris = &store.iris;
+    pub(super) fn from_store(store: &Store) -> Result<Self, StoreError> {
+        let iris = store.iris();
         let (mut content, mut versions) = (HashMap::new(), HashMap::new());
         for (id, version) in store.versions()? {
             let graph = iris.graph(&id, &version);

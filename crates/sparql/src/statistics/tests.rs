@@ -1,8 +1,10 @@
 //! Statistics against evaluation: the same queries with and without, over stores that have all that could go wrong.
 
 use super::answer_first;
-use crate::{Answer, Loader, QueryRequest, SparqlLimits, Statistics, Store, evaluate, sources, sparql::kept::Patience};
+use crate::statistics_cache::CountingPolicy;
+use crate::{Answer, QueryEngine, QueryRequest, SparqlLimits, Statistics};
 use lodeseek_catalog::{Catalog, Iris};
+use lodeseek_store::{Loader, Store};
 use oxrdf::{BlankNode, Literal, NamedNode, Triple};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -32,6 +34,7 @@ const DUMPS: [(&str, &str); 5] = [
 struct Home {
     folder: TempDir,
     store: Arc<Store>,
+    queries: Arc<QueryEngine>,
 }
 
 impl Home {
@@ -39,7 +42,8 @@ impl Home {
         let folder = tempfile::tempdir().expect("a folder");
         let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
         let store = Arc::new(Store::in_memory(folder.path(), iris).expect("a store"));
-        let home = Self { folder, store };
+        let queries = QueryEngine::new(Arc::clone(&store));
+        let home = Self { folder, store, queries };
         home.load(&DUMPS);
         home
     }
@@ -65,12 +69,12 @@ impl Home {
     /// Profiles that say of a dataset what is wanted.
     fn derive(&self, triples: Vec<Triple>) {
         let id = lodeseek_catalog::DatasetId::new("a").expect("an id");
-        self.store.replace_derived(&self.store.iris.profiles(), vec![(id, triples)]).expect("replaced");
+        self.store.replace_derived(&self.store.iris().profiles(), vec![(id, triples)]).expect("replaced");
     }
 
     fn answer(&self, request: &QueryRequest, statistics: Statistics) -> Vec<String> {
         let limits = SparqlLimits { concurrent: 1000, statistics, ..SparqlLimits::default() };
-        let answer = evaluate(&self.store, request, &limits);
+        let answer = self.queries.evaluate(request, &limits);
         match answer.unwrap_or_else(|error| panic!("{}: {error}", request.query)) {
             Answer::Boolean(value) => vec![value.to_string()],
             Answer::Solutions { rows, .. } => {
@@ -100,11 +104,11 @@ impl Home {
     /// Whether statistics leave nothing of a query to be looked up.
     fn is_read_off(&self, query: &str) -> bool {
         let text = format!("{PREFIXES}{query}");
-        let parser = SparqlParser::new().with_base_iri(self.store.iris.base()).expect("a base");
+        let parser = SparqlParser::new().with_base_iri(self.store.iris().base()).expect("a base");
         let mut query = parser.parse_query(&text).expect("a query");
-        let kept = &self.store.kept;
-        let graphs = kept.graphs(&self.store).expect("graphs");
-        kept.metadata(&self.store, &graphs, Patience::Count).expect("counted");
+        let cache = &self.queries.statistics;
+        let graphs = cache.graphs(&self.store).expect("graphs");
+        cache.metadata(&self.store, &graphs, CountingPolicy::Now).expect("counted");
         graphs.resolve(&mut query);
         let from = match &query {
             Query::Select { dataset, .. } | Query::Ask { dataset, .. } => dataset.clone(),
@@ -112,7 +116,7 @@ impl Home {
         };
         let (default, named) = graphs.visible(&QueryRequest::default(), from);
         let limits = SparqlLimits::default();
-        answer_first(&self.store, &graphs, &mut query, (&default, &named), &limits).expect("rewritten");
+        answer_first(&self.queries, &graphs, &mut query, (&default, &named), &limits).expect("rewritten");
         !query.to_sse().contains("(bgp")
     }
 }
@@ -346,7 +350,7 @@ fn counts_that_are_lost_are_made_again() {
     let home = Home::new();
     for entry in fs::read_dir(home.folder.path().join("graphs")).expect("a folder") {
         let path = entry.expect("an entry").path();
-        if crate::counts::is_counts(&path) {
+        if lodeseek_store::counts::is_counts(&path) {
             fs::write(path, "damaged").expect("written");
         }
     }
@@ -360,7 +364,7 @@ fn counts_that_are_lost_are_made_again() {
 fn no_source_is_left_out() {
     let home = &homes()[0];
     let ids = |query: &str| {
-        let found = sources(&home.store, &format!("{PREFIXES}{query}"), &SparqlLimits::default()).expect("selected");
+        let found = home.queries.sources(&format!("{PREFIXES}{query}"), &SparqlLimits::default()).expect("selected");
         let names =
             |ids: Vec<&lodeseek_catalog::DatasetId>| ids.iter().map(|id| id.as_str()).collect::<Vec<_>>().join(" ");
         let each =
@@ -395,7 +399,7 @@ fn sources_are_sound() {
         "?s a [] ; e:s/e:s ?o",
     ] {
         let query = format!("{PREFIXES}SELECT * {{ {pattern} }}");
-        let found = sources(&home.store, &query, &SparqlLimits::default()).expect("selected");
+        let found = home.queries.sources(&query, &SparqlLimits::default()).expect("selected");
         for (id, _) in DUMPS {
             let asked = home.same(&format!("ASK FROM <dataset/{id}> {{ {pattern} }}"));
             let named = found.alone.iter().any(|source| source.as_str() == id);
@@ -407,16 +411,16 @@ fn sources_are_sound() {
 #[test]
 fn endpoints_come_from_the_catalogue() {
     let home = Home::new();
-    let catalog = home.store.iris.catalog();
+    let catalog = home.store.iris().catalog();
     for (subject, property, object) in [
         ("http://localhost:7878/dataset/a", "http://rdfs.org/ns/void#sparqlEndpoint", "http://a.org/sparql"),
         ("http://localhost:7878/dataset/b#distribution-1", "http://www.w3.org/ns/dcat#accessService", "http://b.org/"),
         ("http://b.org/", "http://www.w3.org/ns/dcat#endpointURL", "http://b.org/sparql"),
     ] {
         let quad = Triple::new(node(subject), node(property), node(object)).in_graph(catalog.clone());
-        home.store.oxigraph.insert(&quad).expect("inserted");
+        home.store.oxigraph().insert(&quad).expect("inserted");
     }
-    let found = sources(&home.store, &format!("{PREFIXES}SELECT * {{ ?s e:r ?o }}"), &SparqlLimits::default());
+    let found = home.queries.sources(&format!("{PREFIXES}SELECT * {{ ?s e:r ?o }}"), &SparqlLimits::default());
     let endpoints: Vec<String> = found.expect("selected").endpoints.into_values().flatten().collect();
     assert_eq!(endpoints, ["http://b.org/sparql"], "those of the sources alone");
 }

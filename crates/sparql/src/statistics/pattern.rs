@@ -2,11 +2,11 @@
 
 use super::Scope;
 use super::table::{Column, Row};
-use crate::StoreError;
-use crate::counts::Uses;
-use crate::sparql::algebra::operands;
-use crate::sparql::kept::{Known, Patience, Terms};
+use crate::algebra::operands;
+use crate::statistics_cache::{CountingPolicy, GraphStatistics, TermTable};
 use lodeseek_rdf::vocab::rdf;
+use lodeseek_store::StoreError;
+use lodeseek_store::UsageCounts;
 use oxrdf::{NamedNode, Variable};
 use rustc_hash::{FxHashMap, FxHashSet};
 use spargebra::algebra::{Expression, Function, GraphPattern, OrderExpression};
@@ -23,17 +23,17 @@ pub(super) enum Active<'p> {
 }
 
 /// A place of a pattern that is no constant: a variable, or a blank node, which has no name outside.
-type Place<'p> = Option<&'p Variable>;
+type Permit<'p> = Option<&'p Variable>;
 
 /// What a pattern asks for.
 #[derive(Clone, Copy, Debug)]
 enum Shape<'p> {
     /// `?s ?p ?o`
-    All { property: Place<'p>, object: Place<'p> },
+    All { property: Permit<'p>, object: Permit<'p> },
     /// `?s <p> ?o`, the property not being `rdf:type`.
-    Property { property: &'p NamedNode, object: Place<'p> },
+    Property { property: &'p NamedNode, object: Permit<'p> },
     /// `?s a ?c`
-    Classes { class: Place<'p> },
+    Classes { class: Permit<'p> },
     /// `?s a <C>`
     Class(&'p NamedNode),
 }
@@ -42,7 +42,7 @@ enum Shape<'p> {
 #[derive(Debug)]
 pub(super) struct OnePattern<'p> {
     pub(super) active: Active<'p>,
-    subject: Place<'p>,
+    subject: Permit<'p>,
     shape: Shape<'p>,
     triple: &'p TriplePattern,
 }
@@ -81,7 +81,7 @@ impl<'p> OnePattern<'p> {
         GraphPattern::Graph { name: graph.clone().into(), inner }
     }
 
-    fn object(&self) -> Place<'p> {
+    fn object(&self) -> Permit<'p> {
         match self.shape {
             Shape::All { object, .. } | Shape::Property { object, .. } | Shape::Classes { class: object } => object,
             Shape::Class(_) => None,
@@ -89,7 +89,7 @@ impl<'p> OnePattern<'p> {
     }
 
     /// The variable whose values are listed in counts: the property or the class.
-    pub(super) fn listed(&self) -> Place<'p> {
+    pub(super) fn listed(&self) -> Permit<'p> {
         match self.shape {
             Shape::All { property, .. } => property,
             Shape::Classes { class } => class,
@@ -97,7 +97,7 @@ impl<'p> OnePattern<'p> {
         }
     }
 
-    pub(super) fn graph(&self) -> Place<'p> {
+    pub(super) fn graph(&self) -> Permit<'p> {
         match self.active {
             Active::Each(graph) => Some(graph),
             Active::Default | Active::Named(_) => None,
@@ -131,11 +131,11 @@ impl<'p> OnePattern<'p> {
     }
 
     /// The triples of a graph that match.
-    pub(super) fn count(&self, known: &Known, terms: &Terms) -> u64 {
+    pub(super) fn count(&self, known: &GraphStatistics, terms: &TermTable) -> u64 {
         self.uses(known, terms).triples
     }
 
-    fn uses(&self, known: &Known, terms: &Terms) -> Uses {
+    fn uses(&self, known: &GraphStatistics, terms: &TermTable) -> UsageCounts {
         let id = |node: &NamedNode| terms.id(&node.clone().into());
         match self.shape {
             Shape::All { .. } => known.all,
@@ -146,7 +146,7 @@ impl<'p> OnePattern<'p> {
     }
 
     /// The rows of one graph: a row for each value listed, or one.
-    fn rows(&self, known: &Known, terms: &Terms, listed: bool) -> Vec<(Option<u32>, Uses)> {
+    fn rows(&self, known: &GraphStatistics, terms: &TermTable, listed: bool) -> Vec<(Option<u32>, UsageCounts)> {
         match self.shape {
             Shape::All { .. } if listed => known.properties.iter().map(|&(id, uses)| (Some(id), uses)).collect(),
             Shape::Classes { .. } if listed => {
@@ -157,7 +157,7 @@ impl<'p> OnePattern<'p> {
     }
 
     /// Whether no triple that matches can be in two of the graphs, since they share no property and no class.
-    fn is_disjoint(&self, graphs: &[(NamedNode, Arc<Known>)], terms: &Terms) -> bool {
+    fn is_disjoint(&self, graphs: &[(NamedNode, Arc<GraphStatistics>)], terms: &TermTable) -> bool {
         let kind = terms.id(&NamedNode::new_unchecked(rdf::TYPE).into());
         let knowns = || graphs.iter().map(|(_, known)| known);
         let classes = knowns().flat_map(|known| &known.classes).map(|(id, _)| *id);
@@ -184,12 +184,12 @@ fn is_once(mut ids: impl Iterator<Item = u32>) -> bool {
 }
 
 /// Triples `?s a <C>`: each has a subject of its own, and all have one object.
-fn of_class(count: u64) -> Uses {
-    Uses { triples: count, subjects: count, objects: u64::from(count > 0) }
+fn of_class(count: u64) -> UsageCounts {
+    UsageCounts { triples: count, subjects: count, objects: u64::from(count > 0) }
 }
 
 /// A place that is open, and its variable; `None` for a constant.
-fn open(term: &TermPattern) -> Option<Place<'_>> {
+fn open(term: &TermPattern) -> Option<Permit<'_>> {
     match term {
         TermPattern::Variable(variable) => Some(Some(variable)),
         TermPattern::BlankNode(_) => Some(None),
@@ -256,7 +256,7 @@ fn used_by(expression: &Expression, used: &mut BTreeSet<Variable>) -> Option<()>
 }
 
 /// Graphs with their counts.
-type Matched = Vec<(NamedNode, Arc<Known>)>;
+type Matched = Vec<(NamedNode, Arc<GraphStatistics>)>;
 
 /// What rows are for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -275,12 +275,12 @@ pub(super) fn rows_of(
     rows: Rows,
 ) -> Result<Option<Vec<Row>>, StoreError> {
     let Some(graphs) = scope.matched(one.active)? else { return Ok(None) };
-    let terms = scope.store.kept.terms();
+    let terms = scope.engine.statistics.terms();
     let merged = matches!(one.active, Active::Default) && graphs.len() > 1;
     if merged && rows == Rows::Counted && !one.is_disjoint(&graphs, &terms) {
         return Ok(None);
     }
-    let has = |place: Place<'_>| place.is_some_and(|variable| keys.contains(variable));
+    let has = |place: Permit<'_>| place.is_some_and(|variable| keys.contains(variable));
     let (by_graph, listed) = (has(one.graph()), has(one.listed()));
     let mut found: Vec<Row> = Vec::new();
     let mut places: FxHashMap<(Option<usize>, Option<u32>), usize> = FxHashMap::default();
@@ -309,8 +309,8 @@ impl Scope<'_> {
     /// The graphs a pattern is matched in, with their counts; `None` where these are not known.
     fn matched(&self, active: Active<'_>) -> Result<Option<Matched>, StoreError> {
         let patience = match active {
-            Active::Each(_) => Patience::Count,
-            Active::Default | Active::Named(_) => Patience::SecondTime,
+            Active::Each(_) => CountingPolicy::Now,
+            Active::Default | Active::Named(_) => CountingPolicy::SecondRequest,
         };
         let names: Vec<&NamedNode> = match active {
             Active::Default if self.is_metadata(self.default) => return self.merged_metadata(patience),
@@ -320,7 +320,7 @@ impl Scope<'_> {
         };
         let mut graphs = Vec::with_capacity(names.len());
         for name in names {
-            let known = match self.store.kept.content(self.store, self.graphs, name)? {
+            let known = match self.engine.statistics.content(&self.engine.store, self.graphs, name)? {
                 Some(known) => Some(known),
                 None => self.of_metadata(name, patience)?,
             };
@@ -339,13 +339,18 @@ impl Scope<'_> {
 
     /// The graphs of metadata as the one they are merged to. Where two share a triple, Oxigraph gives it twice, and counts
     /// must not differ from what is given.
-    fn merged_metadata(&self, patience: Patience) -> Result<Option<Matched>, StoreError> {
-        let metadata = self.store.kept.metadata(self.store, self.graphs, patience)?.filter(|found| found.disjoint);
+    fn merged_metadata(&self, patience: CountingPolicy) -> Result<Option<Matched>, StoreError> {
+        let metadata =
+            self.engine.statistics.metadata(&self.engine.store, self.graphs, patience)?.filter(|found| found.disjoint);
         Ok(metadata.map(|found| vec![(self.graphs.metadata()[0].clone(), Arc::clone(&found.merged))]))
     }
 
-    fn of_metadata(&self, graph: &NamedNode, patience: Patience) -> Result<Option<Arc<Known>>, StoreError> {
-        let metadata = self.store.kept.metadata(self.store, self.graphs, patience)?;
+    fn of_metadata(
+        &self,
+        graph: &NamedNode,
+        patience: CountingPolicy,
+    ) -> Result<Option<Arc<GraphStatistics>>, StoreError> {
+        let metadata = self.engine.statistics.metadata(&self.engine.store, self.graphs, patience)?;
         let found = metadata.and_then(|found| found.graphs.iter().find(|(name, _)| name == graph).cloned());
         Ok(found.map(|(_, known)| known))
     }

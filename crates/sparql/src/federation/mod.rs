@@ -14,13 +14,13 @@
 //! *Blank nodes.* A blank node here and one in an answer are never the same (SPARQL 1.1 Federated Query, 3), so rows of the
 //! context in which a shared variable is a blank node are not asked for: they join nothing.
 
-mod feed;
+mod service_rows;
 mod plan;
-mod print;
+mod serialize;
 mod solve;
 
-pub(super) use feed::Feed;
 pub(super) use plan::{Reader, resolve};
+pub(super) use service_rows::ServiceRows;
 pub use solve::triple_patterns;
 
 use oxigraph::sparql::CancellationToken;
@@ -104,7 +104,7 @@ impl ServiceCall<'_> {
     /// The call as the text of a `SELECT`, as it goes to others.
     #[must_use]
     pub fn text(&self) -> String {
-        print::select(self.variables, &self.restricted())
+        serialize::select(self.variables, &self.restricted())
     }
 }
 

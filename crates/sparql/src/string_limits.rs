@@ -104,7 +104,7 @@ impl<'q> Lengths<'q> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sparql::algebra::pattern_of;
+    use crate::algebra::pattern_of;
     use spargebra::SparqlParser;
 
     fn growth(select: &str) -> f64 {

@@ -13,7 +13,7 @@ use std::time::Instant;
 
 /// The queries of a store that are being answered, those given up and not yet ended included.
 #[derive(Default)]
-pub(crate) struct Running {
+pub(super) struct Admission {
     counts: Mutex<Counts>,
     left: Condvar,
 }
@@ -37,7 +37,7 @@ impl Counts {
     }
 }
 
-impl Running {
+impl Admission {
     fn counts(&self) -> MutexGuard<'_, Counts> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner) // numbers are right at every moment
     }
@@ -60,15 +60,15 @@ impl Running {
 }
 
 /// One of a store's places, given back when dropped.
-pub(super) struct Place {
-    running: Arc<Running>,
+pub(super) struct Permit {
+    running: Arc<Admission>,
     client: Option<IpAddr>,
     is_long: Mutex<bool>,
 }
 
-impl Place {
-    pub(super) fn take(
-        running: &Arc<Running>,
+impl Permit {
+    pub(super) fn acquire(
+        running: &Arc<Admission>,
         client: Option<IpAddr>,
         limits: &SparqlLimits,
     ) -> Result<Self, SparqlError> {
@@ -110,7 +110,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for Permit {
     fn drop(&mut self) {
         let is_long = *self.is_long.get_mut().unwrap_or_else(PoisonError::into_inner);
         let mut counts = self.running.counts();
@@ -145,8 +145,8 @@ mod tests {
 
     #[test]
     fn a_client_takes_no_more_than_its_share() {
-        let running = Arc::new(Running::default());
-        let take = |last: Option<u8>| Place::take(&running, last.and_then(client), &limits());
+        let running = Arc::new(Admission::default());
+        let take = |last: Option<u8>| Permit::acquire(&running, last.and_then(client), &limits());
         let (first, _second) = (take(Some(1)).expect("a place"), take(Some(1)).expect("a place"));
         assert!(matches!(take(Some(1)), Err(SparqlError::TooMany(2))));
         let other = take(Some(2)).expect("a place for another");
@@ -162,11 +162,11 @@ mod tests {
 
     #[test]
     fn who_waits_gets_the_place_given_back() {
-        let running = Arc::new(Running::default());
+        let running = Arc::new(Admission::default());
         let patient = SparqlLimits { concurrent: 1, patience: Duration::from_secs(60), ..limits() };
-        let held = Place::take(&running, None, &patient).expect("a place");
+        let held = Permit::acquire(&running, None, &patient).expect("a place");
         thread::scope(|scope| {
-            let waits = scope.spawn(|| Place::take(&running, client(1), &patient).map(drop));
+            let waits = scope.spawn(|| Permit::acquire(&running, client(1), &patient).map(drop));
             while running.counts().waiting == 0 {
                 thread::yield_now();
             }
@@ -179,16 +179,16 @@ mod tests {
 
     #[test]
     fn no_crowd_waits() {
-        let running = Arc::new(Running::default());
+        let running = Arc::new(Admission::default());
         let none = SparqlLimits { concurrent: 0, waiting: 0, patience: Duration::from_secs(60), ..limits() };
-        assert!(matches!(Place::take(&running, client(1), &none), Err(SparqlError::Busy(0))));
+        assert!(matches!(Permit::acquire(&running, client(1), &none), Err(SparqlError::Busy(0))));
         assert!(running.counts().clients.is_empty());
     }
 
     #[test]
     fn what_takes_long_makes_room_for_who_waits() {
-        let running = Arc::new(Running::default());
-        let take = || Place::take(&running, None, &limits()).expect("a place");
+        let running = Arc::new(Admission::default());
+        let take = || Permit::acquire(&running, None, &limits()).expect("a place");
         let (first, second, third) = (take(), take(), take());
         assert!(first.stay(&limits()).is_ok() && first.stay(&limits()).is_ok());
         assert!(second.stay(&limits()).is_ok(), "nobody waits");

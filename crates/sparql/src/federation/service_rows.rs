@@ -10,7 +10,7 @@
 //! *Few rows and many bindings.* After [`WHOLE_AFTER`] blocks the service is asked once for whatever it has, up to
 //! [`MOST`] rows: where that is all, no further block is needed, however many bindings there are.
 
-use super::super::Scene;
+use super::super::EvaluationContext;
 use super::super::algebra::children;
 use super::{Bindings, ServiceCall, ServiceError, ServiceRow, Services};
 use oxigraph::sparql::{CancellationToken, QueryEvaluationError, QueryResults, QuerySolution, QuerySolutionIter};
@@ -68,12 +68,12 @@ pub(super) struct Job {
     /// `None`: nothing around it restricts it.
     pub(super) context: Option<Context>,
     pub(super) services: Arc<dyn Services>,
-    pub(super) scene: Scene,
+    pub(super) evaluation: EvaluationContext,
     pub(super) most_rows: usize,
 }
 
 /// The rows of a service, as far as they are there.
-pub(in super::super) struct Feed {
+pub(crate) struct ServiceRows {
     /// The variables of a row: those of the pattern, and that of the service's name where it is one.
     pub(super) variables: Arc<[Variable]>,
     state: Mutex<State>,
@@ -91,7 +91,7 @@ struct State {
     failure: Option<ServiceError>,
 }
 
-impl Feed {
+impl ServiceRows {
     pub(super) fn new(variables: Vec<Variable>, cancelled: [CancellationToken; 2]) -> Arc<Self> {
         Arc::new(Self { variables: variables.into(), state: Mutex::default(), changed: Condvar::new(), cancelled })
     }
@@ -211,7 +211,7 @@ impl Feed {
 }
 
 /// Tells readers where a thread of the feed breaks off.
-struct Alarm<'f>(&'f Feed);
+struct Alarm<'f>(&'f ServiceRows);
 
 impl Drop for Alarm<'_> {
     fn drop(&mut self) {
@@ -222,7 +222,7 @@ impl Drop for Alarm<'_> {
 }
 
 /// Ends a feed however its thread ends.
-struct Finish<'f>(&'f Feed);
+struct Finish<'f>(&'f ServiceRows);
 
 impl Drop for Finish<'_> {
     fn drop(&mut self) {
@@ -238,7 +238,7 @@ struct Block {
 }
 
 struct Asker<'f> {
-    feed: &'f Feed,
+    feed: &'f ServiceRows,
     job: &'f Job,
     /// Rows of the next block.
     size: AtomicUsize,
@@ -268,8 +268,13 @@ impl Asker<'_> {
             },
             other => ServiceError::Failed(other.to_string()),
         };
-        let results =
-            self.job.scene.prepare(query).on_store(&self.job.scene.store.oxigraph).execute().map_err(failed)?;
+        let results = self
+            .job
+            .evaluation
+            .prepare(query)
+            .on_store(self.job.evaluation.engine.store.oxigraph())
+            .execute()
+            .map_err(failed)?;
         let QueryResults::Solutions(solutions) = results else { return Ok(()) };
         let (sender, receiver) = sync_channel(0);
         let receiver = Mutex::new(receiver);
@@ -338,8 +343,8 @@ impl Asker<'_> {
 
     /// A call of a service for some bindings.
     fn call_of<'c>(&'c self, service: &'c NamedNode, bindings: &'c Bindings) -> ServiceCall<'c> {
-        let Job { pattern, variables, scene, .. } = self.job;
-        let (deadline, cancelled) = (scene.deadline, &scene.token);
+        let Job { pattern, variables, evaluation, .. } = self.job;
+        let (deadline, cancelled) = (evaluation.deadline, &evaluation.token);
         ServiceCall { service, pattern, variables, bindings, most: None, deadline, cancelled }
     }
 

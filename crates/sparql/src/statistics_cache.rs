@@ -4,34 +4,32 @@
 //! graphs of metadata hold, is known until the next change: every writer of metadata holds a [`Change`] meanwhile.
 
 use super::graphs::Graphs;
-use crate::blank::Space;
-use crate::counts::{Counts, Name, Uses};
-use crate::{Access, Store, StoreError};
 use lodeseek_rdf::vocab::rdf;
+use lodeseek_store::counts::{GraphCounts, SerializedTerm};
+use lodeseek_store::{Store, StoreError, UsageCounts};
 use oxrdf::{NamedNode, Term};
 use rustc_hash::FxHashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
-/// Whether the counts of metadata are worth making now.
+/// Condition under which the metadata is counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Patience {
-    /// Yes: evaluation would take longer still.
-    Count,
-    /// From the second time on: who asks once is served by evaluation, and does not pay for others.
-    SecondTime,
+pub(super) enum CountingPolicy {
+    /// Count at once: evaluation would take longer.
+    Now,
+    /// Count on the second request: a single query is evaluated and does not pay for later ones.
+    SecondRequest,
 }
 
-/// The counts of a graph by the ids of [`Terms`], sorted by them.
+/// The counts of a graph by the ids of [`TermTable`], sorted by them.
 #[derive(Debug, Default)]
-pub(super) struct Known {
-    pub(super) all: Uses,
-    pub(super) properties: Vec<(u32, Uses)>,
+pub(super) struct GraphStatistics {
+    pub(super) all: UsageCounts,
+    pub(super) properties: Vec<(u32, UsageCounts)>,
     pub(super) classes: Vec<(u32, u64)>,
 }
 
-impl Known {
-    pub(super) fn property(&self, id: Option<u32>) -> Uses {
+impl GraphStatistics {
+    pub(super) fn property(&self, id: Option<u32>) -> UsageCounts {
         let found = id.and_then(|id| self.properties.binary_search_by_key(&id, |(id, _)| *id).ok());
         found.map(|place| self.properties[place].1).unwrap_or_default()
     }
@@ -44,21 +42,21 @@ impl Known {
 
 /// The graphs of metadata, each and merged.
 #[derive(Debug)]
-pub(super) struct Metadata {
-    pub(super) graphs: Vec<(NamedNode, Arc<Known>)>,
-    pub(super) merged: Arc<Known>,
+pub(super) struct MetadataStatistics {
+    pub(super) graphs: Vec<(NamedNode, Arc<GraphStatistics>)>,
+    pub(super) merged: Arc<GraphStatistics>,
     /// Whether no triple is in two of them.
     pub(super) disjoint: bool,
 }
 
 /// Properties and classes, numbered.
 #[derive(Debug, Default)]
-pub(super) struct Terms {
+pub(super) struct TermTable {
     ids: FxHashMap<Term, u32>,
     terms: Vec<Term>,
 }
 
-impl Terms {
+impl TermTable {
     pub(super) fn id(&self, term: &Term) -> Option<u32> {
         self.ids.get(term).copied()
     }
@@ -79,52 +77,32 @@ impl Terms {
 
 /// See the module documentation.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
-    changes: AtomicU64,
-    terms: Mutex<Terms>,
+pub(super) struct StatisticsCache {
+    terms: Mutex<TermTable>,
     graphs: Mutex<Option<(u64, Arc<Graphs>)>>,
-    contents: Mutex<FxHashMap<NamedNode, Arc<Known>>>,
-    metadata: Mutex<Option<(u64, Arc<Metadata>)>>,
+    contents: Mutex<FxHashMap<NamedNode, Arc<GraphStatistics>>>,
+    metadata: Mutex<Option<(u64, Arc<MetadataStatistics>)>>,
     /// Held while metadata is counted; the change after which it was last asked for.
     counting: Mutex<Option<u64>>,
-}
-
-/// A change of metadata under way: what is read meanwhile is not kept.
-pub(crate) struct Change<'k>(&'k AtomicU64);
-
-impl Drop for Change<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_add(1, Ordering::SeqCst);
-    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Kept {
-    /// To be held while metadata is written.
-    pub(crate) fn change(&self) -> Change<'_> {
-        self.changes.fetch_add(1, Ordering::SeqCst);
-        Change(&self.changes)
-    }
-
-    fn now(&self) -> u64 {
-        self.changes.load(Ordering::SeqCst)
-    }
-
-    pub(super) fn terms(&self) -> MutexGuard<'_, Terms> {
+impl StatisticsCache {
+    pub(super) fn terms(&self) -> MutexGuard<'_, TermTable> {
         lock(&self.terms)
     }
 
     /// The graphs of now.
     pub(super) fn graphs(&self, store: &Store) -> Result<Arc<Graphs>, StoreError> {
-        let now = self.now();
+        let now = store.generation();
         if let Some((_, graphs)) = lock(&self.graphs).as_ref().filter(|(then, _)| *then == now) {
             return Ok(Arc::clone(graphs));
         }
-        let graphs = Arc::new(Graphs::of(store)?);
-        if self.now() == now {
+        let graphs = Arc::new(Graphs::from_store(store)?);
+        if store.generation() == now {
             lock(&self.contents).retain(|graph, _| graphs.content(graph).is_some());
             *lock(&self.graphs) = Some((now, Arc::clone(&graphs)));
         }
@@ -137,22 +115,13 @@ impl Kept {
         store: &Store,
         graphs: &Graphs,
         graph: &NamedNode,
-    ) -> Result<Option<Arc<Known>>, StoreError> {
+    ) -> Result<Option<Arc<GraphStatistics>>, StoreError> {
         if let Some(known) = lock(&self.contents).get(graph) {
             return Ok(Some(Arc::clone(known)));
         }
         let Some((id, version)) = graphs.content(graph) else { return Ok(None) };
-        let counts = match Counts::read(&store.home, version) {
-            Some(counts) => counts,
-            None => {
-                let counts = Counts::of(&store.content_of(id, version)?);
-                if store.access == Access::Write {
-                    counts.write(&store.home, version)?;
-                }
-                counts
-            }
-        };
-        let known = Arc::new(self.known(&counts, |term| Space::of(graph).term_to_store(term)));
+        let counts = store.counts(id, version)?;
+        let known = Arc::new(self.known(&counts, |term| Store::stored_term(graph, term)));
         lock(&self.contents).insert(graph.clone(), Arc::clone(&known));
         Ok(Some(known))
     }
@@ -162,9 +131,9 @@ impl Kept {
         &self,
         store: &Store,
         graphs: &Graphs,
-        patience: Patience,
-    ) -> Result<Option<Arc<Metadata>>, StoreError> {
-        let now = self.now();
+        patience: CountingPolicy,
+    ) -> Result<Option<Arc<MetadataStatistics>>, StoreError> {
+        let now = store.generation();
         let present = || lock(&self.metadata).as_ref().filter(|(then, _)| *then == now).map(|(_, known)| known.clone());
         if let Some(metadata) = present() {
             return Ok(Some(metadata));
@@ -177,11 +146,11 @@ impl Kept {
         if let Some(metadata) = present() {
             return Ok(Some(metadata));
         }
-        if asked.replace(now) != Some(now) && patience == Patience::SecondTime {
+        if asked.replace(now) != Some(now) && patience == CountingPolicy::SecondRequest {
             return Ok(None);
         }
         let metadata = Arc::new(self.count_metadata(store, graphs)?);
-        if self.now() != now {
+        if store.generation() != now {
             return Ok(None);
         }
         *lock(&self.metadata) = Some((now, Arc::clone(&metadata)));
@@ -189,24 +158,24 @@ impl Kept {
     }
 
     /// Learns what there is to know of the graphs of now, so that no query has to wait for it.
-    pub(crate) fn prepare(&self, store: &Store) -> Result<(), StoreError> {
+    pub(super) fn prepare(&self, store: &Store) -> Result<(), StoreError> {
         let graphs = self.graphs(store)?;
         for (_, graph) in graphs.contents() {
             self.content(store, &graphs, graph)?;
         }
-        self.metadata(store, &graphs, Patience::Count)?;
+        self.metadata(store, &graphs, CountingPolicy::Now)?;
         Ok(())
     }
 
     /// One scan of the graphs of metadata: some microseconds a triple.
-    fn count_metadata(&self, store: &Store, graphs: &Graphs) -> Result<Metadata, StoreError> {
-        let mut terms = Terms::default();
+    fn count_metadata(&self, store: &Store, graphs: &Graphs) -> Result<MetadataStatistics, StoreError> {
+        let mut terms = TermTable::default();
         let kind = terms.intern(NamedNode::new_unchecked(rdf::TYPE).into());
         let mut each = Vec::new();
         let mut all = Vec::new();
         for graph in graphs.metadata() {
             let mut rows = Vec::new();
-            for quad in store.oxigraph.quads_for_pattern(None, None, None, Some(graph.as_ref().into())) {
+            for quad in store.oxigraph().quads_for_pattern(None, None, None, Some(graph.as_ref().into())) {
                 let quad = quad?;
                 let property = terms.intern(quad.predicate.into());
                 rows.push([terms.intern(quad.subject.into()), property, terms.intern(quad.object)]);
@@ -215,21 +184,21 @@ impl Kept {
             each.push((graph, rows));
         }
         let known = |rows| {
-            let counts = Counts::of_rows(rows, Some(kind), |id| terms.term(id).clone());
+            let counts = GraphCounts::from_rows(rows, Some(kind), |id| terms.term(id).clone());
             Arc::new(self.known(&counts, |term| term))
         };
         let graphs: Vec<_> = each.into_iter().map(|(graph, rows)| (graph.clone(), known(rows))).collect();
         let merged = known(all);
         let disjoint = merged.all.triples == graphs.iter().map(|(_, known)| known.all.triples).sum::<u64>();
-        Ok(Metadata { graphs, merged, disjoint })
+        Ok(MetadataStatistics { graphs, merged, disjoint })
     }
 
-    fn known(&self, counts: &Counts, in_store: impl Fn(Term) -> Term) -> Known {
+    fn known(&self, counts: &GraphCounts, in_store: impl Fn(Term) -> Term) -> GraphStatistics {
         let mut terms = self.terms();
-        let mut known = Known { all: counts.all, ..Known::default() };
+        let mut known = GraphStatistics { all: counts.all, ..GraphStatistics::default() };
         known.properties = counts.properties.iter().map(|(name, uses)| (terms.intern(name.to_term()), *uses)).collect();
         known.properties.sort_unstable_by_key(|(id, _)| *id);
-        let class = |(name, count): &(Name, u64)| (terms.intern(in_store(name.to_term())), *count);
+        let class = |(name, count): &(SerializedTerm, u64)| (terms.intern(in_store(name.to_term())), *count);
         known.classes = counts.classes.iter().map(class).collect();
         known.classes.sort_unstable_by_key(|(id, _)| *id);
         known

@@ -4,7 +4,7 @@
 //! takes them watches deadline, memory and cancellation, whatever the evaluation does; the deadline counts while a reader
 //! is slow, or a reader could hold a place for ever.
 
-use super::places::Place;
+use super::admission::Permit;
 use super::{Answer, SparqlError, SparqlLimits};
 use lodeseek_rdf::RdfSyntax;
 use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
@@ -198,7 +198,7 @@ fn resident_megabytes() -> Option<u64> {
 
 /// What bounds an answer from outside its evaluation.
 struct Watch {
-    place: Arc<Place>,
+    place: Arc<Permit>,
     started: Instant,
     limits: SparqlLimits,
     /// What the process held at the start.
@@ -207,7 +207,7 @@ struct Watch {
 }
 
 impl Watch {
-    fn new(limits: &SparqlLimits, place: Arc<Place>) -> Self {
+    fn new(limits: &SparqlLimits, place: Arc<Permit>) -> Self {
         let now = Instant::now();
         Self { place, started: now, limits: limits.clone(), before: resident_megabytes(), looked: now }
     }
@@ -279,7 +279,7 @@ impl AnswerStream {
         receiver: Receiver<Part>,
         limits: &SparqlLimits,
         cancellation: &Cancellation,
-        place: Arc<Place>,
+        place: Arc<Permit>,
     ) -> Result<Self, SparqlError> {
         let mut stream = Self {
             head: Head::Graph,
