@@ -7,8 +7,8 @@ use ipnet::IpNet;
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{Searcher, distribution_addresses, quality_of, quality_of_all};
 use lodeseek_net::egress::{Egress, EgressPolicy, OtherHosts};
-use lodeseek_quality::{Assessment, CheckOptions, Dimension, Named, Outcome, Overview, POINTS, Reached, check};
-use lodeseek_server::{assessment_json, overview_json};
+use lodeseek_quality::{Assessment, CheckOptions, Dimension, DatasetLabel, Outcome, Overview, POINTS, UrlChecks, check};
+use lodeseek_engine::{assessment_json, overview_json};
 use lodeseek_store::{Access, Store};
 use oxsdatatypes::DateTime;
 use serde_json::Value;
@@ -30,10 +30,9 @@ pub(crate) struct Arguments {
     /// Addresses asked at most.
     #[arg(long, value_name = "N", default_value_t = 1000, requires = "check")]
     budget: usize,
-    /// A network that is not public but may be asked (127.0.0.0/8, 10.1.0.0/16), at the hosts of --inner-address alone; any
-    /// number of times.
-    #[arg(long, value_name = "CIDR", requires = "check")]
-    inner_network: Vec<IpNet>,
+    /// Allow a private network for the hosts of --inner-address only (127.0.0.0/8, 10.1.0.0/16). Repeatable.
+    #[arg(long, alias = "inner-network", value_name = "CIDR", requires = "check")]
+    allow_private_network: Vec<IpNet>,
     /// The beginning of addresses that may lie in an inner network; any number of times.
     #[arg(long, value_name = "IRI", requires = "check")]
     inner_address: Vec<lodeseek_net::egress::IriPrefix>,
@@ -54,7 +53,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let store = Store::open(home, Access::Read, None)?;
     let searcher = Searcher::open(home)?;
     let id = arguments.dataset.as_deref().map(DatasetId::new).transpose()?;
-    let mut reached = Reached::read(home)?;
+    let mut reached = UrlChecks::read(home)?;
     if arguments.check {
         ask(&store, id.as_ref(), &mut reached, arguments)?;
         reached.write(home)?;
@@ -78,13 +77,13 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
 }
 
 /// Asks addresses; every hundred answers are kept at once, so that a run that is broken off has not asked for nothing.
-fn ask(store: &Store, of: Option<&DatasetId>, reached: &mut Reached, arguments: &Arguments) -> anyhow::Result<()> {
+fn ask(store: &Store, of: Option<&DatasetId>, reached: &mut UrlChecks, arguments: &Arguments) -> anyhow::Result<()> {
     let policy = EgressPolicy {
         listed: arguments.inner_address.clone(),
         others: OtherHosts::AnyPublic,
-        private_networks: arguments.inner_network.clone(),
+        private_networks: arguments.allow_private_network.clone(),
     };
-    let addresses = reached.first(&distribution_addresses(store, of)?, arguments.budget);
+    let addresses = reached.oldest(&distribution_addresses(store, of)?, arguments.budget);
     let progress = bar(addresses.len() as u64, "{pos}/{len} addresses {wide_bar} {elapsed}");
     let (egress, now, mut answers, mut kept) = (Egress::new(policy), DateTime::now(), 0_usize, Ok(()));
     check(&egress, &addresses, now, &CheckOptions::default(), |address, reach| {
@@ -104,7 +103,7 @@ fn write_json(out: &mut impl Write, value: &Value) -> anyhow::Result<()> {
     Ok(writeln!(out)?)
 }
 
-fn write_one(out: &mut impl Write, named: &Named, found: &Assessment) -> io::Result<()> {
+fn write_one(out: &mut impl Write, named: &DatasetLabel, found: &Assessment) -> io::Result<()> {
     let style = Style::of_stdout();
     writeln!(out, "{}  {}", style.strong(&safe(&named.title)), style.faint(&format!("[{}]", safe(named.id.as_str()))))?;
     let points = found.points();
@@ -131,7 +130,7 @@ fn write_one(out: &mut impl Write, named: &Named, found: &Assessment) -> io::Res
         }
     }
     for breach in &found.violations {
-        writeln!(out, "DCAT-AP: {} {} {}", safe(&breach.node), safe(&breach.property), breach.fault.says())?;
+        writeln!(out, "DCAT-AP: {} {} {}", safe(&breach.node), safe(&breach.property), breach.fault.message())?;
     }
     if let Some(next) = found.improvements().first() {
         writeln!(out, "\nNext: {} (+{})", next.indicator.advice(), next.indicator.weight())?;
@@ -163,8 +162,8 @@ fn write_all(out: &mut impl Write, overview: &Overview, limit: usize) -> io::Res
     }
     writeln!(out, "\n{}", style.strong("lowest scores"))?;
     for row in overview.worst(limit) {
-        let id = style.faint(&format!("[{}]", safe(row.named.id.as_str())));
-        writeln!(out, "{:>10}  {}  {id}", row.score, cut(&row.named.title, 80))?;
+        let id = style.faint(&format!("[{}]", safe(row.dataset.id.as_str())));
+        writeln!(out, "{:>10}  {}  {id}", row.score, cut(&row.dataset.title, 80))?;
     }
     Ok(())
 }

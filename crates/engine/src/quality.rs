@@ -2,7 +2,7 @@
 
 use super::{EngineError, Searcher};
 use lodeseek_catalog::{DatasetId, Metadata, dcat};
-use lodeseek_quality::{Assessment, Named, Overview, Reached, assess};
+use lodeseek_quality::{Assessment, DatasetLabel, Overview, UrlChecks, assess};
 use lodeseek_rdf::TermRef;
 use lodeseek_rdf::vocab::dcat as terms;
 use lodeseek_store::Store;
@@ -13,16 +13,16 @@ pub fn quality_of(
     id: &DatasetId,
     store: &Store,
     searcher: &Searcher,
-    reached: &Reached,
-) -> Result<Option<(Named, Assessment)>, EngineError> {
+    reached: &UrlChecks,
+) -> Result<Option<(DatasetLabel, Assessment)>, EngineError> {
     let (graph, node) = (store.description_graph(id)?, store.iris().dataset(id));
     let Some(dataset) = dcat::from_triples(&graph, &node) else { return Ok(None) };
     let content = searcher.card(id)?.map(|card| card.profile);
     Ok(assess(&graph, &node, content.as_ref(), reached).map(|found| (named(&dataset.metadata), found)))
 }
 
-fn named(metadata: &Metadata) -> Named {
-    Named {
+fn named(metadata: &Metadata) -> DatasetLabel {
+    DatasetLabel {
         id: metadata.id.clone(),
         title: metadata.title().to_owned(),
         publisher: metadata.publishers.iter().map(|agent| agent.name.clone()).min(),
@@ -30,7 +30,7 @@ fn named(metadata: &Metadata) -> Named {
 }
 
 /// All datasets of the catalogue together.
-pub fn quality_of_all(store: &Store, searcher: &Searcher, reached: &Reached) -> Result<Overview, EngineError> {
+pub fn quality_of_all(store: &Store, searcher: &Searcher, reached: &UrlChecks) -> Result<Overview, EngineError> {
     let graph = store.catalog_graph()?;
     let mut overview = Overview::default();
     for id in store.ids()? {

@@ -1,10 +1,10 @@
 //! Each indicator of one dataset, with its reason.
 
 use super::compliance::{Compliance, part_name};
+use super::controlled_vocabularies::{self, Format};
 use super::description::Node;
 use super::indicator::Indicator as I;
-use super::known::{self, Format};
-use super::{Assessment, Finding, Outcome, Reached};
+use super::{Assessment, Finding, Outcome, UrlChecks};
 use lodeseek_profile::Summary;
 use lodeseek_rdf::vocab::{dcat, dcterms, lodeseek};
 use lodeseek_rdf::{TripleGraph, prefixed};
@@ -24,10 +24,10 @@ pub fn assess(
     description: &TripleGraph,
     dataset: &NamedNode,
     content: Option<&Summary>,
-    reached: &Reached,
+    reached: &UrlChecks,
 ) -> Option<Assessment> {
-    let node = Node::of(description, dataset.as_str()).filter(|node| node.statements().next().is_some())?;
-    let compliance = Compliance::of(node);
+    let node = Node::find(description, dataset.as_str()).filter(|node| node.statements().next().is_some())?;
+    let compliance = Compliance::new(node);
     let (distribution, mut findings) = best_distribution(node, dataset.as_str(), reached);
     findings.extend(of_dataset(node));
     findings.push(profile(&compliance));
@@ -79,7 +79,7 @@ fn shown(value: Node<'_>) -> String {
 
 fn of_dataset(node: Node<'_>) -> Vec<Finding> {
     let rights = node.value(dcterms::ACCESS_RIGHTS);
-    let listed = rights.and_then(Node::iri).is_some_and(known::is_access_right);
+    let listed = rights.and_then(Node::iri).is_some_and(controlled_vocabularies::is_access_right);
     let reason = match rights {
         Some(value) if listed => format!("{} is of the EU's list", value.term().text()),
         Some(value) => format!("{} is not of the EU's list", shown(value)),
@@ -123,12 +123,12 @@ fn profile(found: &Compliance<'_>) -> Finding {
         return met(I::Profile, "no breach of DCAT-AP 3.0.1 was found");
     };
     let more = if breaches.len() > 1 { format!(", and {} more", breaches.len() - 1) } else { String::new() };
-    missed(I::Profile, format!("{}: {} {}{more}", first.node, first.property, first.fault.says()))
+    missed(I::Profile, format!("{}: {} {}{more}", first.node, first.property, first.fault.message()))
 }
 
 /// The findings of the distribution that has most points: several are taken for the same content in several forms, as in
 /// the MQA. Of those with as many the first by name.
-fn best_distribution(dataset: Node<'_>, iri: &str, reached: &Reached) -> (Option<String>, Vec<Finding>) {
+fn best_distribution(dataset: Node<'_>, iri: &str, reached: &UrlChecks) -> (Option<String>, Vec<Finding>) {
     let points = |findings: &[Finding]| -> u32 {
         findings
             .iter()
@@ -166,7 +166,7 @@ fn without_distribution(dataset: Node<'_>) -> Vec<Finding> {
     none.into_iter().chain(terms_of_use(&[dataset])).collect()
 }
 
-fn of_distribution(part: Node<'_>, dataset: Node<'_>, reached: &Reached) -> Vec<Finding> {
+fn of_distribution(part: Node<'_>, dataset: Node<'_>, reached: &UrlChecks) -> Vec<Finding> {
     let mut findings = vec![
         reachable(I::AccessReached, part, dcat::ACCESS_URL, reached),
         download_address(part),
@@ -193,13 +193,13 @@ fn download_address(part: Node<'_>) -> Finding {
     }
 }
 
-fn reachable(indicator: I, part: Node<'_>, property: &str, reached: &Reached) -> Finding {
+fn reachable(indicator: I, part: Node<'_>, property: &str, reached: &UrlChecks) -> Finding {
     let Some(address) = part.value(property).and_then(Node::iri).filter(|address| is_web(address)) else {
         return missed(indicator, format!("there is no {} on the web", prefixed(property)));
     };
     match reached.get(address) {
         None => unknown(indicator, format!("{address} has not been asked: `lodeseek quality --check` does")),
-        Some(reach) => if_met(indicator, reach.is_there(), format!("{address}: {reach}")),
+        Some(reach) => if_met(indicator, reach.is_reachable(), format!("{address}: {reach}")),
     }
 }
 
@@ -216,13 +216,14 @@ fn size(part: Node<'_>) -> Finding {
 fn formats(part: Node<'_>) -> [Finding; 3] {
     let told: Vec<Node<'_>> =
         [dcterms::FORMAT, dcat::MEDIA_TYPE].into_iter().filter_map(|property| part.value(property)).collect();
-    let listed = told.iter().filter_map(|value| value.iri()).find(|iri| known::is_format(iri));
+    let listed = told.iter().filter_map(|value| value.iri()).find(|iri| controlled_vocabularies::is_format(iri));
     let listed = match (listed, told.first()) {
         (Some(iri), _) => met(I::FormatListed, iri),
         (None, Some(value)) => missed(I::FormatListed, format!("{} is of no list", shown(*value))),
         (None, None) => missed(I::FormatListed, "neither format nor media type is told"),
     };
-    let known: Option<Format> = told.iter().flat_map(|value| value.texts()).find_map(|text| known::format(&text));
+    let known: Option<Format> =
+        told.iter().flat_map(|value| value.texts()).find_map(|text| controlled_vocabularies::format(&text));
     let about = |indicator, holds: fn(Format) -> bool, yes: &str, no: &str| match (known, told.first()) {
         (Some(format), _) => {
             let says = if holds(format) { yes } else { no };
@@ -246,7 +247,9 @@ fn terms_of_use(nodes: &[Node<'_>]) -> [Finding; 3] {
         None => missed(I::License, "there is no dct:license"),
     };
     let listed = match first(dcterms::LICENSE) {
-        Some(value) if value.iri().is_some_and(known::is_license) => met(I::LicenseListed, value.term().text()),
+        Some(value) if value.iri().is_some_and(controlled_vocabularies::is_license) => {
+            met(I::LicenseListed, value.term().text())
+        }
         Some(value) => missed(I::LicenseListed, format!("{} is the IRI of no known licence", shown_whole(value))),
         None => missed(I::LicenseListed, "there is no dct:license"),
     };
@@ -301,8 +304,9 @@ fn of_content(node: Node<'_>, content: Option<&Summary>) -> Vec<Finding> {
     };
     let skipped = node.value(lodeseek::SKIPPED_STATEMENTS).map_or("0", |value| value.term().text());
     let shared = content.vocabularies.iter().map(|(name, _)| name.as_str());
-    let (shared, others): (Vec<&str>, Vec<&str>) =
-        shared.filter(|name| !known::is_of_rdf(name)).partition(|name| known::is_vocabulary(name));
+    let (shared, others): (Vec<&str>, Vec<&str>) = shared
+        .filter(|name| !controlled_vocabularies::is_of_rdf(name))
+        .partition(|name| controlled_vocabularies::is_vocabulary(name));
     let listed = |names: &[&str]| names.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
     let links: u64 = content.links.iter().map(|(_, count)| count).sum();
     let spaces: Vec<&str> = content.links.iter().map(|(space, _)| space.as_str()).collect();

@@ -27,7 +27,7 @@ pub enum Fault {
 impl Fault {
     /// What it says, in words.
     #[must_use]
-    pub fn says(self) -> &'static str {
+    pub fn message(self) -> &'static str {
         match self {
             Self::Missing => "is missing",
             Self::TextForNode => "is a text, not a node",
@@ -99,7 +99,7 @@ pub(super) struct Compliance<'d> {
 
 impl<'d> Compliance<'d> {
     /// Of a dataset's description.
-    pub(super) fn of(dataset: Node<'d>) -> Self {
+    pub(super) fn new(dataset: Node<'d>) -> Self {
         let iri = dataset.term().text();
         let mut found = Self { dataset: iri, violations: Vec::new(), recommendations: Vec::new() };
         found.node("dataset", dataset, DATASET);

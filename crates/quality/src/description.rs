@@ -11,7 +11,7 @@ pub(super) struct Node<'g> {
 }
 
 impl<'g> Node<'g> {
-    pub(super) fn of(graph: &'g TripleGraph, iri: &str) -> Option<Self> {
+    pub(super) fn find(graph: &'g TripleGraph, iri: &str) -> Option<Self> {
         graph.iri(iri).map(|id| Self { graph, id })
     }
 

@@ -93,7 +93,7 @@ pub enum Indicator {
     LiteralLanguages,
 }
 
-struct Row {
+struct IndicatorRow {
     indicator: Indicator,
     key: &'static str,
     dimension: Dimension,
@@ -108,8 +108,8 @@ const fn row(
     (indicator, key, dimension, weight): (Indicator, &'static str, Dimension, u32),
     definition: &'static str,
     advice: &'static str,
-) -> Row {
-    Row { indicator, key, dimension, weight, definition, advice }
+) -> IndicatorRow {
+    IndicatorRow { indicator, key, dimension, weight, definition, advice }
 }
 
 use Dimension::{
@@ -118,7 +118,7 @@ use Dimension::{
 use Indicator as I;
 
 /// In the order of the enum.
-const TABLE: [Row; 32] = [
+const TABLE: [IndicatorRow; 32] = [
     row((I::Keywords, "keywords", Findability, 30), "It has keywords (dcat:keyword).", "Add keywords."),
     row((I::Themes, "themes", Findability, 30), "It has a theme (dcat:theme).", "Name a theme of a list."),
     row(
@@ -258,7 +258,7 @@ impl Indicator {
         TABLE.iter().map(|row| row.indicator)
     }
 
-    fn row(self) -> &'static Row {
+    fn row(self) -> &'static IndicatorRow {
         &TABLE[self as usize]
     }
 

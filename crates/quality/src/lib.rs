@@ -12,7 +12,7 @@
 //! | contextuality | 20 | rights 5, size 5, issued 5, modified 5 |
 //!
 //! What is done otherwise than there:
-//! - An address counts as answering only when it was asked ([`Reached`]). Points of what was never asked are neither given
+//! - An address counts as answering only when it was asked ([`UrlChecks`]). Points of what was never asked are neither given
 //!   nor lost: the score is the share of the points that could be told, out of 405.
 //! - Of several distributions the one with the most points counts for all indicators of distributions, not for
 //!   interoperability alone: they are taken for the same content in several forms.
@@ -29,9 +29,9 @@ mod compliance;
 mod description;
 mod dqv;
 mod indicator;
-mod known;
+mod controlled_vocabularies;
 mod overview;
-mod reached;
+mod url_checks;
 // Shared with the tests of lodeseek-net.
 #[cfg(test)]
 #[path = "../../net/src/egress/tests/server.rs"]
@@ -44,8 +44,8 @@ pub use assess::assess;
 pub use compliance::{Fault, Recommendation, Violation};
 pub use dqv::to_dqv;
 pub use indicator::{Dimension, Indicator};
-pub use overview::{Named, Overview, Problem, PublisherRow, Row};
-pub use reached::{CheckOptions, Reach, Reached, check};
+pub use overview::{DatasetLabel, DatasetRow, Overview, Problem, PublisherRow};
+pub use url_checks::{CheckOptions, UrlCheck, UrlChecks, check};
 
 use serde::Serialize;
 use std::io;
@@ -136,7 +136,7 @@ impl Band {
 
     /// The band of a score.
     #[must_use]
-    pub fn of(score: u32) -> Self {
+    pub fn from_score(score: u32) -> Self {
         match score {
             0..=120 => Self::Bad,
             121..=220 => Self::Sufficient,
@@ -198,7 +198,7 @@ impl Assessment {
     /// Its rating.
     #[must_use]
     pub fn band(&self) -> Band {
-        Band::of(self.score())
+        Band::from_score(self.score())
     }
 
     /// What to do next: what is missed, that with the most points first; what is no part of the score comes last.

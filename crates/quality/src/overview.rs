@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// What a dataset is called, and who publishes it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Named {
+pub struct DatasetLabel {
     /// Its id.
     pub id: DatasetId,
     /// Its title.
@@ -18,9 +18,9 @@ pub struct Named {
 
 /// A dataset among others.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Row {
+pub struct DatasetRow {
     /// What it is called.
-    pub named: Named,
+    pub dataset: DatasetLabel,
     /// Its points.
     pub points: Points,
     /// Of 405.
@@ -111,17 +111,17 @@ impl Tally {
 /// Counts and means over datasets. The order in which they are added does not matter.
 #[derive(Default)]
 pub struct Overview {
-    rows: Vec<Row>,
+    rows: Vec<DatasetRow>,
     all: Tally,
     publishers: BTreeMap<Option<String>, Tally>,
 }
 
 impl Overview {
     /// Adds a dataset.
-    pub fn add(&mut self, named: Named, assessment: &Assessment) {
+    pub fn add(&mut self, named: DatasetLabel, assessment: &Assessment) {
         self.all.add(assessment);
         self.publishers.entry(named.publisher.clone()).or_default().add(assessment);
-        self.rows.push(Row { named, points: assessment.points(), score: assessment.score() });
+        self.rows.push(DatasetRow { dataset: named, points: assessment.points(), score: assessment.score() });
     }
 
     /// How many datasets there are.
@@ -156,7 +156,7 @@ impl Overview {
     /// How many datasets each band has, the best first.
     #[must_use]
     pub fn bands(&self) -> [(Band, usize); 4] {
-        Band::ALL.map(|band| (band, self.rows.iter().filter(|row| Band::of(row.score) == band).count()))
+        Band::ALL.map(|band| (band, self.rows.iter().filter(|row| Band::from_score(row.score) == band).count()))
     }
 
     /// The indicators, those that cost most points first; those that are no part of the score behind.
@@ -184,9 +184,9 @@ impl Overview {
 
     /// The datasets with the lowest scores, the lowest first, then by id.
     #[must_use]
-    pub fn worst(&self, most: usize) -> Vec<&Row> {
-        let mut rows: Vec<&Row> = self.rows.iter().collect();
-        rows.sort_by(|a, b| (a.score, &a.named.id).cmp(&(b.score, &b.named.id)));
+    pub fn worst(&self, most: usize) -> Vec<&DatasetRow> {
+        let mut rows: Vec<&DatasetRow> = self.rows.iter().collect();
+        rows.sort_by(|a, b| (a.score, &a.dataset.id).cmp(&(b.score, &b.dataset.id)));
         rows.truncate(most);
         rows
     }

@@ -56,16 +56,16 @@ fn content() -> Summary {
     }
 }
 
-fn answered(status: u16) -> Reached {
-    let mut reached = Reached::default();
+fn answered(status: u16) -> UrlChecks {
+    let mut reached = UrlChecks::default();
     for address in ["http://e.org/page", "http://e.org/trees.ttl"] {
-        let reach = Reach { status: Some(status), fault: None, asked: "2026-01-01T00:00:00Z".to_owned() };
+        let reach = UrlCheck { status: Some(status), fault: None, checked_at: "2026-01-01T00:00:00Z".to_owned() };
         reached.insert(address.to_owned(), reach);
     }
     reached
 }
 
-fn assessed(turtle: &str, content: Option<&Summary>, reached: &Reached) -> Assessment {
+fn assessed(turtle: &str, content: Option<&Summary>, reached: &UrlChecks) -> Assessment {
     assess(&graph(turtle), &NamedNode::new_unchecked(OWN), content, reached).expect("described")
 }
 
@@ -171,11 +171,11 @@ fn every_indicator_is_missed_where_it_is_lacking() {
 
 #[test]
 fn what_nobody_asked_is_neither_given_nor_lost() {
-    let found = assessed(WHOLE, None, &Reached::default());
+    let found = assessed(WHOLE, None, &UrlChecks::default());
     assert_eq!((found.points(), found.score()), (Points { given: 325, of: 325 }, 405));
     assert_eq!(found.points_of(Dimension::Content), Points { given: 0, of: 0 });
     let less = WHOLE.lines().filter(|line| !line.contains("dcat:keyword")).collect::<Vec<_>>().join("\n");
-    let found = assessed(&less, None, &Reached::default());
+    let found = assessed(&less, None, &UrlChecks::default());
     assert_eq!(found.score(), 368, "295 of 325 points, of 405: 367.6");
     assert_eq!(found.improvements()[0].indicator, Indicator::Keywords);
 }
@@ -188,10 +188,10 @@ fn a_poor_description_by_hand() {
         r#"<{OWN}> a dcat:Dataset ; dct:title "Trees" ; dcat:keyword "trees" ; dct:license "CC-BY" ;
            dcat:distribution <{OWN}#distribution-1> . <{OWN}#distribution-1> dcat:downloadURL "trees.nt" ."#
     );
-    let found = assessed(&poor, None, &Reached::default());
+    let found = assessed(&poor, None, &UrlChecks::default());
     assert_eq!((found.points(), found.band()), (Points { given: 50, of: 405 }, Band::Bad));
     let breaches: Vec<String> =
-        found.violations.iter().map(|one| format!("{} {} {}", one.node, one.property, one.fault.says())).collect();
+        found.violations.iter().map(|one| format!("{} {} {}", one.node, one.property, one.fault.message())).collect();
     assert_eq!(
         breaches,
         [
@@ -217,7 +217,7 @@ fn the_best_of_several_distributions_counts() {
 
 #[test]
 fn bands_are_those_of_the_methodology() {
-    let bands = [0, 120, 121, 220, 221, 350, 351, 405].map(|score| Band::of(score).name());
+    let bands = [0, 120, 121, 220, 221, 350, 351, 405].map(|score| Band::from_score(score).name());
     assert_eq!(bands, ["bad", "bad", "sufficient", "sufficient", "good", "good", "excellent", "excellent"]);
     assert_eq!(Points::default().score(), None);
 }
@@ -225,12 +225,12 @@ fn bands_are_those_of_the_methodology() {
 #[test]
 fn what_is_not_described_is_not_assessed() {
     let node = NamedNode::new_unchecked("http://localhost:7878/dataset/other");
-    assert!(assess(&graph(WHOLE), &node, None, &Reached::default()).is_none());
+    assert!(assess(&graph(WHOLE), &node, None, &UrlChecks::default()).is_none());
 }
 
 #[test]
 fn measurements_are_of_metrics_that_the_ontology_defines() {
-    let (found, node) = (assessed(WHOLE, None, &Reached::default()), NamedNode::new_unchecked(OWN));
+    let (found, node) = (assessed(WHOLE, None, &UrlChecks::default()), NamedNode::new_unchecked(OWN));
     let triples = to_dqv(&found, &node);
     let ontology = include_str!("../../../ontologies/quality.ttl");
     for indicator in Indicator::all() {
@@ -260,8 +260,8 @@ fn overview_of(descriptions: &[(usize, &str, Option<&str>)]) -> Overview {
     let mut overview = Overview::default();
     for (number, turtle, publisher) in descriptions {
         let id = DatasetId::new(format!("d{number}")).expect("an id");
-        let named = Named { id, title: format!("D {number}"), publisher: publisher.map(str::to_owned) };
-        overview.add(named, &assessed(turtle, None, &Reached::default()));
+        let named = DatasetLabel { id, title: format!("D {number}"), publisher: publisher.map(str::to_owned) };
+        overview.add(named, &assessed(turtle, None, &UrlChecks::default()));
     }
     overview
 }

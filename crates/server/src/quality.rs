@@ -14,7 +14,7 @@ use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{quality_of, quality_of_all};
 use lodeseek_quality::{
-    Assessment, Dimension, Finding, Named, Overview, Problem, PublisherRow, QualityError, Reached, Row, to_dqv,
+    Assessment, Dimension, Finding, DatasetLabel, Overview, Problem, PublisherRow, QualityError, UrlChecks, DatasetRow, to_dqv,
 };
 use lodeseek_rdf::RdfSyntax;
 use serde_json::{Value, json};
@@ -33,8 +33,8 @@ pub(super) type KeptOverview = Kept<(u64, u64, Option<SystemTime>), Overview>;
 /// The overview of what is served now.
 pub(super) fn overview(state: &AppState) -> Result<Arc<Overview>, ApiError> {
     let home = state.store.home();
-    let now = (state.searcher.generation()?, state.store.catalog_generation(), Reached::stamp(home));
-    state.quality.get(now, || Ok(quality_of_all(&state.store, &state.searcher, &Reached::read(home)?)?))
+    let now = (state.searcher.generation()?, state.store.catalog_generation(), UrlChecks::last_modified(home));
+    state.quality.get(now, || Ok(quality_of_all(&state.store, &state.searcher, &UrlChecks::read(home)?)?))
 }
 
 impl From<QualityError> for ApiError {
@@ -44,8 +44,8 @@ impl From<QualityError> for ApiError {
 }
 
 /// The assessment of a dataset that is served.
-pub(super) fn assessed(state: &AppState, id: &DatasetId) -> Result<(Named, Assessment), ApiError> {
-    let reached = Reached::read(state.store.home())?;
+pub(super) fn assessed(state: &AppState, id: &DatasetId) -> Result<(DatasetLabel, Assessment), ApiError> {
+    let reached = UrlChecks::read(state.store.home())?;
     let found = quality_of(id, &state.store, &state.searcher, &reached)?;
     found.ok_or_else(|| ApiError::not_found(format!("there is no dataset {id}")))
 }
@@ -130,7 +130,7 @@ fn rounded(number: f64) -> f64 {
 
 /// The assessment of one dataset, as `/api/quality/{id}` gives it.
 #[must_use]
-pub fn assessment_json(named: &Named, found: &Assessment) -> Value {
+pub fn assessment_json(named: &DatasetLabel, found: &Assessment) -> Value {
     let dimension = |dimension: Dimension| {
         let of = found.findings.iter().filter(|finding| finding.indicator.dimension() == dimension);
         let indicators: Vec<Value> = of.map(finding_json).collect();
@@ -186,7 +186,7 @@ pub fn overview_json(overview: &Overview) -> Value {
             "worst": row.worst.map(|problem| problem.indicator.key()),
         })
     };
-    let row = |row: &&Row| json!({ "id": row.named.id.as_str(), "title": row.named.title, "score": row.score, "points": row.points });
+    let row = |row: &&DatasetRow| json!({ "id": row.dataset.id.as_str(), "title": row.dataset.title, "score": row.score, "points": row.points });
     json!({
         "datasets": overview.len(),
         "meanScore": rounded(overview.mean()),

@@ -7,7 +7,7 @@ use super::{error, href, render};
 use askama::Template;
 use axum::response::Response;
 use lodeseek_catalog::DatasetId;
-use lodeseek_quality::{Assessment, Dimension, Named, Outcome, Overview, POINTS, Points, Problem};
+use lodeseek_quality::{Assessment, Dimension, DatasetLabel, Outcome, Overview, POINTS, Points, Problem};
 
 #[derive(Template)]
 #[template(path = "quality-all.html")]
@@ -113,9 +113,9 @@ fn all_page(overview: &Overview) -> AllPage {
         score: row.mean.round() as u32,
         advice: row.worst.map_or("", |problem| problem.indicator.advice()),
     };
-    let row = |row: &&lodeseek_quality::Row| RowView {
-        href: format!("{}/quality", href(&row.named.id)),
-        title: row.named.title.clone(),
+    let row = |row: &&lodeseek_quality::DatasetRow| RowView {
+        href: format!("{}/quality", href(&row.dataset.id)),
+        title: row.dataset.title.clone(),
         score: row.score,
     };
     AllPage {
@@ -144,7 +144,7 @@ fn problem_view(problem: &Problem) -> ProblemView {
     }
 }
 
-fn one_page(named: &Named, found: &Assessment) -> OnePage {
+fn one_page(named: &DatasetLabel, found: &Assessment) -> OnePage {
     let next = found.improvements().into_iter().take(3);
     let own = href(&named.id);
     OnePage {
@@ -162,7 +162,7 @@ fn one_page(named: &Named, found: &Assessment) -> OnePage {
         violations: found
             .violations
             .iter()
-            .map(|breach| format!("{}: {} {}", breach.node, breach.property, breach.fault.says()))
+            .map(|breach| format!("{}: {} {}", breach.node, breach.property, breach.fault.message()))
             .collect(),
         recommendations: found
             .recommendations

@@ -18,7 +18,7 @@ use std::time::{Duration, SystemTime};
 
 /// What came of asking an address.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Reach {
+pub struct UrlCheck {
     /// The status of the answer; nothing where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
@@ -26,22 +26,23 @@ pub struct Reach {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
     /// When (`xsd:dateTime`).
-    pub asked: String,
+    #[serde(rename = "asked")]
+    pub checked_at: String,
 }
 
-impl Reach {
+impl UrlCheck {
     /// Whether something is there.
     #[must_use]
-    pub fn is_there(&self) -> bool {
+    pub fn is_reachable(&self) -> bool {
         self.status.is_some_and(|status| (200..300).contains(&status))
     }
 }
 
-impl fmt::Display for Reach {
+impl fmt::Display for UrlCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.status, &self.fault) {
-            (Some(status), _) => write!(f, "status {status} at {}", self.asked),
-            (None, fault) => write!(f, "no answer at {}: {}", self.asked, fault.as_deref().unwrap_or("unknown")),
+            (Some(status), _) => write!(f, "status {status} at {}", self.checked_at),
+            (None, fault) => write!(f, "no answer at {}: {}", self.checked_at, fault.as_deref().unwrap_or("unknown")),
         }
     }
 }
@@ -49,9 +50,9 @@ impl fmt::Display for Reach {
 /// What is known of addresses.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Reached(BTreeMap<String, Reach>);
+pub struct UrlChecks(BTreeMap<String, UrlCheck>);
 
-impl Reached {
+impl UrlChecks {
     fn path(home: &Path) -> PathBuf {
         home.join("quality").join("reached.json")
     }
@@ -78,26 +79,28 @@ impl Reached {
 
     /// When what a home knows was written last.
     #[must_use]
-    pub fn stamp(home: &Path) -> Option<SystemTime> {
+    pub fn last_modified(home: &Path) -> Option<SystemTime> {
         fs::metadata(Self::path(home)).and_then(|metadata| metadata.modified()).ok()
     }
 
     /// What is known of an address.
     #[must_use]
-    pub fn get(&self, address: &str) -> Option<&Reach> {
+    pub fn get(&self, address: &str) -> Option<&UrlCheck> {
         self.0.get(address)
     }
 
     /// Learns what came of asking an address.
-    pub fn insert(&mut self, address: String, reach: Reach) {
+    pub fn insert(&mut self, address: String, reach: UrlCheck) {
         self.0.insert(address, reach);
     }
 
     /// Those of some addresses that are to be asked first: never asked ones, then those asked longest ago.
     #[must_use]
-    pub fn first(&self, addresses: &BTreeSet<String>, most: usize) -> Vec<String> {
-        let mut waiting: Vec<(Option<&str>, &String)> =
-            addresses.iter().map(|address| (self.get(address).map(|reach| reach.asked.as_str()), address)).collect();
+    pub fn oldest(&self, addresses: &BTreeSet<String>, most: usize) -> Vec<String> {
+        let mut waiting: Vec<(Option<&str>, &String)> = addresses
+            .iter()
+            .map(|address| (self.get(address).map(|reach| reach.checked_at.as_str()), address))
+            .collect();
         waiting.sort_unstable();
         waiting.into_iter().take(most).map(|(_, address)| address.clone()).collect()
     }
@@ -127,7 +130,7 @@ pub fn check(
     addresses: &[String],
     now: DateTime,
     options: &CheckOptions,
-    mut on_answer: impl FnMut(String, Reach),
+    mut on_answer: impl FnMut(String, UrlCheck),
 ) {
     let mut by_host: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
     for address in addresses {
@@ -154,7 +157,7 @@ pub fn check(
     });
 }
 
-fn ask(egress: &Egress, address: &str, now: DateTime, options: &CheckOptions) -> Reach {
+fn ask(egress: &Egress, address: &str, now: DateTime, options: &CheckOptions) -> UrlCheck {
     let answered = match egress.head(address).with_limits(options.limits).send() {
         // Servers that do not know HEAD say so, or have no such page for it.
         Ok(answer) if matches!(answer.status(), 400 | 403 | 404 | 405 | 501) => {
@@ -166,7 +169,7 @@ fn ask(egress: &Egress, address: &str, now: DateTime, options: &CheckOptions) ->
         Ok(answer) => (Some(Response::status(answer)), None),
         Err(EgressError { fault, .. }) => (None, Some(fault.to_string())),
     };
-    Reach { status, fault, asked: now.to_string() }
+    UrlCheck { status, fault, checked_at: now.to_string() }
 }
 
 #[cfg(test)]
@@ -176,7 +179,7 @@ mod tests {
     use lodeseek_net::egress::{EgressPolicy, OtherHosts};
     use std::io::Write;
 
-    fn checked(server: &Server, policy: EgressPolicy, paths: &[&str]) -> BTreeMap<String, Reach> {
+    fn checked(server: &Server, policy: EgressPolicy, paths: &[&str]) -> BTreeMap<String, UrlCheck> {
         let addresses: Vec<String> = paths.iter().map(|path| server.iri(path)).collect();
         let options = CheckOptions { pause: Duration::ZERO, ..CheckOptions::default() };
         let now: DateTime = "2026-01-02T03:04:05Z".parse().expect("a time");
@@ -211,7 +214,7 @@ mod tests {
         let server = site();
         let found = checked(&server, policy(&server), &["/there", "/only-get", "/gone"]);
         let of = |path: &str| &found[&server.iri(path)];
-        assert!(of("/there").is_there() && of("/only-get").is_there() && !of("/gone").is_there());
+        assert!(of("/there").is_reachable() && of("/only-get").is_reachable() && !of("/gone").is_reachable());
         assert_eq!(of("/gone").to_string(), "status 404 at 2026-01-02T03:04:05Z");
         let asked = server.received();
         let methods = |path: &str| {
@@ -226,25 +229,25 @@ mod tests {
         let server = site();
         let found = checked(&server, EgressPolicy::default(), &["/there"]);
         let reach = &found[&server.iri("/there")];
-        assert!(!reach.is_there() && reach.fault.as_deref().is_some_and(|fault| fault.contains("may be asked")));
+        assert!(!reach.is_reachable() && reach.fault.as_deref().is_some_and(|fault| fault.contains("may be asked")));
         assert!(server.received().is_empty());
     }
 
     #[test]
     fn what_was_asked_longest_ago_comes_first_and_all_is_kept() {
         let home = tempfile::tempdir().expect("a folder");
-        assert_eq!(Reached::read(home.path()).expect("nothing yet"), Reached::default());
-        let mut reached = Reached::default();
-        let reach = |asked: &str| Reach { status: Some(200), fault: None, asked: asked.to_owned() };
+        assert_eq!(UrlChecks::read(home.path()).expect("nothing yet"), UrlChecks::default());
+        let mut reached = UrlChecks::default();
+        let reach = |asked: &str| UrlCheck { status: Some(200), fault: None, checked_at: asked.to_owned() };
         reached.insert("http://e.org/a".to_owned(), reach("2026-02-01T00:00:00Z"));
         reached.insert("http://e.org/b".to_owned(), reach("2026-01-01T00:00:00Z"));
         reached.write(home.path()).expect("written");
-        assert_eq!(Reached::read(home.path()).expect("read"), reached);
-        assert!(Reached::stamp(home.path()).is_some());
+        assert_eq!(UrlChecks::read(home.path()).expect("read"), reached);
+        assert!(UrlChecks::last_modified(home.path()).is_some());
         let all = ["a", "b", "c"].map(|name| format!("http://e.org/{name}"));
-        let first = reached.first(&all.into_iter().collect(), 2);
+        let first = reached.oldest(&all.into_iter().collect(), 2);
         assert_eq!(first, ["http://e.org/c", "http://e.org/b"]);
-        fs::write(Reached::path(home.path()), "{").expect("written");
-        assert!(Reached::read(home.path()).is_err());
+        fs::write(UrlChecks::path(home.path()), "{").expect("written");
+        assert!(UrlChecks::read(home.path()).is_err());
     }
 }
