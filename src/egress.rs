@@ -14,10 +14,9 @@ pub(super) struct EgressArguments {
     /// Whether SERVICE may ask endpoints that are not named by --service.
     #[arg(long, value_enum, default_value_t = Others::Refused)]
     other_services: Others,
-    /// A network that is not public but may be connected to, for what --service names alone (127.0.0.0/8, 10.1.0.0/16); any
-    /// number of times.
-    #[arg(long, value_name = "CIDR")]
-    inner_network: Vec<IpNet>,
+    /// Allow a private network for what --service names only (127.0.0.0/8, 10.1.0.0/16). Repeatable.
+    #[arg(long, alias = "inner-network", value_name = "CIDR")]
+    allow_private_network: Vec<IpNet>,
 }
 
 /// What becomes of hosts that no argument names.
@@ -39,16 +38,16 @@ impl From<Others> for OtherHosts {
 }
 
 impl EgressArguments {
-    /// The networks that are not public but may be connected to.
-    pub(super) fn inner_network(&self) -> &[IpNet] {
-        &self.inner_network
+    /// Returns the allowed private networks.
+    pub(super) fn allow_private_network(&self) -> &[IpNet] {
+        &self.allow_private_network
     }
 
     pub(super) fn policy(&self) -> EgressPolicy {
         EgressPolicy {
             listed: self.service.clone(),
             others: self.other_services.into(),
-            private_networks: self.inner_network.clone(),
+            private_networks: self.allow_private_network.clone(),
         }
     }
 

@@ -6,7 +6,7 @@ use super::terminal::{bar, cut, grouped};
 use anyhow::Context;
 use lodeseek_catalog::Dataset;
 use lodeseek_harvest::survey::{
-    Budget, GraphOutcome, GraphReport, Graphs, Kept, SurveyOptions, SurveyProgress, SurveyReport, Surveyor,
+    Budget, GraphOutcome, GraphReport, GraphSelection, CachePolicy, SamplerOptions, SamplerProgress, SamplerReport, EndpointSampler,
 };
 use lodeseek_net::egress::{Cancellation, IriPrefix};
 use lodeseek_net::sparql_client::ClientOptions;
@@ -63,7 +63,7 @@ pub(super) struct EndpointArguments {
 #[derive(Serialize)]
 struct Report<'r> {
     #[serde(flatten)]
-    survey: &'r SurveyReport,
+    survey: &'r SamplerReport,
     seconds: f64,
     datasets: &'r [DatasetReport],
 }
@@ -91,49 +91,49 @@ impl EndpointArguments {
         let pause = Duration::from_millis(self.pause);
         let client = self.egress.client_of(prefix, ClientOptions { concurrent: 1, pause, ..ClientOptions::default() });
         let folder = home.join("remote");
-        let surveyor = Surveyor::new(&client, endpoint, &folder).with_options(self.options(id_prefix, started));
-        let mut shelf = Shelf { home, base, waiting: Vec::new(), triples: 0, datasets: Vec::new() };
+        let surveyor = EndpointSampler::new(&client, endpoint, &folder).with_options(self.options(id_prefix, started));
+        let mut sink = SampleSink { home, base, waiting: Vec::new(), triples: 0, datasets: Vec::new() };
         let bar = bar(1, "{msg:9} {bar:30} {pos} of {len} graphs · {prefix}");
-        let show = |progress: SurveyProgress| {
+        let show = |progress: SamplerProgress| {
             bar.set_length(progress.graphs_total.max(1) as u64);
             bar.set_position(progress.graphs as u64);
             bar.set_message("surveying");
             let spent = progress.spent;
             bar.set_prefix(format!("{} requests · {} bytes", grouped(spent.requests), grouped(spent.bytes)));
         };
-        let survey = surveyor.run(&graphs, &mut |surveyed| shelf.take(surveyed.dataset, surveyed.graph), &show);
+        let survey = surveyor.run(&graphs, &mut |surveyed| sink.take(surveyed.dataset, surveyed.graph), &show);
         bar.finish_and_clear();
-        let stored = shelf.store(); // also where the survey broke off
+        let stored = sink.store(); // also where the survey broke off
         let survey = survey?;
         stored?;
         let seconds = started.elapsed().as_secs_f64();
         if let Some(file) = &mut report_file {
-            serde_json::to_writer_pretty(&mut *file, &Report { survey: &survey, seconds, datasets: &shelf.datasets })?;
+            serde_json::to_writer_pretty(&mut *file, &Report { survey: &survey, seconds, datasets: &sink.datasets })?;
             writeln!(file)?;
         }
-        write_report(&mut io::stderr().lock(), &survey, &shelf.datasets, seconds)?;
-        let whole = survey.count(GraphOutcome::Surveyed) == survey.graphs.len();
+        write_report(&mut io::stderr().lock(), &survey, &sink.datasets, seconds)?;
+        let whole = survey.count(GraphOutcome::Sampled) == survey.graphs.len();
         Ok(if whole { Done::Something } else { Done::Nothing })
     }
 
-    fn graphs(&self) -> anyhow::Result<Graphs> {
+    fn graphs(&self) -> anyhow::Result<GraphSelection> {
         Ok(match &*self.graphs.iter().map(String::as_str).collect::<Vec<_>>() {
-            ["all"] => Graphs::All,
-            ["default"] => Graphs::Default,
+            ["all"] => GraphSelection::All,
+            ["default"] => GraphSelection::Default,
             names => {
                 let node = |name: &&str| NamedNode::new(*name).with_context(|| format!("{name} is no graph"));
-                Graphs::Named(names.iter().map(node).collect::<Result<_, _>>()?)
+                GraphSelection::Named(names.iter().map(node).collect::<Result<_, _>>()?)
             }
         })
     }
 
-    fn options(&self, id_prefix: &str, started: Instant) -> SurveyOptions {
-        let mut options = SurveyOptions {
+    fn options(&self, id_prefix: &str, started: Instant) -> SamplerOptions {
+        let mut options = SamplerOptions {
             sample_triples: self.sample_triples,
             budget: Budget { requests: self.budget, bytes: self.budget_megabytes << 20 },
-            kept: if self.anew { Kept::Forgotten } else { Kept::Used },
+            cache_policy: if self.anew { CachePolicy::Discard } else { CachePolicy::Reuse },
             id_prefix: id_prefix.to_owned(),
-            ..SurveyOptions::default()
+            ..SamplerOptions::default()
         };
         options.call.time = Duration::from_secs(self.patience);
         if let Some(minutes) = self.budget_minutes {
@@ -145,7 +145,7 @@ impl EndpointArguments {
 }
 
 /// Samples on their way into the store.
-struct Shelf<'s> {
+struct SampleSink<'s> {
     home: &'s Path,
     base: Option<&'s str>,
     waiting: Vec<(Dataset, TripleGraph)>,
@@ -153,7 +153,7 @@ struct Shelf<'s> {
     datasets: Vec<DatasetReport>,
 }
 
-impl Shelf<'_> {
+impl SampleSink<'_> {
     fn take(&mut self, dataset: Dataset, graph: TripleGraph) -> anyhow::Result<()> {
         self.triples += graph.len();
         self.waiting.push((dataset, graph));
@@ -174,7 +174,7 @@ impl Shelf<'_> {
 
 fn write_report(
     out: &mut impl Write,
-    survey: &SurveyReport,
+    survey: &SamplerReport,
     datasets: &[DatasetReport],
     seconds: f64,
 ) -> io::Result<()> {
@@ -189,7 +189,7 @@ fn write_report(
         out,
         "{} graphs: {} surveyed ({} loaded, {} replaced, {} unchanged), {} unfinished, {} failed; {} triples held; {} requests, {} bytes, {seconds:.1} s",
         survey.graphs.len(),
-        survey.count(GraphOutcome::Surveyed),
+        survey.count(GraphOutcome::Sampled),
         count(DatasetOutcome::Loaded),
         count(DatasetOutcome::Replaced),
         count(DatasetOutcome::Unchanged),
@@ -208,7 +208,7 @@ fn write_report(
 fn write_graph(out: &mut impl Write, graph: &GraphReport) -> io::Result<()> {
     let id = graph.dataset.as_ref().map_or("-", |id| id.as_str());
     let outcome = match graph.outcome {
-        GraphOutcome::Surveyed => "surveyed",
+        GraphOutcome::Sampled => "surveyed",
         GraphOutcome::Unfinished => "unfinished",
         GraphOutcome::Failed => "failed",
     };

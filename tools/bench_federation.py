@@ -149,7 +149,7 @@ def main():
         federation.make_home(program, folder / "home", folder / "datasets.json", f"http://127.0.0.1:{port}/")
         with peers.Oxigraph(folder / "remote.nt") as remote, peers.Counter(remote.endpoint) as bench.counter, \
              peers.Oxigraph(folder / "local.nt") as bench.theirs, \
-             clients.Server(program, str(folder / "home"), "--service", bench.counter.endpoint, "--inner-network", "127.0.0.0/8",
+             clients.Server(program, str(folder / "home"), "--service", bench.counter.endpoint, "--allow-private-network", "127.0.0.0/8",
                             port=port) as server:
             bench.ours = f"{server.address}/sparql?default-graph-uri={server.address}/dataset/local"
             ways = [bench.bind_join, bench.forwarding, bench.each]

@@ -974,7 +974,7 @@ fn files_that_break_do_not_stop_the_others() {
         report.failed_files.iter().find(|f| f.what.contains(name)).map(|f| f.reason.clone()).unwrap_or_default()
     };
     for (name, expected) in [
-        ("cut.nt.gz", "cut off or damaged"),
+        ("cut.nt.gz", "truncated or damaged"),
         ("slow.nt", "the time is up"),
         ("away.nt", "redirects to what may not be asked"),
         ("secret.nt", "robots.txt does not allow it"),

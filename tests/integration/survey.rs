@@ -425,7 +425,7 @@ fn the_program_goes_on_and_says_what_it_holds() {
     assert_eq!(refused.code, Some(2), "loopback is not public: {refused:?}");
     let first = load(&["--budget", "5"]);
     assert_eq!(first.code, Some(1), "{first:?}");
-    for part in ["0 surveyed", "1 unfinished", "5 requests", "the budget of 5 requests is spent", "goes on from here"] {
+    for part in ["0 surveyed", "1 unfinished", "5 requests", "the budget of 5 requests is exhausted", "goes on from here"] {
         assert!(first.err.contains(part), "{part:?} in {}", first.err);
     }
     let report = folder.path().join("report.json");

@@ -267,7 +267,7 @@ def main():
         make_home(program, folder / "one", ROOT / "testdata/catalog.ttl", f"http://127.0.0.1:{one}/")
         make_home(program, folder / "two", folder / "datasets.json", f"http://127.0.0.1:{two}/")
         with peers.Counter(plain=True) as world.counter, clients.Server(program, str(folder / "two"), port=two) as second:
-            allowed = ["--service", world.counter.address + "/", "--inner-network", "127.0.0.0/8"]
+            allowed = ["--service", world.counter.address + "/", "--allow-private-network", "127.0.0.0/8"]
             with clients.Server(program, str(folder / "one"), *allowed, port=one) as world.server:
                 world.search = world.server.address + "/search"
                 world.trees_endpoint = f"{world.server.address}/sparql?default-graph-uri={world.server.address}/dataset/street-trees"

@@ -317,7 +317,7 @@ def check_round_trip(world):
         run(first, "index")
         with clients.Server(world.program, first, port=port) as server:
             expected = description_of(server.address)
-            harvest = ["--inner-network", "127.0.0.0/8", "--pause", "1"]
+            harvest = ["--allow-private-network", "127.0.0.0/8", "--pause", "1"]
             run(second, "harvest", *harvest, base + "catalog.ttl?rows=5")
             run(second, "index")
             again = run(second, "harvest", *harvest, base + "catalog.ttl?rows=5").stderr

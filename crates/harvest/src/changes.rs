@@ -15,9 +15,9 @@
 //! that appears with an old moment while another one disappears, and what changes without a new moment, as the name of an
 //! organisation: these are found by the whole reading that is due after some harvests.
 
-use super::ckan::{Api, Found, Listed, answer};
+use super::ckan::{Api, PackageSummary, SearchResult, read_response};
 use super::fetch::Purpose;
-use super::state::{Kept, Portal};
+use super::state::{CachedFile, PortalRecord};
 use super::{HarvestError, Run, Source};
 use lodeseek_catalog::Catalog;
 use oxsdatatypes::{DateTime, DayTimeDuration, TimezoneOffset};
@@ -25,12 +25,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// Packages of the page that tells whether anything has changed.
-pub(super) const FEW: u64 = 5;
+pub(super) const NEWEST_PAGE_SIZE: u64 = 5;
 /// One in so many packages may be of a whole or half hour.
-const HOURS: usize = 10;
+const MAX_ROUND_SHARE: usize = 10;
 /// Seconds that a change may be late to be told: a portal tells of a package once it is indexed, which another one that
 /// changed later may have been before.
-const LATE: i64 = 300;
+const OVERLAP_SECONDS: i64 = 300;
 
 /// A package, and when the portal last changed it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(super) struct Stamp {
 
 impl Stamp {
     /// `None` where one of them is not told.
-    pub(super) fn of(package: &Listed) -> Option<Self> {
+    pub(super) fn from_package(package: &PackageSummary) -> Option<Self> {
         let id = package.id.as_str().filter(|id| !id.is_empty())?;
         Some(Self { id: id.to_owned(), moment: moment(package.metadata_modified.as_str()?)? })
     }
@@ -58,22 +58,22 @@ fn moment(written: &str) -> Option<String> {
 
 /// Whether moments are those of a clock. Portals that are not CKAN but speak its language may tell the date of the
 /// description instead, midnight somewhere, which stays what it is when the description changes.
-fn are_of_a_clock(moments: &BTreeMap<String, String>) -> bool {
+fn are_timestamps(moments: &BTreeMap<String, String>) -> bool {
     let is_hour = |moment: &&String| moment.ends_with(":00:00") || moment.ends_with(":30:00");
-    moments.values().filter(is_hour).count() * HOURS <= moments.len()
+    moments.values().filter(is_hour).count() * MAX_ROUND_SHARE <= moments.len()
 }
 
 /// From which moment on changes are asked for, where this is the newest that was seen.
-pub(super) fn with_late_ones(newest: &str) -> Option<String> {
+pub(super) fn with_overlap(newest: &str) -> Option<String> {
     let moment: DateTime = newest.parse().ok()?;
-    Some(moment.checked_sub_day_time_duration(DayTimeDuration::new(LATE))?.to_string())
+    Some(moment.checked_sub_day_time_duration(DayTimeDuration::new(OVERLAP_SECONDS))?.to_string())
 }
 
 /// A page of those that changed last.
 #[derive(Clone, Debug)]
 struct NewPage {
     address: String,
-    kept: Kept,
+    kept: CachedFile,
     stamps: Vec<Stamp>,
 }
 
@@ -86,7 +86,7 @@ pub(super) struct Newest {
 }
 
 /// What is known of a package.
-struct Held {
+struct KnownPackage {
     moment: String,
     /// The page that tells it.
     page: Rc<str>,
@@ -110,7 +110,7 @@ impl Newest {
         self.rows() >= self.count || self.stamps().last().is_some_and(|stamp| stamp.moment.as_str() < mark)
     }
 
-    fn go_on(&mut self, next: Self) -> Result<(), String> {
+    fn append(&mut self, next: Self) -> Result<(), String> {
         if next.count != self.count {
             return Err(format!("it counted {} packages, and {} while it was asked on", self.count, next.count));
         }
@@ -121,7 +121,7 @@ impl Newest {
         Ok(())
     }
 
-    fn falls(&self) -> bool {
+    fn is_descending(&self) -> bool {
         let moments: Vec<&str> = self.stamps().map(|stamp| stamp.moment.as_str()).collect();
         moments.is_sorted_by(|one, next| one >= next)
     }
@@ -134,17 +134,18 @@ impl Newest {
         settled.sort_unstable_by(|one, other| other.cmp(one));
         let stayed = self.stamps().filter(|stamp| moments.get(&stamp.id) == Some(&stamp.moment));
         let stayed: Vec<&str> = stayed.map(|stamp| stamp.moment.as_str()).collect();
-        let is_sorted = self.falls() && !stayed.is_empty() && settled.starts_with(&stayed);
-        (is_sorted && are_of_a_clock(moments)).then(|| mark.to_owned())
+        let is_sorted = self.is_descending() && !stayed.is_empty() && settled.starts_with(&stayed);
+        (is_sorted && are_timestamps(moments)).then(|| mark.to_owned())
     }
 
     /// Why these packages and those that are known may not be all there are.
-    fn doubt(&self, known: &BTreeMap<String, Held>, mark: &str) -> Option<String> {
-        if !self.falls() {
+    fn inconsistency(&self, known: &BTreeMap<String, KnownPackage>, mark: &str) -> Option<String> {
+        if !self.is_descending() {
             return Some("it does not sort by metadata_modified".to_owned());
         }
         let told: BTreeSet<&str> = self.stamps().map(|stamp| stamp.id.as_str()).collect();
-        let is_lost = |(id, held): &(&String, &Held)| held.moment.as_str() >= mark && !told.contains(id.as_str());
+        let is_lost =
+            |(id, held): &(&String, &KnownPackage)| held.moment.as_str() >= mark && !told.contains(id.as_str());
         if let Some((id, _)) = known.iter().find(is_lost) {
             return Some(format!("package {id} is not among the newest any more"));
         }
@@ -169,32 +170,32 @@ impl Run<'_, '_> {
         rows: u64,
     ) -> Result<Result<Newest, String>, HarvestError> {
         let address = api.newest(start, rows);
-        let got = match self.fetcher.get(&address, Purpose::Page) {
-            Ok(got) => got,
-            Err(error) => return Ok(Err(self.note(error)?)),
+        let fetched = match self.fetcher.get(&address, Purpose::Page) {
+            Ok(fetched) => fetched,
+            Err(error) => return Ok(Err(self.failure_reason(error)?)),
         };
         source.report.pages += 1;
-        let Found { count, results } = match answer(&got.path)? {
+        let SearchResult { count, results } = match read_response(&fetched.path)? {
             Ok(found) => found,
             Err(reason) => return Ok(Err(format!("<{address}>: {reason}"))),
         };
-        let stamps: Option<Vec<Stamp>> = results.iter().map(Stamp::of).collect();
+        let stamps: Option<Vec<Stamp>> = results.iter().map(Stamp::from_package).collect();
         Ok(match stamps {
-            Some(stamps) => Ok(Newest { count, pages: vec![NewPage { address, kept: got.kept, stamps }] }),
+            Some(stamps) => Ok(Newest { count, pages: vec![NewPage { address, kept: fetched.kept, stamps }] }),
             None => Err(format!("<{address}>: packages without an id, or a moment as metadata_modified")),
         })
     }
 
     /// Takes what changed since the portal was read and all else as it was, and tells what is to be known of it now; or why
     /// that may not be all there is, with nothing taken.
-    pub(super) fn since(
+    pub(super) fn harvest_changes(
         &mut self,
         source: &mut Source,
         api: &Api,
-        portal: &Portal,
+        portal: &PortalRecord,
         mut newest: Newest,
-    ) -> Result<Result<Portal, String>, HarvestError> {
-        let most = self.harvester.options.whole_after;
+    ) -> Result<Result<PortalRecord, String>, HarvestError> {
+        let most = self.harvester.options.full_harvest_every;
         if portal.in_part >= most {
             let due = format!("it is due after {most} harvests that asked for changes alone");
             return Ok(Err(if most == 0 { "that was asked for".to_owned() } else { due }));
@@ -206,40 +207,45 @@ impl Run<'_, '_> {
         if newest.count < portal.count {
             return Ok(Err(format!("it counts {} packages, and had {}", newest.count, portal.count)));
         }
-        let rows = self.harvester.options.rows.max(1);
+        let rows = self.harvester.options.page_size.max(1);
         while !newest.reaches_behind(&portal.mark) {
             if source.report.pages >= self.harvester.options.budget.pages {
                 return Ok(Err(format!("its changes have more than {} pages", source.report.pages)));
             }
             let next = self.newest(source, api, newest.rows(), rows)?;
-            if let Err(doubt) = next.and_then(|next| newest.go_on(next)) {
+            if let Err(doubt) = next.and_then(|next| newest.append(next)) {
                 return Ok(Err(doubt));
             }
         }
-        match newest.doubt(&known, &portal.mark) {
+        match newest.inconsistency(&known, &portal.mark) {
             Some(doubt) => Ok(Err(doubt)),
-            None => self.take_changes(source, portal, known, newest).map(Ok),
+            None => self.take_changed_packages(source, portal, known, newest).map(Ok),
         }
     }
 
     /// What the kept pages tell; or why they do not.
-    fn known_packages(&mut self, portal: &Portal) -> Result<Result<BTreeMap<String, Held>, String>, HarvestError> {
+    fn known_packages(
+        &mut self,
+        portal: &PortalRecord,
+    ) -> Result<Result<BTreeMap<String, KnownPackage>, String>, HarvestError> {
         let mut known = BTreeMap::new();
         for name in &portal.pages {
-            let Some(kept) = self.fetcher.state.kept(name) else {
+            let Some(kept) = self.fetcher.state.cached_file(name) else {
                 return Ok(Err(format!("the copy of <{name}> is not there any more")));
             };
             let path = self.fetcher.state.path(&kept.file);
-            let packages = match answer::<Found>(&path)? {
+            let packages = match read_response::<SearchResult>(&path)? {
                 Ok(found) => Ok(found.results),
-                Err(_) => answer::<Listed>(&path)?.map(|package| vec![package]),
+                Err(_) => read_response::<PackageSummary>(&path)?.map(|package| vec![package]),
             };
-            let stamps: Option<Vec<Stamp>> = packages.iter().flatten().map(Stamp::of).collect();
+            let stamps: Option<Vec<Stamp>> = packages.iter().flatten().map(Stamp::from_package).collect();
             let Some(stamps) = stamps.filter(|stamps| !stamps.is_empty()) else {
                 return Ok(Err(format!("the copy of <{name}> cannot be read any more")));
             };
             let page: Rc<str> = name.as_str().into();
-            known.extend(stamps.into_iter().map(|Stamp { id, moment }| (id, Held { moment, page: Rc::clone(&page) })));
+            known.extend(
+                stamps.into_iter().map(|Stamp { id, moment }| (id, KnownPackage { moment, page: Rc::clone(&page) })),
+            );
         }
         let count = known.len() as u64;
         Ok(if count == portal.count {
@@ -249,20 +255,22 @@ impl Run<'_, '_> {
         })
     }
 
-    fn take_changes(
+    fn take_changed_packages(
         &mut self,
         source: &mut Source,
-        portal: &Portal,
-        mut known: BTreeMap<String, Held>,
+        portal: &PortalRecord,
+        mut known: BTreeMap<String, KnownPackage>,
         newest: Newest,
-    ) -> Result<Portal, HarvestError> {
-        let mark = newest.first().and_then(with_late_ones).unwrap_or_else(|| portal.mark.clone());
+    ) -> Result<PortalRecord, HarvestError> {
+        let mark = newest.first().and_then(with_overlap).unwrap_or_else(|| portal.mark.clone());
         let count = newest.count;
         let mut asked: Vec<String> = Vec::new();
         for NewPage { address, kept, stamps } in newest.pages {
-            let name = self.fetcher.state.pin(&address, kept)?;
+            let name = self.fetcher.state.pin_file(&address, kept)?;
             let page: Rc<str> = name.as_str().into();
-            known.extend(stamps.into_iter().map(|Stamp { id, moment }| (id, Held { moment, page: Rc::clone(&page) })));
+            known.extend(
+                stamps.into_iter().map(|Stamp { id, moment }| (id, KnownPackage { moment, page: Rc::clone(&page) })),
+            );
             asked.push(name);
         }
         let earlier = portal.pages.iter().filter(|name| !asked.contains(name)).cloned();
@@ -271,22 +279,22 @@ impl Run<'_, '_> {
         pages.retain(|name| in_use.contains(name.as_str()));
         for name in &pages {
             let before = source.report.datasets;
-            self.take_known(source, name, &|id| known.get(id).is_some_and(|held| *held.page == **name))?;
+            self.take_cached_packages(source, name, &|id| known.get(id).is_some_and(|held| *held.page == **name))?;
             if !asked.contains(name) {
                 source.report.as_before += source.report.datasets - before;
             }
         }
-        Ok(Portal { mark, count, in_part: portal.in_part + 1, pages })
+        Ok(PortalRecord { mark, count, in_part: portal.in_part + 1, pages })
     }
 
     /// Takes packages of a kept page.
-    fn take_known(
+    fn take_cached_packages(
         &mut self,
         source: &mut Source,
         name: &str,
         is_wanted: &dyn Fn(&str) -> bool,
     ) -> Result<(), HarvestError> {
-        let Some(kept) = self.fetcher.state.kept(name) else {
+        let Some(kept) = self.fetcher.state.cached_file(name) else {
             source.fail(name, "the copy is not there any more");
             return Ok(());
         };
@@ -320,8 +328,8 @@ mod tests {
         Newest { count, pages: vec![NewPage { address: String::new(), kept, stamps: stamps(all) }] }
     }
 
-    fn known(all: &[(&str, &str)]) -> BTreeMap<String, Held> {
-        let held = |Stamp { id, moment }| (id, Held { moment, page: "page".into() });
+    fn known(all: &[(&str, &str)]) -> BTreeMap<String, KnownPackage> {
+        let held = |Stamp { id, moment }| (id, KnownPackage { moment, page: "page".into() });
         stamps(all).into_iter().map(held).collect()
     }
 
@@ -349,7 +357,7 @@ mod tests {
     #[test]
     fn what_leaves_a_doubt() {
         let before = known(&[("a", "0.5"), ("b", "0.5"), ("c", "0.2"), ("d", "0.1")]);
-        let doubt = |newest: Newest| newest.doubt(&before, MARK);
+        let doubt = |newest: Newest| newest.inconsistency(&before, MARK);
         let same = [("a", "0.5"), ("b", "0.5"), ("c", "0.2")];
         assert_eq!(doubt(newest(4, &same)), None);
         assert_eq!(doubt(newest(5, &[&[("e", "0.9")], &same[..]].concat())), None, "one is new");
@@ -378,26 +386,26 @@ mod tests {
         assert_eq!(mark(&all[..3], &[all[0], ("b", "0.9"), all[2], all[3]]).as_deref(), Some(MARK));
         // Newer ones may have changed since; if they had not, the next harvest misses them among the newest.
         assert_eq!(mark(&all[1..3], &all), moment("2024-05-01T10:00:00.4"));
-        assert!(newest(4, &all[1..3]).doubt(&known(&all), "2024-05-01T10:00:00.4").is_some());
+        assert!(newest(4, &all[1..3]).inconsistency(&known(&all), "2024-05-01T10:00:00.4").is_some());
         assert_eq!(mark(&[all[0], all[2]], &all), None, "one is passed over");
         assert_eq!(mark(&[all[1], all[0]], &all), None, "they grow");
         assert_eq!(mark(&[("e", "0.5")], &all), None, "nothing of it was found");
         assert_eq!(mark(&[], &all), None);
         for date in ["2024-05-01T00:00:00", "2024-05-01T00:00:00+02:00", "2024-05-01T00:00:00+05:30"] {
             let dates: BTreeMap<String, String> = [("a".to_owned(), moment(date).expect(date))].into();
-            assert!(!are_of_a_clock(&dates), "{date}");
+            assert!(!are_timestamps(&dates), "{date}");
         }
-        assert!(are_of_a_clock(&moments(&all)));
-        assert_eq!(with_late_ones(MARK).as_deref(), Some("2024-05-01T09:55:00.5"));
+        assert!(are_timestamps(&moments(&all)));
+        assert_eq!(with_overlap(MARK).as_deref(), Some("2024-05-01T09:55:00.5"));
     }
 
     #[test]
     fn reading_on() {
         let mut read = newest(5, &[("a", "0.9"), ("b", "0.5")]);
         assert!(!read.reaches_behind(MARK), "there may be more of this moment");
-        assert!(read.go_on(newest(6, &[("c", "0.5")])).is_err(), "it changes meanwhile");
-        assert!(read.go_on(newest(5, &[])).is_err());
-        read.go_on(newest(5, &[("c", "0.5"), ("d", "0.1")])).expect("as many");
+        assert!(read.append(newest(6, &[("c", "0.5")])).is_err(), "it changes meanwhile");
+        assert!(read.append(newest(5, &[])).is_err());
+        read.append(newest(5, &[("c", "0.5"), ("d", "0.1")])).expect("as many");
         assert!(read.reaches_behind(MARK) && read.rows() == 4);
         assert!(newest(2, &[("a", "0.9"), ("b", "0.5")]).reaches_behind(MARK), "there are no more");
     }

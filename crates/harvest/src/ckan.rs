@@ -5,13 +5,13 @@
 //! one by one (`package_show`): one package that the portal cannot write does not hide the others. A portal that was read
 //! so is asked for its [changes](super::changes) from then on.
 
-use super::changes::{FEW, Newest, Stamp, with_late_ones};
-use super::fetch::{Got, Purpose};
+use super::changes::{NEWEST_PAGE_SIZE, Newest, Stamp, with_overlap};
+use super::fetch::{FetchedFile, Purpose};
 use super::pages::root_of;
-use super::state::Portal;
+use super::state::PortalRecord;
 use super::{HarvestError, Run, Source};
 use form_urlencoded::Serializer;
-use lodeseek_catalog::{Catalog, Form};
+use lodeseek_catalog::{Catalog, Dialect};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +20,7 @@ use std::io::BufReader;
 use std::path::Path;
 
 /// Packages of the pages that one which failed is asked for in.
-const SMALL: u64 = 10;
+const SMALL_PAGE_SIZE: u64 = 10;
 
 /// The address of an API, and the search whose results are wanted.
 pub(super) struct Api {
@@ -31,20 +31,20 @@ pub(super) struct Api {
 }
 
 #[derive(Deserialize)]
-struct Answer<R> {
+struct ApiResponse<R> {
     success: bool,
     result: R,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Found {
+pub(super) struct SearchResult {
     pub(super) count: u64,
-    pub(super) results: Vec<Listed>,
+    pub(super) results: Vec<PackageSummary>,
 }
 
 /// What is looked at of a package: values of whatever kind, since none of them has to be there.
 #[derive(Deserialize)]
-pub(super) struct Listed {
+pub(super) struct PackageSummary {
     name: Option<String>,
     #[serde(default)]
     pub(super) id: Value,
@@ -54,7 +54,7 @@ pub(super) struct Listed {
 
 impl Api {
     /// The API that an address names, by its path or by an action that lists packages.
-    pub(super) fn named_by(address: &str) -> Option<Self> {
+    pub(super) fn from_address(address: &str) -> Option<Self> {
         let (path, query) = address.split_once('?').unwrap_or((address, ""));
         let (site, rest) = ["/api/3", "/api/action"].iter().find_map(|mark| {
             let (site, rest) = path.split_once(mark)?;
@@ -69,7 +69,7 @@ impl Api {
     }
 
     /// The API that the site of a page may have: beside the page where it has no name of its own, else at the root.
-    pub(super) fn beside(address: &str) -> Option<Self> {
+    pub(super) fn from_site(address: &str) -> Option<Self> {
         let path = address.split(['?', '#']).next().unwrap_or(address);
         let root = root_of(address)?;
         let is_site = path.trim_end_matches('/').len() < root.len() || path.ends_with('/');
@@ -104,8 +104,8 @@ impl Api {
     }
 }
 
-/// A walk through the packages of a portal.
-struct Walk<'a> {
+/// A crawl through the packages of a portal.
+struct PortalCrawl<'a> {
     api: &'a Api,
     /// Packages that the portal says there are.
     count: u64,
@@ -122,10 +122,10 @@ struct Walk<'a> {
     /// The pages that tell them.
     pages: Vec<String>,
     /// Whether every package had was told with its id and its moment.
-    is_told: bool,
+    has_all_stamps: bool,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> PortalCrawl<'a> {
     fn new(api: &'a Api) -> Self {
         Self {
             api,
@@ -136,21 +136,21 @@ impl<'a> Walk<'a> {
             missing: Vec::new(),
             moments: BTreeMap::new(),
             pages: Vec::new(),
-            is_told: true,
+            has_all_stamps: true,
         }
     }
 
-    fn tell(&mut self, page: &str, stamps: Option<Vec<Stamp>>) {
-        self.is_told &= stamps.is_some();
+    fn add_page(&mut self, page: &str, stamps: Option<Vec<Stamp>>) {
+        self.has_all_stamps &= stamps.is_some();
         self.pages.push(page.to_owned());
         self.moments.extend(stamps.into_iter().flatten().map(|stamp| (stamp.id, stamp.moment)));
     }
 
     /// What is to be known of the portal, where nothing of it is missing and its order can be relied on.
-    fn portal(self, newest: &Newest) -> Option<Portal> {
-        let is_whole = self.is_told && self.least == self.most && self.moments.len() as u64 == self.count;
-        let mark = newest.mark(&self.moments).filter(|_| is_whole).and_then(|newest| with_late_ones(&newest))?;
-        Some(Portal { mark, count: self.count, in_part: 0, pages: self.pages })
+    fn portal(self, newest: &Newest) -> Option<PortalRecord> {
+        let is_whole = self.has_all_stamps && self.least == self.most && self.moments.len() as u64 == self.count;
+        let mark = newest.mark(&self.moments).filter(|_| is_whole).and_then(|newest| with_overlap(&newest))?;
+        Some(PortalRecord { mark, count: self.count, in_part: 0, pages: self.pages })
     }
 }
 
@@ -158,7 +158,7 @@ impl Run<'_, '_> {
     /// Harvests a portal; tells why where there is none.
     pub(super) fn ckan(&mut self, source: &mut Source, api: &Api) -> Result<Option<String>, HarvestError> {
         // Before anything else is read: what changes while the portal is read is newer than this.
-        let newest = match self.newest(source, api, 0, FEW)? {
+        let newest = match self.newest(source, api, 0, NEWEST_PAGE_SIZE)? {
             Err(reason) if self.stopped => return Ok(Some(reason)),
             newest => newest,
         };
@@ -166,12 +166,12 @@ impl Run<'_, '_> {
         let portal = self.fetcher.state.portal(&search);
         if let Some(portal) = &portal {
             let since = match newest.clone() {
-                Ok(newest) => self.since(source, api, portal, newest)?,
+                Ok(newest) => self.harvest_changes(source, api, portal, newest)?,
                 Err(reason) => Err(reason),
             };
             match since {
                 Ok(portal) => {
-                    self.fetcher.state.know_portal(&search, portal);
+                    self.fetcher.state.set_portal(&search, portal);
                     return Ok(None);
                 }
                 Err(reason) if self.stopped => {
@@ -182,44 +182,48 @@ impl Run<'_, '_> {
             }
         }
         // Pages that are read again take the place of those that the state names.
-        self.fetcher.state.forget_portal(&search);
-        match self.whole(source, api)? {
-            Ok(walk) => {
-                let known = newest.ok().and_then(|newest| walk.portal(&newest)).filter(|_| !self.stopped);
-                known.into_iter().for_each(|portal| self.fetcher.state.know_portal(&search, portal));
+        self.fetcher.state.remove_portal(&search);
+        match self.full_harvest(source, api)? {
+            Ok(crawl) => {
+                let known = newest.ok().and_then(|newest| crawl.portal(&newest)).filter(|_| !self.stopped);
+                known.into_iter().for_each(|portal| self.fetcher.state.set_portal(&search, portal));
                 Ok(None)
             }
             Err(reason) => {
-                portal.into_iter().for_each(|portal| self.fetcher.state.know_portal(&search, portal));
+                portal.into_iter().for_each(|portal| self.fetcher.state.set_portal(&search, portal));
                 Ok(Some(reason))
             }
         }
     }
 
     /// Reads all packages; tells why where there is no portal.
-    fn whole<'a>(&mut self, source: &mut Source, api: &'a Api) -> Result<Result<Walk<'a>, String>, HarvestError> {
-        let rows = self.harvester.options.rows.max(1);
-        let mut walk = Walk::new(api);
+    fn full_harvest<'a>(
+        &mut self,
+        source: &mut Source,
+        api: &'a Api,
+    ) -> Result<Result<PortalCrawl<'a>, String>, HarvestError> {
+        let rows = self.harvester.options.page_size.max(1);
+        let mut crawl = PortalCrawl::new(api);
         // The page that asked for changes is not one of these.
         let before = source.report.pages;
         let mut start = 0;
-        while start < walk.count && !self.stopped {
+        while start < crawl.count && !self.stopped {
             let read = source.report.pages - before;
             if read >= self.harvester.options.budget.pages {
                 source.fail(&api.page(start, rows), format!("there are more than {read} pages"));
                 break;
             }
-            match self.packages(source, &mut walk, start, rows)? {
+            match self.packages(source, &mut crawl, start, rows)? {
                 Ok(0) => break,
                 Ok(length) => start += length,
                 // A portal that has not answered once is taken for none.
-                Err(reason) if walk.count == u64::MAX => return Ok(Err(reason)),
-                Err(reason) if rows <= SMALL => {
-                    walk.missing.push((api.page(start, rows), reason));
+                Err(reason) if crawl.count == u64::MAX => return Ok(Err(reason)),
+                Err(reason) if rows <= SMALL_PAGE_SIZE => {
+                    crawl.missing.push((api.page(start, rows), reason));
                     start += rows;
                 }
                 Err(_) => {
-                    self.in_small_pages(source, &mut walk, start, rows)?;
+                    self.in_small_pages(source, &mut crawl, start, rows)?;
                     start += rows;
                 }
             }
@@ -227,22 +231,22 @@ impl Run<'_, '_> {
         if self.stopped {
             source.fail(&api.actions, "the portal was not asked to its end");
         }
-        self.missing_packages(source, &mut walk)?;
-        Ok(Ok(walk))
+        self.missing_packages(source, &mut crawl)?;
+        Ok(Ok(crawl))
     }
 
     fn in_small_pages(
         &mut self,
         source: &mut Source,
-        walk: &mut Walk<'_>,
+        crawl: &mut PortalCrawl<'_>,
         start: u64,
         rows: u64,
     ) -> Result<(), HarvestError> {
-        let end = (start + rows).min(walk.count);
-        for start in (start..end).step_by(SMALL as usize) {
-            let rows = SMALL.min(end - start);
-            if let Err(reason) = self.packages(source, walk, start, rows)? {
-                walk.missing.push((walk.api.page(start, rows), reason));
+        let end = (start + rows).min(crawl.count);
+        for start in (start..end).step_by(SMALL_PAGE_SIZE as usize) {
+            let rows = SMALL_PAGE_SIZE.min(end - start);
+            if let Err(reason) = self.packages(source, crawl, start, rows)? {
+                crawl.missing.push((crawl.api.page(start, rows), reason));
             }
             if self.stopped {
                 break;
@@ -255,41 +259,46 @@ impl Run<'_, '_> {
     fn packages(
         &mut self,
         source: &mut Source,
-        walk: &mut Walk<'_>,
+        crawl: &mut PortalCrawl<'_>,
         start: u64,
         rows: u64,
     ) -> Result<Result<u64, String>, HarvestError> {
-        let address = walk.api.page(start, rows);
-        let got = match self.fetcher.get(&address, Purpose::Page) {
-            Ok(got) => got,
-            Err(error) => return Ok(Err(self.note(error)?)),
+        let address = crawl.api.page(start, rows);
+        let fetched = match self.fetcher.get(&address, Purpose::Page) {
+            Ok(fetched) => fetched,
+            Err(error) => return Ok(Err(self.failure_reason(error)?)),
         };
-        let found: Found = match answer(&got.path)? {
+        let found: SearchResult = match read_response(&fetched.path)? {
             Ok(found) => found,
             Err(reason) => return Ok(Err(format!("<{address}>: {reason}"))),
         };
         source.report.pages += 1;
-        walk.count = found.count;
-        (walk.least, walk.most) = (walk.least.min(found.count), walk.most.max(found.count));
+        crawl.count = found.count;
+        (crawl.least, crawl.most) = (crawl.least.min(found.count), crawl.most.max(found.count));
         let length = found.results.len() as u64;
-        let before = walk.names.len();
-        let stamps = found.results.iter().map(Stamp::of).collect();
-        walk.names.extend(found.results.into_iter().filter_map(|package| package.name));
-        if length > 0 && walk.names.len() == before {
+        let before = crawl.names.len();
+        let stamps = found.results.iter().map(Stamp::from_package).collect();
+        crawl.names.extend(found.results.into_iter().filter_map(|package| package.name));
+        if length > 0 && crawl.names.len() == before {
             source.fail(&address, "the page has only packages that earlier pages had");
             return Ok(Ok(0));
         }
         if length > 0 {
-            walk.tell(&address, stamps);
-            walk.is_told &= self.package_file(source, &address, &got)?;
+            crawl.add_page(&address, stamps);
+            crawl.has_all_stamps &= self.package_file(source, &address, &fetched)?;
         }
         Ok(Ok(length))
     }
 
     /// Takes the packages of an answer; whether there are any.
-    fn package_file(&mut self, source: &mut Source, address: &str, got: &Got) -> Result<bool, HarvestError> {
-        match Catalog::read_copy(&got.path, &got.kept.address, got.kept.media_type.as_deref()) {
-            Ok(catalog) if catalog.form == Form::Ckan => {
+    fn package_file(
+        &mut self,
+        source: &mut Source,
+        address: &str,
+        fetched: &FetchedFile,
+    ) -> Result<bool, HarvestError> {
+        match Catalog::read_download(&fetched.path, &fetched.kept.address, fetched.kept.media_type.as_deref()) {
+            Ok(catalog) if catalog.dialect == Dialect::Ckan => {
                 self.take(source, catalog)?;
                 return Ok(true);
             }
@@ -300,25 +309,30 @@ impl Run<'_, '_> {
     }
 
     /// What pages that failed would have had, package by package.
-    fn missing_packages(&mut self, source: &mut Source, walk: &mut Walk<'_>) -> Result<(), HarvestError> {
-        if walk.missing.is_empty() {
-            return self.compare(source, walk);
+    fn missing_packages(&mut self, source: &mut Source, crawl: &mut PortalCrawl<'_>) -> Result<(), HarvestError> {
+        if crawl.missing.is_empty() {
+            return self.compare(source, crawl);
         }
-        let all = if walk.api.search.is_empty() { self.names(walk.api)? } else { None };
+        let all = if crawl.api.search.is_empty() { self.names(crawl.api)? } else { None };
         let Some(all) = all.filter(|_| !self.stopped) else {
-            walk.missing.iter().for_each(|(page, reason)| source.fail(page, reason));
+            crawl.missing.iter().for_each(|(page, reason)| source.fail(page, reason));
             return Ok(());
         };
-        let missing: Vec<String> = all.into_iter().filter(|name| !walk.names.contains(name)).collect();
+        let missing: Vec<String> = all.into_iter().filter(|name| !crawl.names.contains(name)).collect();
         for name in missing {
-            let address = walk.api.package(&name);
+            let address = crawl.api.package(&name);
             match self.fetcher.get(&address, Purpose::Page) {
-                Ok(got) => {
-                    walk.tell(&address, answer(&got.path)?.ok().and_then(|package| Some(vec![Stamp::of(&package)?])));
-                    walk.is_told &= self.package_file(source, &address, &got)?;
+                Ok(fetched) => {
+                    crawl.add_page(
+                        &address,
+                        read_response(&fetched.path)?
+                            .ok()
+                            .and_then(|package| Some(vec![Stamp::from_package(&package)?])),
+                    );
+                    crawl.has_all_stamps &= self.package_file(source, &address, &fetched)?;
                 }
                 Err(error) => {
-                    let reason = self.note(error)?;
+                    let reason = self.failure_reason(error)?;
                     source.fail(&address, reason);
                     if self.stopped {
                         break;
@@ -326,7 +340,7 @@ impl Run<'_, '_> {
                 }
             }
         }
-        let pages = walk.missing.drain(..);
+        let pages = crawl.missing.drain(..);
         source
             .report
             .problems
@@ -335,26 +349,26 @@ impl Run<'_, '_> {
     }
 
     /// A portal that hands out fewer packages than it counts has others that may still be there.
-    fn compare(&self, source: &mut Source, walk: &Walk<'_>) -> Result<(), HarvestError> {
-        let had = walk.names.len() as u64;
-        if source.report.whole && had < walk.most {
-            source.fail(&walk.api.actions, format!("it has {} packages and handed out {had}", walk.most));
+    fn compare(&self, source: &mut Source, crawl: &PortalCrawl<'_>) -> Result<(), HarvestError> {
+        let had = crawl.names.len() as u64;
+        if source.report.whole && had < crawl.most {
+            source.fail(&crawl.api.actions, format!("it has {} packages and handed out {had}", crawl.most));
         }
         Ok(())
     }
 
     fn names(&mut self, api: &Api) -> Result<Option<Vec<String>>, HarvestError> {
         match self.fetcher.get(&format!("{}package_list", api.actions), Purpose::Page) {
-            Ok(got) => Ok(answer(&got.path)?.ok()),
-            Err(error) => self.note(error).map(|_| None),
+            Ok(fetched) => Ok(read_response(&fetched.path)?.ok()),
+            Err(error) => self.failure_reason(error).map(|_| None),
         }
     }
 }
 
 /// The result that an answer has, or why it has none.
-pub(super) fn answer<R: for<'de> Deserialize<'de>>(path: &Path) -> Result<Result<R, String>, HarvestError> {
+pub(super) fn read_response<R: for<'de> Deserialize<'de>>(path: &Path) -> Result<Result<R, String>, HarvestError> {
     let file = File::open(path).map_err(HarvestError::io(path))?;
-    Ok(match serde_json::from_reader::<_, Answer<R>>(BufReader::new(file)) {
+    Ok(match serde_json::from_reader::<_, ApiResponse<R>>(BufReader::new(file)) {
         Ok(answer) if answer.success => Ok(answer.result),
         Ok(_) => Err("the portal says that it failed".to_owned()),
         Err(error) => Err(format!("no answer of CKAN ({error})")),
@@ -367,7 +381,7 @@ mod tests {
 
     #[test]
     fn portals_are_known_by_their_addresses() {
-        let named = |address: &str| Api::named_by(address).map(|api| api.page(0, 5));
+        let named = |address: &str| Api::from_address(address).map(|api| api.page(0, 5));
         let page = |site: &str| Some(format!("{site}/api/3/action/package_search?sort=name+asc&rows=5&start=0"));
         for address in ["http://e.org/api/3", "http://e.org/api/3/", "http://e.org/api/3/action/package_search?rows=1"]
         {
@@ -382,9 +396,9 @@ mod tests {
         for address in ["http://e.org/", "http://e.org/api/30", "http://e.org/api/3/action/package_show?id=a"] {
             assert_eq!(named(address), None, "{address}");
         }
-        let beside = |address: &str| Api::beside(address).map(|api| api.page(0, 5));
-        assert_eq!(beside("http://e.org"), page("http://e.org"));
-        assert_eq!(beside("http://e.org/data/"), page("http://e.org/data"));
-        assert_eq!(beside("http://e.org/data.ttl"), None);
+        let from_site = |address: &str| Api::from_site(address).map(|api| api.page(0, 5));
+        assert_eq!(from_site("http://e.org"), page("http://e.org"));
+        assert_eq!(from_site("http://e.org/data/"), page("http://e.org/data"));
+        assert_eq!(from_site("http://e.org/data.ttl"), None);
     }
 }

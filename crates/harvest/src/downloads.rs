@@ -63,7 +63,7 @@ impl Run<'_, '_> {
         let wanted = |distribution: &&mut Distribution| distribution.copy.is_some() || is_rdf(distribution);
         for distribution in dataset.distributions.iter_mut().filter(wanted) {
             let Location::Remote(address) = &distribution.location else { continue };
-            if let Some(LocalCopy::Here(path)) = &distribution.copy {
+            if let Some(LocalCopy::File(path)) = &distribution.copy {
                 hashes.push(path.display().to_string()); // the page itself is the dump, and named by its content
                 continue;
             }
@@ -73,11 +73,11 @@ impl Run<'_, '_> {
                 (Downloads::None, _) => None,
             };
             // Yesterday's file is better than none.
-            let kept = self.fetcher.state.kept(address);
+            let kept = self.fetcher.state.cached_file(address);
             distribution.copy = match (kept, fetched) {
                 (Some(kept), _) => {
                     hashes.push(kept.sha256);
-                    Some(LocalCopy::Here(self.fetcher.state.path(&kept.file)))
+                    Some(LocalCopy::File(self.fetcher.state.path(&kept.file)))
                 }
                 (None, Some(reason)) => Some(LocalCopy::Missing(reason)),
                 (None, None) => None,
@@ -89,16 +89,16 @@ impl Run<'_, '_> {
     /// Fetches a file; tells why it was not had.
     fn file(&mut self, address: &str) -> Result<Option<String>, HarvestError> {
         let outcome = self.fetcher.get(address, Purpose::Download);
-        self.show();
+        self.report_progress();
         let error = match outcome {
-            Ok(got) => {
+            Ok(fetched) => {
                 self.report.files += 1;
-                self.report.new_files += u64::from(got.is_new);
+                self.report.new_files += u64::from(fetched.is_new);
                 return Ok(None);
             }
             Err(error) => error,
         };
-        let reason = self.note(error)?;
+        let reason = self.failure_reason(error)?;
         self.report.failed_files.push(Failure { what: address.to_owned(), reason: reason.clone() });
         Ok(Some(reason))
     }
@@ -112,7 +112,7 @@ mod tests {
     fn rdf_by_media_type_format_or_ending() {
         let is = |address: &str, media_type: Option<&str>| {
             let media_type = media_type.map(str::to_owned);
-            is_rdf(&Distribution { media_type, ..Distribution::at(Location::Remote(address.to_owned())) })
+            is_rdf(&Distribution { media_type, ..Distribution::new(Location::Remote(address.to_owned())) })
         };
         for media_type in [
             "text/turtle",

@@ -1,4 +1,4 @@
-//! What can go wrong in a harvest: as a whole, and with one request.
+//! Errors of a harvest as a whole, and of one request.
 
 use lodeseek_net::egress::{EgressError, EgressFault};
 use std::error::Error;
@@ -6,34 +6,38 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Why a harvest cannot go on. What goes wrong at a portal is in its report.
+/// Errors that abort a harvest. Failures of a portal are recorded in its report instead.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HarvestError {
-    /// A kept file or the state cannot be read or written.
-    #[error("{path}: {cause}")]
+    /// A cached file or the state cannot be read or written.
+    #[error("cannot access {path}: {cause}")]
     Io {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Error of the operating system.
         cause: io::Error,
     },
-    /// The state is damaged.
-    #[error("{path}: {cause}; remove the folder to harvest anew, its datasets are then taken for new ones")]
+    /// The state file is damaged.
+    #[error(
+        "cannot read the harvest state {path}: {cause}; remove its folder to harvest again (all datasets then count as new)"
+    )]
     State {
-        /// The file.
+        /// Path of the state file.
         path: PathBuf,
-        /// Why.
+        /// Error of the JSON parser.
         cause: serde_json::Error,
     },
-    /// A name that cannot name a folder.
-    #[error("{0:?} is no name of a harvest: letters, digits, dots, hyphens and underscores, no dot at the beginning")]
+    /// The name is not a valid folder name.
+    #[error(
+        "{0:?} is not a valid harvest name; use 1 to 100 letters, digits, dots, hyphens and underscores, not starting with a dot"
+    )]
     Name(String),
-    /// Another process harvests under this name.
-    #[error("another lodeseek process harvests {0} at this moment")]
+    /// Another process is using this name.
+    #[error("another lodeseek process is harvesting {0}; wait until it ends")]
     InUse(String),
-    /// What was harvested cannot be stored; it is kept, and a further run asks for little.
-    #[error("what was harvested cannot be stored")]
+    /// The sink failed. Fetched files stay cached, so that the next run needs few requests.
+    #[error("cannot store harvested datasets; the fetched files are cached, so run the command again")]
     Store(#[source] Box<dyn Error + Send + Sync>),
 }
 
@@ -43,7 +47,7 @@ impl HarvestError {
     }
 }
 
-/// Why an address was not had.
+/// Reasons why an address could not be fetched.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum FetchError {
     #[error(transparent)]
@@ -51,36 +55,36 @@ pub(super) enum FetchError {
     #[error("<{address}>: status {status}")]
     Status { address: String, status: u16, retry_after: Option<Duration> },
     #[error("<{0}>: robots.txt does not allow it")]
-    Robots(String),
-    #[error("<{0}>: robots.txt cannot be read now, so nothing else is asked there")]
-    NoRobots(String),
-    #[error("<{address}>: robots.txt wants {seconds:.0} s between requests, which is longer than this harvest waits")]
+    RobotsDisallowed(String),
+    #[error("<{0}>: robots.txt is unreachable, so the host is not accessed; the next harvest retries")]
+    RobotsUnreachable(String),
+    #[error("<{address}>: the crawl delay of {seconds:.0} s in robots.txt exceeds the maximum of this harvest")]
     CrawlDelay { address: String, seconds: f32 },
-    #[error("<{address}>: the file is cut off or damaged ({cause})")]
+    #[error("<{address}>: the file is truncated or damaged ({cause})")]
     Damaged { address: String, cause: io::Error },
-    #[error("<{0}>: the answer is another part of the file than was asked for")]
-    OtherPart(String),
-    #[error("the harvest's budget of {0} is spent")]
+    #[error("<{0}>: the response contains another range of the file than requested")]
+    WrongRange(String),
+    #[error("the harvest's budget of {0} is exhausted")]
     Budget(&'static str),
-    #[error("the harvest was given up")]
+    #[error("the harvest was cancelled")]
     Cancelled,
     #[error(transparent)]
     Disk(HarvestError),
 }
 
 impl FetchError {
-    /// Whether the same request may have luck a moment later.
+    /// Returns true if the same request may succeed later.
     pub(super) fn is_transient(&self) -> bool {
         match self {
             Self::Egress(error) => error.fault.is_transient() || error.fault == EgressFault::Protocol,
             Self::Status { status, .. } => matches!(status, 408 | 429 | 500..=599),
-            Self::OtherPart(_) => true,
+            Self::WrongRange(_) => true,
             _ => false,
         }
     }
 
-    /// Whether nothing more is to be asked in this harvest.
-    pub(super) fn ends_all(&self) -> bool {
+    /// Returns true if the harvest sends no further requests.
+    pub(super) fn is_fatal(&self) -> bool {
         matches!(self, Self::Budget(_) | Self::Cancelled | Self::Disk(_))
     }
 

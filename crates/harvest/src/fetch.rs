@@ -1,8 +1,8 @@
 //! Files from the web, asked for politely: on conditions, one request at a time, with pauses and within a budget.
 
-use super::robots::Rules;
-use super::state::{Kept, State, hash_of, hash_of_text};
-use super::{FetchError, HarvestError, HarvestOptions, Spent};
+use super::robots::RobotsRules;
+use super::state::{CachedFile, State, hash_of, hash_of_text};
+use super::{FetchError, HarvestError, HarvestOptions, Usage};
 use lodeseek_net::egress::{Egress, EgressError, EgressFault, Request, RequestLimits, Response};
 use lodeseek_rdf::dump::{self, Limits};
 use oxiri::Iri;
@@ -14,11 +14,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long a wait goes on without looking whether the harvest was given up.
-const SPELL: Duration = Duration::from_millis(50);
+const CANCELLATION_INTERVAL: Duration = Duration::from_millis(50);
 /// Time for a connection.
-const CONNECT: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Hosts that a file may be moved on to, one after the other.
-const HOSTS: usize = 3;
+const MAX_REDIRECTED_HOSTS: usize = 3;
 /// What a page may be written in, the best first.
 const PAGES: &str = "text/turtle, application/ld+json;q=0.9, application/rdf+xml;q=0.8, application/json;q=0.7, \
                      text/html;q=0.5, */*;q=0.1";
@@ -37,9 +37,9 @@ pub(super) enum Purpose {
 
 /// A file that is here now.
 #[derive(Clone, Debug)]
-pub(super) struct Got {
+pub(super) struct FetchedFile {
     pub(super) path: PathBuf,
-    pub(super) kept: Kept,
+    pub(super) kept: CachedFile,
     /// Whether it is not the one that was had before.
     pub(super) is_new: bool,
 }
@@ -49,10 +49,10 @@ pub(super) struct Fetcher<'h> {
     pub(super) egress: &'h Egress,
     pub(super) options: &'h HarvestOptions,
     pub(super) state: State,
-    pub(super) spent: Spent,
-    pub(super) robots: BTreeMap<String, Rules>,
+    pub(super) spent: Usage,
+    pub(super) robots: BTreeMap<String, RobotsRules>,
     /// When each origin may be asked next, and the pause it wants.
-    turns: BTreeMap<String, (Instant, Duration)>,
+    slots: BTreeMap<String, (Instant, Duration)>,
     started: Instant,
 }
 
@@ -64,26 +64,26 @@ pub(super) fn origin_of(address: &str) -> Option<String> {
 
 impl<'h> Fetcher<'h> {
     pub(super) fn new(egress: &'h Egress, options: &'h HarvestOptions, state: State) -> Self {
-        let (robots, turns) = (BTreeMap::new(), BTreeMap::new());
-        Self { egress, options, state, spent: Spent::default(), robots, turns, started: Instant::now() }
+        let (robots, slots) = (BTreeMap::new(), BTreeMap::new());
+        Self { egress, options, state, spent: Usage::default(), robots, slots, started: Instant::now() }
     }
 
     /// Brings the file of an address here, if it is not here as it is there.
-    pub(super) fn get(&mut self, address: &str, purpose: Purpose) -> Result<Got, FetchError> {
+    pub(super) fn get(&mut self, address: &str, purpose: Purpose) -> Result<FetchedFile, FetchError> {
         if purpose == Purpose::Download {
-            self.ask_robots(address)?;
+            self.check_robots(address)?;
         }
-        self.with_patience(address, |fetcher| fetcher.attempt(address, purpose))
+        self.with_retries(address, |fetcher| fetcher.attempt(address, purpose))
     }
 
     /// Tries until it succeeds, or no further attempt could.
-    pub(super) fn with_patience<T>(
+    pub(super) fn with_retries<T>(
         &mut self,
         address: &str,
         mut attempt: impl FnMut(&mut Self) -> Result<T, FetchError>,
     ) -> Result<T, FetchError> {
         let options = self.options;
-        let mut steps = options.back_off.iter();
+        let mut steps = options.backoff.iter();
         loop {
             let error = match attempt(self) {
                 Ok(done) => return Ok(done),
@@ -91,16 +91,16 @@ impl<'h> Fetcher<'h> {
             };
             let step = steps.next().filter(|_| error.is_transient());
             let wait = step.map(|step| error.retry_after().unwrap_or(*step));
-            let Some(wait) = wait.filter(|wait| *wait <= self.options.longest_wait) else { return Err(error) };
+            let Some(wait) = wait.filter(|wait| *wait <= self.options.max_wait) else { return Err(error) };
             tracing::debug!(address, %error, ?wait, "trying again");
             self.wait_until(Instant::now() + wait)?;
         }
     }
 
     /// The pause that a host wants between requests.
-    pub(super) fn want_pause(&mut self, origin: &str, pause: Duration) {
-        let turn = self.turns.entry(origin.to_owned()).or_insert((Instant::now(), Duration::ZERO));
-        turn.1 = turn.1.max(pause);
+    pub(super) fn set_crawl_delay(&mut self, origin: &str, pause: Duration) {
+        let slot = self.slots.entry(origin.to_owned()).or_insert((Instant::now(), Duration::ZERO));
+        slot.1 = slot.1.max(pause);
     }
 
     fn wait_until(&self, then: Instant) -> Result<(), FetchError> {
@@ -110,7 +110,7 @@ impl<'h> Fetcher<'h> {
             if wait.is_zero() {
                 return Ok(());
             }
-            thread::sleep(wait.min(SPELL));
+            thread::sleep(wait.min(CANCELLATION_INTERVAL));
         }
     }
 
@@ -122,7 +122,7 @@ impl<'h> Fetcher<'h> {
         if left.is_zero() { Err(FetchError::Budget("time")) } else { Ok(left) }
     }
 
-    /// Sends one request when it is its turn; an answer is one of success, or the notice that nothing has changed.
+    /// Sends one request when it is its slot; an answer is one of success, or the notice that nothing has changed.
     pub(super) fn send(
         &mut self,
         address: &str,
@@ -133,12 +133,12 @@ impl<'h> Fetcher<'h> {
         if self.spent.requests >= budget.requests || bytes == 0 {
             return Err(FetchError::Budget(if bytes == 0 { "bytes" } else { "requests" }));
         }
-        self.take_turn(address)?;
-        let total = self.options.file_time.min(self.time_left()?);
-        let limits = RequestLimits { connect: CONNECT, total, bytes: bytes.min(self.options.file_bytes) };
+        self.wait_for_slot(address)?;
+        let total = self.options.request_timeout.min(self.time_left()?);
+        let limits = RequestLimits { connect: CONNECT_TIMEOUT, total, bytes: bytes.min(self.options.max_file_bytes) };
         self.spent.requests += 1;
         let request = self.egress.get(address).with_limits(limits).with_cancellation(self.options.cancellation.clone());
-        let response = prepare(request).send().map_err(|error| self.spent_or(error))?;
+        let response = prepare(request).send().map_err(|error| self.as_budget_error(error))?;
         match response.status() {
             200..=299 | 304 => Ok(response),
             status => {
@@ -149,7 +149,7 @@ impl<'h> Fetcher<'h> {
     }
 
     /// Sends one request, and where a file's host redirects to another, asks that host's rules before it follows.
-    fn send_on(
+    fn send_checking_redirects(
         &mut self,
         address: &str,
         purpose: Purpose,
@@ -159,39 +159,39 @@ impl<'h> Fetcher<'h> {
             return self.send(address, prepare);
         }
         let mut target = address.to_owned();
-        for _ in 0..HOSTS {
+        for _ in 0..MAX_REDIRECTED_HOSTS {
             match self.send(&target, |request| prepare(request).with_same_origin_only()) {
                 Err(FetchError::Egress(EgressError { fault: EgressFault::OtherHost(other), .. })) => target = other,
                 answer => return answer,
             }
-            self.ask_robots(&target)?;
+            self.check_robots(&target)?;
         }
         self.send(&target, |request| prepare(request).with_same_origin_only())
     }
 
-    fn take_turn(&mut self, address: &str) -> Result<(), FetchError> {
+    fn wait_for_slot(&mut self, address: &str) -> Result<(), FetchError> {
         let Some(origin) = origin_of(address) else { return Ok(()) };
-        let (next, pause) = self.turns.get(&origin).copied().unwrap_or((Instant::now(), Duration::ZERO));
+        let (next, pause) = self.slots.get(&origin).copied().unwrap_or((Instant::now(), Duration::ZERO));
         self.wait_until(next)?;
-        self.turns.insert(origin, (Instant::now() + pause.max(self.options.pause), pause));
+        self.slots.insert(origin, (Instant::now() + pause.max(self.options.pause), pause));
         Ok(())
     }
 
     /// A limit of one request that was the rest of the harvest's is told as the harvest's.
-    fn spent_or(&self, error: EgressError) -> FetchError {
+    fn as_budget_error(&self, error: EgressError) -> FetchError {
         match error.fault {
             EgressFault::Cancelled => FetchError::Cancelled,
             EgressFault::TimedOut if self.time_left().is_err() => FetchError::Budget("time"),
-            EgressFault::TooLarge(limit) if limit < self.options.file_bytes => FetchError::Budget("bytes"),
+            EgressFault::TooLarge(limit) if limit < self.options.max_file_bytes => FetchError::Budget("bytes"),
             _ => error.into(),
         }
     }
 
-    fn attempt(&mut self, address: &str, purpose: Purpose) -> Result<Got, FetchError> {
-        let kept = self.state.kept(address);
-        let part = Part::of(&self.state, address);
+    fn attempt(&mut self, address: &str, purpose: Purpose) -> Result<FetchedFile, FetchError> {
+        let kept = self.state.cached_file(address);
+        let part = PartialFile::new(&self.state, address);
         let begun = part.begun().filter(|_| purpose == Purpose::Download);
-        let answer = self.send_on(address, purpose, |request| match (&begun, &kept, purpose) {
+        let answer = self.send_checking_redirects(address, purpose, |request| match (&begun, &kept, purpose) {
             (Some((length, etag)), _, _) => unpacked(request.with_accept(FILES))
                 .with_condition("Range", &format!("bytes={length}-"))
                 .with_condition("If-Range", etag),
@@ -203,24 +203,24 @@ impl<'h> Fetcher<'h> {
         let response = match answer {
             Err(FetchError::Status { status: 416, .. }) if begun.is_some() => {
                 part.remove()?;
-                return Err(FetchError::OtherPart(address.to_owned()));
+                return Err(FetchError::WrongRange(address.to_owned()));
             }
             answer => answer?,
         };
         if response.status() == 304 {
-            let mut kept = kept.ok_or_else(|| FetchError::OtherPart(address.to_owned()))?;
+            let mut kept = kept.ok_or_else(|| FetchError::WrongRange(address.to_owned()))?;
             // The next page may be another though this one is the same.
             if let Some(next) = next_link(response.headers("link"), &kept.address) {
                 kept.next = Some(next);
-                self.state.keep(address, kept.clone())?;
+                self.state.cache_file(address, kept.clone())?;
             }
             self.spent.not_modified += 1;
-            return Ok(Got { path: self.state.path(&kept.file), kept, is_new: false });
+            return Ok(FetchedFile { path: self.state.path(&kept.file), kept, is_new: false });
         }
         let begun = if response.status() == 206 { begun.map(|(length, _)| length) } else { None };
         if response.status() == 206 && (begun.is_none() || begun != start_of(&response)) {
             part.remove()?;
-            return Err(FetchError::OtherPart(address.to_owned()));
+            return Err(FetchError::WrongRange(address.to_owned()));
         }
         self.receive(address, response, &part, begun, kept)
     }
@@ -229,10 +229,10 @@ impl<'h> Fetcher<'h> {
         &mut self,
         address: &str,
         response: Response,
-        part: &Part,
+        part: &PartialFile,
         begun: Option<u64>,
-        before: Option<Kept>,
-    ) -> Result<Got, FetchError> {
+        before: Option<CachedFile>,
+    ) -> Result<FetchedFile, FetchError> {
         let text = |name: &str| response.header(name).map(str::to_owned);
         let (etag, last_modified) = (text("etag"), text("last-modified"));
         let media_type = text("content-type").map(|text| text.split(';').next().unwrap_or_default().trim().to_owned());
@@ -246,13 +246,13 @@ impl<'h> Fetcher<'h> {
         let path = self.state.path(&file);
         part.finish(&path)?;
         let is_new = before.is_none_or(|before| before.sha256 != sha256);
-        let kept = Kept { file, length, sha256, etag, last_modified, media_type, address: place, next };
-        self.state.keep(address, kept.clone())?;
-        Ok(Got { path, kept, is_new })
+        let kept = CachedFile { file, length, sha256, etag, last_modified, media_type, address: place, next };
+        self.state.cache_file(address, kept.clone())?;
+        Ok(FetchedFile { path, kept, is_new })
     }
 
     /// What an error of a body means; its beginning stays where the rest may still come.
-    fn broken(&self, error: io::Error, part: &Part) -> Result<FetchError, HarvestError> {
+    fn broken(&self, error: io::Error, part: &PartialFile) -> Result<FetchError, HarvestError> {
         let Some(error) = EgressError::find_in(&error).cloned() else {
             return Ok(HarvestError::Io { path: part.path.clone(), cause: error }.into());
         };
@@ -262,11 +262,11 @@ impl<'h> Fetcher<'h> {
         } else {
             part.leave()?
         }
-        Ok(self.spent_or(error))
+        Ok(self.as_budget_error(error))
     }
 
     /// Writes a body behind what is there. What came before an error stays, for it may be gone on with.
-    fn write(&mut self, response: Response, part: &Part, begun: Option<u64>) -> Result<(), FetchError> {
+    fn write(&mut self, response: Response, part: &PartialFile, begun: Option<u64>) -> Result<(), FetchError> {
         let open = File::options().append(true).open(&part.path);
         let mut file = open.map_err(HarvestError::io(&part.path))?;
         let (mut body, mut buffer) = (response.into_body(), vec![0; 1 << 16]);
@@ -281,9 +281,9 @@ impl<'h> Fetcher<'h> {
             };
             self.spent.bytes += read as u64;
             length += read as u64;
-            if length > self.options.file_bytes {
+            if length > self.options.max_file_bytes {
                 part.remove()?;
-                let fault = EgressFault::TooLarge(self.options.file_bytes);
+                let fault = EgressFault::TooLarge(self.options.max_file_bytes);
                 return Err(EgressError { iri: part.address.clone(), fault }.into());
             }
             file.write_all(&buffer[..read]).map_err(HarvestError::io(&part.path))?;
@@ -291,7 +291,7 @@ impl<'h> Fetcher<'h> {
     }
 }
 
-fn conditional<'e>(request: Request<'e>, kept: &Kept) -> Request<'e> {
+fn conditional<'e>(request: Request<'e>, kept: &CachedFile) -> Request<'e> {
     match (&kept.etag, &kept.last_modified) {
         (Some(etag), _) => request.with_condition("If-None-Match", etag),
         (None, Some(time)) => request.with_condition("If-Modified-Since", time),
@@ -329,15 +329,15 @@ fn next_link<'l>(headers: impl Iterator<Item = &'l str>, address: &str) -> Optio
 }
 
 /// A file that is coming.
-struct Part {
+struct PartialFile {
     address: String,
     path: PathBuf,
     /// Beside it the strong tag of the whole, by which it may be gone on with.
     tag: PathBuf,
 }
 
-impl Part {
-    fn of(state: &State, address: &str) -> Self {
+impl PartialFile {
+    fn new(state: &State, address: &str) -> Self {
         let name = hash_of_text(address);
         let path = |suffix: &str| state.path(&format!("{}.{suffix}", &name[..24]));
         Self { address: address.to_owned(), path: path("part"), tag: path("part-tag") }

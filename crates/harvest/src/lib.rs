@@ -1,21 +1,6 @@
-//! Catalogues of the web: portals and feeds, page by page, and the files that they describe, again and again.
-//!
-//! A source is an address or a local path: a DCAT feed with Hydra's pages or `Link` headers, a CKAN portal by its Action
-//! API, or a page of any form that [`Catalog`](lodeseek_catalog::Catalog) reads. What was had is kept in the home with what
-//! the server said of it, and asked for again on conditions, so that an unchanged portal costs next to nothing. A CKAN portal
-//! is asked for what it changed since, and read whole wherever that leaves a doubt. Datasets are handed to a [`Shelf`] in
-//! batches: no portal is held in memory as a whole.
-//!
-//! *Politeness.* One request at a time, a pause between two to the same host, further attempts with longer and longer
-//! waits, `Retry-After` obeyed. `robots.txt` is obeyed for the files that a catalogue describes, its crawl delay included,
-//! and so is that of every host that such a file is moved to.
-//! The source itself and its pages are exempt: the operator names it, it is made for machines, and portals commonly
-//! disallow the paths of their own interfaces to keep search engines away.
-//!
-//! *What is gone.* A dataset is gone when its source was read to its end without a failure and does not list it any more.
-//! A source that broke off, leads round in a circle, lists nothing at all or has unreadable entries has nothing gone.
+#![doc = include_str!("../README.md")]
 
-pub mod survey;
+pub mod endpoint_sampler;
 mod changes;
 mod ckan;
 mod datasets;
@@ -32,7 +17,7 @@ pub use report::{Failure, HarvestReport, SourceReport};
 
 use error::FetchError;
 
-use datasets::Waiting;
+use datasets::PendingDatasets;
 use fetch::Fetcher;
 use lodeseek_catalog::{Dataset, DatasetId};
 use lodeseek_net::egress::{Cancellation, Egress};
@@ -43,16 +28,16 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What a whole harvest may cost.
+/// Limits of one harvest.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
-    /// Requests, repeated ones counted again. Default 100,000.
+    /// Maximum number of requests, retries included. Default 100,000.
     pub requests: u64,
-    /// Bytes of answers, as read. Default 64 GiB.
+    /// Maximum size of all responses in bytes. Default 64 GiB.
     pub bytes: u64,
-    /// Time of asking and storing. Default 24 h.
+    /// Maximum duration, storing included. Default 24 h.
     pub time: Duration,
-    /// Pages of one source. Default 20,000.
+    /// Maximum number of pages of one source. Default 20,000.
     pub pages: u64,
 }
 
@@ -62,79 +47,79 @@ impl Default for Budget {
     }
 }
 
-/// What has been spent.
+/// Requests and bytes used so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Spent {
-    /// Requests.
+pub struct Usage {
+    /// Number of requests, retries included.
     pub requests: u64,
-    /// Answers that said that nothing has changed.
+    /// Number of responses with status 304 (not modified).
     pub not_modified: u64,
-    /// Bytes of answers, as read.
+    /// Size of all responses in bytes.
     pub bytes: u64,
 }
 
-/// Whether the files that a catalogue describes are fetched.
+/// Handling of the files that a catalogue describes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Downloads {
-    /// They are not; what an earlier harvest fetched is used.
+    /// Fetch no files; use those that an earlier harvest fetched.
     #[default]
     None,
-    /// Those in RDF are.
+    /// Fetch the files in RDF.
     Rdf,
 }
 
-/// What becomes of datasets that are gone.
+/// Handling of datasets that their source no longer lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Gone {
-    /// They are removed.
+pub enum DelistedPolicy {
+    /// Remove them from the sink.
     #[default]
-    Removed,
-    /// They are reported.
-    Kept,
+    Remove,
+    /// Report them only.
+    Keep,
 }
 
-/// How ids are made.
+/// Scheme of dataset ids.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Ids {
-    /// As the catalogue gives them; with the harvest's name before it where another harvest of the home has the id.
+pub enum IdScheme {
+    /// Ids of the catalogue, prefixed with the harvest's name only if another harvest of the home uses the id.
     #[default]
-    AsGiven,
-    /// All with the harvest's name before them: then no other harvest has a say.
+    Original,
+    /// Ids always prefixed with the harvest's name, independent of other harvests.
     Prefixed,
 }
 
-/// How a harvest is done.
+/// Options of a [`Harvester`].
 #[derive(Clone, Debug)]
 pub struct HarvestOptions {
-    /// Whether files are fetched.
+    /// Handling of described files. Default [`Downloads::None`].
     pub downloads: Downloads,
-    /// What becomes of datasets that are gone.
-    pub gone: Gone,
-    /// How ids are made.
-    pub ids: Ids,
-    /// What it may cost.
+    /// Handling of delisted datasets. Default [`DelistedPolicy::Remove`].
+    pub delisted: DelistedPolicy,
+    /// Scheme of dataset ids. Default [`IdScheme::Original`].
+    pub ids: IdScheme,
+    /// Limits of the harvest.
     pub budget: Budget,
-    /// Bytes of one file or page. Default 8 GiB.
-    pub file_bytes: u64,
-    /// Time of one request, its whole answer included. Default 1 h.
-    pub file_time: Duration,
-    /// Between two requests to one host. Default 250 ms.
+    /// Maximum size of one file or page in bytes. Default 8 GiB.
+    pub max_file_bytes: u64,
+    /// Maximum duration of one request, the response body included. Default 1 h.
+    pub request_timeout: Duration,
+    /// Pause between two requests to one host. Default 250 ms.
     pub pause: Duration,
-    /// Waits before further attempts. Default 1, 5 and 20 s.
-    pub back_off: Vec<Duration>,
-    /// The longest wait that a server may ask for. Default 120 s.
-    pub longest_wait: Duration,
-    /// Packages of one page of CKAN. Default 100.
-    pub rows: u64,
-    /// Harvests in a row that may ask a CKAN portal for its changes alone, until it is read whole again: not all that a
-    /// portal changes gets a new date. Default 28, a week of four a day; 0 reads it whole each time.
-    pub whole_after: u32,
-    /// Datasets handed over at once. Default 1,000.
-    pub batch: usize,
-    /// Datasets that the home has: others are handed over though nothing has changed, and those that no harvest brought
-    /// keep their ids for themselves.
-    pub present: BTreeSet<DatasetId>,
-    /// When it is given up.
+    /// Delays before retries, one per retry. Default 1, 5 and 20 s.
+    pub backoff: Vec<Duration>,
+    /// Maximum delay accepted from `Retry-After` or `Crawl-delay`. Default 120 s.
+    pub max_wait: Duration,
+    /// Number of packages in one page of CKAN. Default 100.
+    pub page_size: u64,
+    /// Number of consecutive incremental harvests of a CKAN portal before it is read completely again, because some changes
+    /// do not get a new date. Default 28, a week at four harvests a day; 0 reads it completely each time.
+    pub full_harvest_every: u32,
+    /// Maximum number of datasets passed to the sink at once. Default 1,000.
+    pub batch_size: usize,
+    /// Ids of the datasets in the home. Datasets outside this set are stored even if unchanged. Ids in this set that no
+    /// harvest assigned are never reused.
+    pub existing_ids: BTreeSet<DatasetId>,
+    /// Cancellation of the harvest.
     pub cancellation: Cancellation,
 }
 
@@ -142,65 +127,73 @@ impl Default for HarvestOptions {
     fn default() -> Self {
         Self {
             downloads: Downloads::default(),
-            gone: Gone::default(),
-            ids: Ids::default(),
+            delisted: DelistedPolicy::default(),
+            ids: IdScheme::default(),
             budget: Budget::default(),
-            file_bytes: 8 << 30,
-            file_time: Duration::from_secs(3600),
+            max_file_bytes: 8 << 30,
+            request_timeout: Duration::from_secs(3600),
             pause: Duration::from_millis(250),
-            back_off: [1, 5, 20].map(Duration::from_secs).to_vec(),
-            longest_wait: Duration::from_secs(120),
-            rows: 100,
-            whole_after: 28,
-            batch: 1000,
-            present: BTreeSet::new(),
+            backoff: [1, 5, 20].map(Duration::from_secs).to_vec(),
+            max_wait: Duration::from_secs(120),
+            page_size: 100,
+            full_harvest_every: 28,
+            batch_size: 1000,
+            existing_ids: BTreeSet::new(),
             cancellation: Cancellation::default(),
         }
     }
 }
 
-/// Datasets of one source to be stored.
+/// Datasets of one source to store.
 #[derive(Debug)]
 pub struct Batch {
-    /// The source.
+    /// Address or path of the source.
     pub source: String,
-    /// The folder that local paths are relative to, and may not leave.
+    /// Base folder of local paths; paths outside it are not allowed.
     pub folder: PathBuf,
-    /// The datasets.
+    /// Datasets.
     pub datasets: Vec<Dataset>,
 }
 
-/// What became of a dataset that was handed over.
+/// Outcome of storing one dataset.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Shelved {
-    /// It is stored as it is now.
+pub enum StoreOutcome {
+    /// The current version is stored.
     Stored,
-    /// It was stored like this before.
+    /// The stored version is identical.
     Unchanged,
-    /// It stays as it was: a file of it cannot be had or read. It is handed over again next time.
-    Kept,
+    /// The stored version was retained, because a file is missing or unreadable. The next harvest passes the dataset again.
+    Retained,
 }
 
-/// What stores datasets.
-pub trait Shelf {
-    /// Stores a batch, and tells what became of every dataset.
-    fn store(&mut self, batch: Batch) -> Result<Vec<(DatasetId, Shelved)>, Box<dyn Error + Send + Sync>>;
+/// Destination of harvested datasets.
+pub trait DatasetSink {
+    /// Stores a batch and returns the outcome of every dataset.
+    ///
+    /// # Errors
+    ///
+    /// If the batch cannot be stored; this aborts the harvest.
+    fn store(&mut self, batch: Batch) -> Result<Vec<(DatasetId, StoreOutcome)>, Box<dyn Error + Send + Sync>>;
     /// Removes datasets.
+    ///
+    /// # Errors
+    ///
+    /// If the datasets cannot be removed; this aborts the harvest.
     fn remove(&mut self, ids: &[DatasetId]) -> Result<(), Box<dyn Error + Send + Sync>>;
 }
 
-/// How far a harvest has come.
+/// Progress of a harvest.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HarvestProgress {
-    /// Pages read.
+    /// Number of pages read.
     pub pages: u64,
-    /// Datasets seen.
+    /// Number of datasets listed.
     pub datasets: u64,
-    /// What has been spent.
-    pub spent: Spent,
+    /// Requests and bytes used so far.
+    pub spent: Usage,
 }
 
-/// Harvests sources into a shelf.
+/// Harvester of one or more sources under one name.
 #[derive(Debug)]
 pub struct Harvester<'h> {
     egress: &'h Egress,
@@ -210,23 +203,27 @@ pub struct Harvester<'h> {
 }
 
 impl<'h> Harvester<'h> {
-    /// Under a name, with its files and state in the folder of all harvests.
+    /// Creates a harvester with default options. Its files and state are stored in `folder/name`.
     #[must_use]
     pub fn new(egress: &'h Egress, folder: &Path, name: &str) -> Self {
         Self { egress, folder: folder.to_owned(), name: name.to_owned(), options: HarvestOptions::default() }
     }
 
-    /// With other options.
+    /// Sets the options.
     #[must_use]
     pub fn with_options(self, options: HarvestOptions) -> Self {
         Self { options, ..self }
     }
 
-    /// Harvests all sources. What goes wrong with one of them is in the report and does not stop the others.
+    /// Harvests all sources. A failure of one source is recorded in the report and does not affect the others.
+    ///
+    /// # Errors
+    ///
+    /// If the name is invalid or in use, the state cannot be read or written, or the sink fails.
     pub fn run(
         &self,
         sources: &[String],
-        shelf: &mut dyn Shelf,
+        sink: &mut dyn DatasetSink,
         on_progress: &dyn Fn(HarvestProgress),
     ) -> Result<HarvestReport, HarvestError> {
         let state = State::open(&self.folder, &self.name)?;
@@ -235,29 +232,29 @@ impl<'h> Harvester<'h> {
         let mut run = Run {
             harvester: self,
             fetcher,
-            shelf,
+            sink,
             on_progress,
             report: HarvestReport { name: self.name.clone(), ..HarvestReport::default() },
             seen: BTreeSet::new(),
             taken: BTreeSet::new(),
-            waiting: Waiting::default(),
+            pending: PendingDatasets::default(),
             stopped: false,
         };
         let outcome = sources.iter().try_for_each(|source| run.source(source));
-        run.fetcher.state.save()?; // also where the harvest broke off
+        run.fetcher.state.save()?; // even if the harvest failed
         outcome?;
         run.finish(sources)
     }
 }
 
-/// One source being read.
+/// State of one source during a harvest.
 struct Source {
     address: String,
-    /// The folder of a local one.
+    /// Folder of a local source.
     folder: PathBuf,
     report: SourceReport,
     visited: BTreeSet<String>,
-    /// Hashes of pages.
+    /// SHA-256 of the pages read.
     contents: BTreeSet<String>,
 }
 
@@ -268,25 +265,25 @@ impl Source {
         Self { address: address.to_owned(), folder: PathBuf::new(), report, visited, contents }
     }
 
-    /// Something of it was not had: what is missing may be there.
+    /// Records a failure and marks the source as incomplete.
     fn fail(&mut self, what: &str, reason: impl ToString) {
         self.report.fail(what, reason);
     }
 }
 
-/// One harvest on its way.
+/// State of one harvest.
 struct Run<'r, 'h> {
     harvester: &'r Harvester<'h>,
     fetcher: Fetcher<'r>,
-    shelf: &'r mut dyn Shelf,
+    sink: &'r mut dyn DatasetSink,
     on_progress: &'r dyn Fn(HarvestProgress),
     report: HarvestReport,
-    /// The keys of the datasets of this run.
+    /// Keys of the datasets listed in this run.
     seen: BTreeSet<String>,
-    /// Their ids.
+    /// Ids assigned in this run.
     taken: BTreeSet<DatasetId>,
-    waiting: Waiting,
-    /// Nothing more is to be asked.
+    pending: PendingDatasets,
+    /// If true, no further requests are sent.
     stopped: bool,
 }
 
@@ -294,7 +291,7 @@ impl Run<'_, '_> {
     fn source(&mut self, address: &str) -> Result<(), HarvestError> {
         let mut source = Source::new(address);
         if self.stopped {
-            source.fail(address, "it was not asked any more");
+            source.fail(address, "not requested: the harvest had stopped");
         } else if is_address(address) {
             self.remote(&mut source)?;
         } else {
@@ -306,12 +303,12 @@ impl Run<'_, '_> {
     }
 
     fn finish(mut self, sources: &[String]) -> Result<HarvestReport, HarvestError> {
-        // Only now: what one source has given up another may have taken on.
+        // After all sources, because a dataset may have moved from one source to another.
         let mut reports = std::mem::take(&mut self.report.sources);
-        reports.iter_mut().try_for_each(|report| self.gone(report))?;
+        reports.iter_mut().try_for_each(|report| self.remove_delisted(report))?;
         self.report.sources = reports;
         if self.report.is_whole() {
-            self.fetcher.state.forget_untouched(sources);
+            self.fetcher.state.remove_untouched(sources);
             self.fetcher.state.save()?;
         }
         self.fetcher.state.clear()?;
@@ -319,37 +316,40 @@ impl Run<'_, '_> {
         Ok(self.report)
     }
 
-    /// A failure that nothing else can be asked after, if it is one.
-    fn note(&mut self, error: FetchError) -> Result<String, HarvestError> {
-        self.stopped |= error.ends_all();
+    /// Returns the reason of a failure, and stops the harvest if the failure is fatal.
+    fn failure_reason(&mut self, error: FetchError) -> Result<String, HarvestError> {
+        self.stopped |= error.is_fatal();
         match error {
             FetchError::Disk(error) => Err(error),
             error => Ok(error.to_string()),
         }
     }
 
-    fn show(&self) {
+    fn report_progress(&self) {
         let pages = self.report.sources.iter().map(|source| source.pages).sum();
         let datasets = self.seen.len() as u64;
         (self.on_progress)(HarvestProgress { pages, datasets, spent: self.fetcher.spent });
     }
 }
 
-/// Whether a source is an address on the web; else it is a path.
+/// Returns true if a source is an HTTP address, false if it is a path.
 #[must_use]
 pub fn is_address(source: &str) -> bool {
     let scheme = source.get(..8).unwrap_or(source).to_ascii_lowercase();
     scheme.starts_with("http://") || scheme.starts_with("https://")
 }
 
-/// A name for the harvest of some sources: no two lists of sources have the same.
+/// Derives a harvest name from a list of sources: the first host and a hash of the list.
 #[must_use]
 pub fn default_name(sources: &[String]) -> String {
     let first = sources.first().map(String::as_str).unwrap_or_default();
     let host = fetch::origin_of(first).and_then(|origin| Some(origin.split_once("://")?.1.to_owned()));
     let host = host.unwrap_or_else(|| first.rsplit('/').find(|part| !part.is_empty()).unwrap_or("local").to_owned());
-    let proper = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-') { c } else { '-' };
-    let host: String = host.chars().map(proper).take(60).collect();
+    let host: String = host.chars().map(file_name_char).take(60).collect();
     let hash = state::hash_of_text(&sources.join("\n"));
     format!("{}-{}", host.trim_matches(['.', '-']), &hash[..6]).trim_start_matches('-').to_owned()
+}
+
+fn file_name_char(c: char) -> char {
+    if c.is_ascii_alphanumeric() || matches!(c, '.' | '-') { c } else { '-' }
 }

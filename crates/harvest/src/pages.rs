@@ -1,8 +1,8 @@
 //! The pages of a source, one after the other.
 
-use super::fetch::{Got, Purpose, origin_of};
+use super::fetch::{FetchedFile, Purpose, origin_of};
 use super::{HarvestError, Run, Source, ckan};
-use lodeseek_catalog::{Catalog, CatalogError, Form};
+use lodeseek_catalog::{Catalog, CatalogError, Dialect};
 use oxiri::Iri;
 use std::collections::VecDeque;
 use std::fs;
@@ -16,7 +16,7 @@ const HEAD: usize = 1 << 20;
 
 /// What a page is.
 pub(super) enum Page {
-    Catalog(Box<Catalog>, Got),
+    Catalog(Box<Catalog>, FetchedFile),
     /// None with datasets; where else they may be, and why it is none.
     Other(Vec<String>, String),
     /// It was not had; the reason.
@@ -43,7 +43,7 @@ impl Run<'_, '_> {
     /// it is.
     pub(super) fn remote(&mut self, source: &mut Source) -> Result<(), HarvestError> {
         let address = source.address.clone();
-        if let Some(api) = ckan::Api::named_by(&address) {
+        if let Some(api) = ckan::Api::from_address(&address) {
             return match self.ckan(source, &api)? {
                 None => Ok(()),
                 Some(reason) => {
@@ -56,7 +56,7 @@ impl Run<'_, '_> {
         let mut waiting = VecDeque::from([address.clone()]);
         while let Some(candidate) = waiting.pop_front() {
             match self.page(source, &candidate)? {
-                Page::Catalog(catalog, got) => return self.pages(source, *catalog, &got),
+                Page::Catalog(catalog, fetched) => return self.pages(source, *catalog, &fetched),
                 Page::Other(alternates, reason) => {
                     tried.push(reason);
                     if candidate == address {
@@ -66,7 +66,7 @@ impl Run<'_, '_> {
                 Page::Missing(reason) => tried.push(reason),
             }
         }
-        if let (false, Some(api)) = (self.stopped, ckan::Api::beside(&address)) {
+        if let (false, Some(api)) = (self.stopped, ckan::Api::from_site(&address)) {
             match self.ckan(source, &api)? {
                 None => return Ok(()),
                 Some(reason) => tried.push(reason),
@@ -77,8 +77,8 @@ impl Run<'_, '_> {
     }
 
     /// Takes the first page, and follows those after it.
-    fn pages(&mut self, source: &mut Source, first: Catalog, got: &Got) -> Result<(), HarvestError> {
-        let mut waiting: VecDeque<String> = following(&first, got).into();
+    fn pages(&mut self, source: &mut Source, first: Catalog, fetched: &FetchedFile) -> Result<(), HarvestError> {
+        let mut waiting: VecDeque<String> = following(&first, fetched).into();
         self.take(source, first)?;
         while let Some(address) = waiting.pop_front() {
             if self.stopped {
@@ -94,15 +94,15 @@ impl Run<'_, '_> {
                 continue;
             }
             match self.page(source, &address)? {
-                Page::Catalog(catalog, _) if catalog.form == Form::Dump && !catalog.datasets.is_empty() => {
+                Page::Catalog(catalog, _) if catalog.dialect == Dialect::Dump && !catalog.datasets.is_empty() => {
                     source.fail(&address, "the page describes no dataset");
                 }
-                Page::Catalog(catalog, got) => {
-                    if !source.contents.insert(got.kept.sha256.clone()) {
+                Page::Catalog(catalog, fetched) => {
+                    if !source.contents.insert(fetched.kept.sha256.clone()) {
                         source.fail(&address, "the page says what an earlier page said");
                         continue;
                     }
-                    waiting.extend(following(&catalog, &got));
+                    waiting.extend(following(&catalog, &fetched));
                     self.take(source, *catalog)?;
                 }
                 Page::Other(_, reason) | Page::Missing(reason) => source.fail(&address, reason),
@@ -114,18 +114,18 @@ impl Run<'_, '_> {
     /// Fetches a page and reads it.
     pub(super) fn page(&mut self, source: &mut Source, address: &str) -> Result<Page, HarvestError> {
         source.visited.insert(address.to_owned());
-        let got = match self.fetcher.get(address, Purpose::Page) {
-            Ok(got) => got,
-            Err(error) => return Ok(Page::Missing(self.note(error)?)),
+        let fetched = match self.fetcher.get(address, Purpose::Page) {
+            Ok(fetched) => fetched,
+            Err(error) => return Ok(Page::Missing(self.failure_reason(error)?)),
         };
         source.report.pages += 1;
         if source.report.pages == 1 {
-            source.contents.insert(got.kept.sha256.clone());
+            source.contents.insert(fetched.kept.sha256.clone());
         }
-        Ok(match Catalog::read_copy(&got.path, &got.kept.address, got.kept.media_type.as_deref()) {
-            Ok(catalog) => Page::Catalog(Box::new(catalog), got),
+        Ok(match Catalog::read_download(&fetched.path, &fetched.kept.address, fetched.kept.media_type.as_deref()) {
+            Ok(catalog) => Page::Catalog(Box::new(catalog), fetched),
             Err(CatalogError::NoDataset { .. }) => {
-                let alternates = alternates(&got.path, &got.kept.address)?;
+                let alternates = alternates(&fetched.path, &fetched.kept.address)?;
                 Page::Other(alternates, format!("<{address}>: a page without a description of a dataset"))
             }
             Err(error) => Page::Other(Vec::new(), format!("<{address}>: {}", reason(&error))),
@@ -143,8 +143,8 @@ fn reason(error: &CatalogError) -> String {
 }
 
 /// The pages after a page: as it says itself, else as its headers do.
-fn following(catalog: &Catalog, got: &Got) -> Vec<String> {
-    if catalog.next.is_empty() { got.kept.next.iter().cloned().collect() } else { catalog.next.clone() }
+fn following(catalog: &Catalog, fetched: &FetchedFile) -> Vec<String> {
+    if catalog.next_pages.is_empty() { fetched.kept.next.iter().cloned().collect() } else { catalog.next_pages.clone() }
 }
 
 /// The addresses of RDF that a page names as other forms of itself, the best first.

@@ -1,96 +1,96 @@
-//! What a harvest did.
+//! Reports on a harvest and its sources.
 
-use super::Spent;
+use super::Usage;
 use lodeseek_catalog::DatasetId;
 use serde::Serialize;
 
-/// Something that was not had.
+/// A page, file or entry that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Failure {
-    /// A page, a file or an entry.
+    /// Address of the page or file, or key of the entry.
     pub what: String,
-    /// Why.
+    /// Reason of the failure.
     pub reason: String,
 }
 
-/// What became of one source.
+/// Report on one source.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct SourceReport {
-    /// The source.
+    /// Address or path of the source.
     pub source: String,
-    /// What it was read as, in words of [`Form`](lodeseek_catalog::Form).
+    /// Name of the [`Dialect`](lodeseek_catalog::Dialect) it was read as.
     pub form: Option<&'static str>,
-    /// Whether all that it lists was had, so that what it does not list is gone.
+    /// If true, the source was read completely, so that datasets it does not list are delisted.
     pub whole: bool,
-    /// Pages read.
+    /// Number of pages read.
     pub pages: u64,
-    /// Datasets listed, each once.
+    /// Number of distinct datasets listed.
     pub datasets: u64,
-    /// Those of them that were not asked for again: a CKAN portal told that they have not changed, and they are taken as they
-    /// were had before.
+    /// Number of these datasets that were not requested again, because a CKAN portal reports them as unchanged. Their cached
+    /// descriptions are used.
     pub as_before: u64,
-    /// Why a CKAN portal that was known was read whole all the same.
+    /// Reason why a CKAN portal was read completely although an earlier harvest had read it.
     pub whole_because: Option<String>,
-    /// Datasets that another page, or another source, listed before.
+    /// Number of datasets that an earlier page or source had listed.
     pub repeated: u64,
-    /// Pages and entries that were not had.
+    /// Pages and entries that could not be read.
     pub failed: Vec<Failure>,
-    /// What was wrong with its pages otherwise.
+    /// Other problems of its pages.
     pub problems: Vec<String>,
-    /// Datasets that it does not list any more. They are removed if it is whole.
+    /// Delisted datasets: no longer listed by the source. They are removed if `whole` is true.
     pub gone: Vec<DatasetId>,
-    /// Whether they were removed.
+    /// If true, the delisted datasets were removed.
     pub removed: bool,
 }
 
 impl SourceReport {
-    /// Something of it was not had: what is missing may be there.
+    /// Records a failure and marks the source as incomplete.
     pub(super) fn fail(&mut self, what: &str, reason: impl ToString) {
         self.whole = false;
         self.failed.push(Failure { what: what.to_owned(), reason: reason.to_string() });
     }
 }
 
-/// What became of a harvest.
+/// Report on one harvest.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct HarvestReport {
-    /// Its name.
+    /// Name of the harvest.
     pub name: String,
-    /// Its sources.
+    /// Reports on its sources.
     pub sources: Vec<SourceReport>,
-    /// Datasets that are new.
+    /// New datasets.
     pub new: Vec<DatasetId>,
-    /// Datasets of which something changed.
+    /// Changed datasets.
     pub changed: Vec<DatasetId>,
-    /// Datasets that are as they were.
+    /// Number of unchanged datasets.
     pub unchanged: u64,
-    /// Datasets that stay as they were, since a file of them cannot be had or read.
+    /// Datasets whose stored version was retained, because a file is missing or unreadable.
     pub kept: Vec<DatasetId>,
-    /// Files of datasets that are here as they are there.
+    /// Number of up-to-date files of datasets.
     pub files: u64,
-    /// Those of them that are new or changed.
+    /// Number of these files that are new or changed.
     pub new_files: u64,
-    /// Files of datasets that were not had.
+    /// Files of datasets that could not be fetched.
     pub failed_files: Vec<Failure>,
-    /// What it cost.
+    /// Requests and bytes used.
     #[serde(flatten)]
-    pub spent: Spent,
+    pub spent: Usage,
 }
 
 impl HarvestReport {
-    /// Whether every source was read to its end.
+    /// Returns true if every source was read completely.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.sources.iter().all(|source| source.whole)
     }
 
-    /// Whether nothing failed at all.
+    /// Returns true if there were no failures.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.is_whole() && self.kept.is_empty() && self.failed_files.is_empty()
     }
 
-    /// Datasets that are gone, of all sources.
+    /// Yields the delisted datasets of all sources.
     pub fn gone(&self) -> impl Iterator<Item = &DatasetId> {
         self.sources.iter().flat_map(|source| &source.gone)
     }

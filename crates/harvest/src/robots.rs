@@ -1,4 +1,4 @@
-//! What hosts let robots do (RFC 9309).
+//! Access rules of hosts for crawlers: `robots.txt`, [RFC 9309](https://www.rfc-editor.org/rfc/rfc9309).
 
 use super::FetchError;
 use super::fetch::{Fetcher, origin_of};
@@ -6,61 +6,61 @@ use std::io::Read;
 use std::time::Duration;
 use texting_robots::Robot;
 
-/// The name that rules address.
-const NAME: &str = "lodeseek";
-/// Bytes read of a `robots.txt`: as many as the standard asks for.
-const BYTES: u64 = 500 << 10;
+/// User agent name that rules are matched against.
+const USER_AGENT: &str = "lodeseek";
+/// Maximum number of bytes read of a `robots.txt`: the minimum of RFC 9309, section 2.5.
+const MAX_BYTES: u64 = 500 << 10;
 
-/// The rules of one host.
-pub(super) enum Rules {
-    /// There are none.
-    None,
-    /// They cannot be had now: then nothing may be asked.
+/// Access rules of one host.
+pub(super) enum RobotsRules {
+    /// The host has no rules: its `robots.txt` is unavailable (status 4xx, RFC 9309 section 2.3.1.3) or cannot be parsed.
+    AllowAll,
+    /// The rules are unreachable (status 5xx, connection error). Every access is disallowed (RFC 9309 section 2.3.1.4).
     Unreachable,
+    /// Rules of a `robots.txt`.
     Robot(Box<Robot>),
 }
 
 impl Fetcher<'_> {
-    /// Whether a host lets robots have an address; notes the pause it wants.
-    pub(super) fn ask_robots(&mut self, address: &str) -> Result<(), FetchError> {
+    /// Checks that a host allows crawlers to access an address, and applies its crawl delay.
+    pub(super) fn check_robots(&mut self, address: &str) -> Result<(), FetchError> {
         self.egress.check(address)?;
         let Some(origin) = origin_of(address) else { return Ok(()) };
         if !self.robots.contains_key(&origin) {
-            let rules = self.rules_of(&origin)?;
+            let rules = self.fetch_rules(&origin)?;
             self.robots.insert(origin.clone(), rules);
         }
         let delay = match self.robots.get(&origin) {
-            None | Some(Rules::None) => return Ok(()),
-            Some(Rules::Unreachable) => return Err(FetchError::NoRobots(address.to_owned())),
-            Some(Rules::Robot(robot)) if !robot.allowed(address) => {
-                return Err(FetchError::Robots(address.to_owned()));
+            None | Some(RobotsRules::AllowAll) => return Ok(()),
+            Some(RobotsRules::Unreachable) => return Err(FetchError::RobotsUnreachable(address.to_owned())),
+            Some(RobotsRules::Robot(robot)) if !robot.allowed(address) => {
+                return Err(FetchError::RobotsDisallowed(address.to_owned()));
             }
-            Some(Rules::Robot(robot)) => robot.delay.unwrap_or(0.0),
+            Some(RobotsRules::Robot(robot)) => robot.delay.unwrap_or(0.0),
         };
-        let Some(wait) = Duration::try_from_secs_f32(delay).ok().filter(|wait| *wait <= self.options.longest_wait)
-        else {
+        let Some(wait) = Duration::try_from_secs_f32(delay).ok().filter(|wait| *wait <= self.options.max_wait) else {
             return Err(FetchError::CrawlDelay { address: address.to_owned(), seconds: delay });
         };
-        self.want_pause(&origin, wait);
+        self.set_crawl_delay(&origin, wait);
         Ok(())
     }
 
-    fn rules_of(&mut self, origin: &str) -> Result<Rules, FetchError> {
+    fn fetch_rules(&mut self, origin: &str) -> Result<RobotsRules, FetchError> {
         let address = format!("{origin}/robots.txt");
-        let response = match self.with_patience(&address, |fetcher| fetcher.send(&address, |request| request)) {
+        let response = match self.with_retries(&address, |fetcher| fetcher.send(&address, |request| request)) {
             Ok(response) => response,
-            // A refusal by status says that there are no rules; one by our own policy is not the host's to mend.
-            Err(FetchError::Status { status: 400..=499, .. }) => return Ok(Rules::None),
-            Err(error) if error.ends_all() => return Err(error),
-            Err(_) => return Ok(Rules::Unreachable),
+            // Only a status of the host means that there are no rules. A request blocked by the egress policy does not.
+            Err(FetchError::Status { status: 400..=499, .. }) => return Ok(RobotsRules::AllowAll),
+            Err(error) if error.is_fatal() => return Err(error),
+            Err(_) => return Ok(RobotsRules::Unreachable),
         };
         let mut text = Vec::new();
-        let read = response.into_body().take(BYTES).read_to_end(&mut text);
+        let read = response.into_body().take(MAX_BYTES).read_to_end(&mut text);
         self.spent.bytes += text.len() as u64;
-        match read.map(|_| Robot::new(NAME, &text)) {
-            Ok(Ok(robot)) => Ok(Rules::Robot(Box::new(robot))),
-            Ok(Err(_)) => Ok(Rules::None),
-            Err(_) => Ok(Rules::Unreachable),
+        match read.map(|_| Robot::new(USER_AGENT, &text)) {
+            Ok(Ok(robot)) => Ok(RobotsRules::Robot(Box::new(robot))),
+            Ok(Err(_)) => Ok(RobotsRules::AllowAll),
+            Err(_) => Ok(RobotsRules::Unreachable),
         }
     }
 }

@@ -21,11 +21,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How long what was fetched may be unknown to the state: a process killed asks for it once more.
-const UNSAVED: Duration = Duration::from_secs(2);
+const SAVE_INTERVAL: Duration = Duration::from_secs(2);
 
 /// A file as it was had.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(super) struct CachedFile {
     /// Its name in the folder.
     pub(super) file: String,
     pub(super) length: u64,
@@ -45,7 +45,7 @@ pub(super) struct Kept {
 
 /// A dataset as it was stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Known {
+pub(super) struct DatasetRecord {
     /// What it is recognised by: its IRI, or the id its catalogue gives.
     pub(super) key: String,
     /// The source that lists it.
@@ -55,7 +55,7 @@ pub(super) struct Known {
 
 /// A portal of CKAN whose packages are all known: what the pages named here tell, a later one more than an earlier one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Portal {
+pub(super) struct PortalRecord {
     /// The moment of the newest package when the last reading began: what changed since then is of this moment or later.
     pub(super) mark: String,
     /// How many packages there are.
@@ -67,22 +67,22 @@ pub(super) struct Portal {
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Saved {
-    files: BTreeMap<String, Kept>,
-    datasets: BTreeMap<DatasetId, Known>,
+struct SavedState {
+    files: BTreeMap<String, CachedFile>,
+    datasets: BTreeMap<DatasetId, DatasetRecord>,
     /// By the search that lists their packages.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    portals: BTreeMap<String, Portal>,
+    portals: BTreeMap<String, PortalRecord>,
 }
 
 /// The state of one harvest.
 #[derive(Debug)]
 pub(super) struct State {
     folder: PathBuf,
-    saved: Saved,
+    saved: SavedState,
     /// The ids of datasets by what they are recognised by.
     ids: BTreeMap<String, DatasetId>,
-    /// Ids that other harvests of this home gave.
+    /// IdScheme that other harvests of this home gave.
     others: BTreeSet<DatasetId>,
     /// Addresses that this run had to do with.
     touched: BTreeSet<String>,
@@ -112,35 +112,35 @@ impl State {
     }
 
     /// A file that is kept, and still there.
-    pub(super) fn kept(&mut self, address: &str) -> Option<Kept> {
+    pub(super) fn cached_file(&mut self, address: &str) -> Option<CachedFile> {
         self.touched.insert(address.to_owned());
         let kept = self.saved.files.get(address)?;
         let there = self.path(&kept.file).metadata().is_ok_and(|metadata| metadata.len() == kept.length);
         there.then(|| kept.clone())
     }
 
-    pub(super) fn keep(&mut self, address: &str, kept: Kept) -> Result<(), HarvestError> {
+    pub(super) fn cache_file(&mut self, address: &str, kept: CachedFile) -> Result<(), HarvestError> {
         self.saved.files.insert(address.to_owned(), kept);
-        if self.last_save.elapsed() >= UNSAVED { self.save() } else { Ok(()) }
+        if self.last_save.elapsed() >= SAVE_INTERVAL { self.save() } else { Ok(()) }
     }
 
     /// Keeps a file under a name of its own as well, so that the next answer of its address does not take its place.
-    pub(super) fn pin(&mut self, address: &str, kept: Kept) -> Result<String, HarvestError> {
+    pub(super) fn pin_file(&mut self, address: &str, kept: CachedFile) -> Result<String, HarvestError> {
         let name = format!("{address}#{}", &kept.sha256[..24]);
         self.touched.insert(name.clone());
-        self.keep(&name, kept)?;
+        self.cache_file(&name, kept)?;
         Ok(name)
     }
 
-    pub(super) fn portal(&self, search: &str) -> Option<Portal> {
+    pub(super) fn portal(&self, search: &str) -> Option<PortalRecord> {
         self.saved.portals.get(search).cloned()
     }
 
-    pub(super) fn know_portal(&mut self, search: &str, portal: Portal) {
+    pub(super) fn set_portal(&mut self, search: &str, portal: PortalRecord) {
         self.saved.portals.insert(search.to_owned(), portal);
     }
 
-    pub(super) fn forget_portal(&mut self, search: &str) {
+    pub(super) fn remove_portal(&mut self, search: &str) {
         self.saved.portals.remove(search);
     }
 
@@ -149,26 +149,26 @@ impl State {
     }
 
     /// Whether an id is another harvest's.
-    pub(super) fn is_of_another(&self, id: &DatasetId) -> bool {
+    pub(super) fn is_used_elsewhere(&self, id: &DatasetId) -> bool {
         self.others.contains(id)
     }
 
-    pub(super) fn known(&self, id: &DatasetId) -> Option<&Known> {
+    pub(super) fn dataset(&self, id: &DatasetId) -> Option<&DatasetRecord> {
         self.saved.datasets.get(id)
     }
 
     /// The datasets that a source listed when they were last seen.
-    pub(super) fn of_source(&self, source: &str) -> Vec<DatasetId> {
-        let of_source = self.saved.datasets.iter().filter(|(_, known)| known.source == source);
-        of_source.map(|(id, _)| id.clone()).collect()
+    pub(super) fn datasets_of_source(&self, source: &str) -> Vec<DatasetId> {
+        let datasets_of_source = self.saved.datasets.iter().filter(|(_, known)| known.source == source);
+        datasets_of_source.map(|(id, _)| id.clone()).collect()
     }
 
-    pub(super) fn know(&mut self, id: DatasetId, known: Known) {
+    pub(super) fn set_dataset(&mut self, id: DatasetId, known: DatasetRecord) {
         self.ids.insert(known.key.clone(), id.clone());
         self.saved.datasets.insert(id, known);
     }
 
-    pub(super) fn forget(&mut self, ids: &[DatasetId]) {
+    pub(super) fn remove_datasets(&mut self, ids: &[DatasetId]) {
         for id in ids {
             if let Some(known) = self.saved.datasets.remove(id) {
                 self.ids.remove(&known.key);
@@ -193,7 +193,7 @@ impl State {
 
     /// Forgets files of addresses that this run had nothing to do with, if it saw all there is of `sources`, and nothing
     /// is known of others.
-    pub(super) fn forget_untouched(&mut self, sources: &[String]) {
+    pub(super) fn remove_untouched(&mut self, sources: &[String]) {
         if self.saved.datasets.values().all(|known| sources.contains(&known.source)) {
             let touched = &self.touched;
             self.saved.files.retain(|address, _| touched.contains(address));
@@ -225,12 +225,12 @@ fn lock(path: &Path, name: &str) -> Result<File, HarvestError> {
     }
 }
 
-fn read(path: &Path) -> Result<Saved, HarvestError> {
+fn read(path: &Path) -> Result<SavedState, HarvestError> {
     match fs::read(path) {
         Ok(bytes) => {
             serde_json::from_slice(&bytes).map_err(|cause| HarvestError::State { path: path.to_owned(), cause })
         }
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Saved::default()),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(SavedState::default()),
         Err(cause) => Err(HarvestError::Io { path: path.to_owned(), cause }),
     }
 }

@@ -1,7 +1,7 @@
-//! The queries of `queries/remote-*.rq`, and how they are filled in: always in the parsed algebra, never in the text.
+//! Query templates from `queries/remote-*.rq`, whose parameters are set in the parsed algebra, never in the text.
 //!
-//! A query says what may be filled in by `VALUES ?name { UNDEF }`; the graph it is asked of becomes its `FROM`, so that one
-//! query serves named graphs and the default graph of any engine.
+//! A template declares a parameter by `VALUES ?name { UNDEF }`. The queried graph becomes its `FROM` clause, so that one
+//! template serves named graphs and the default graph of any engine.
 
 use oxrdf::{NamedNode, Variable};
 use spargebra::algebra::{GraphPattern, QueryDataset};
@@ -9,7 +9,7 @@ use spargebra::term::GroundTerm;
 use spargebra::{Query, SparqlParser};
 use std::fmt;
 
-/// A query to be filled in.
+/// A `SELECT` query with parameters.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Template {
     pattern: GraphPattern,
@@ -17,21 +17,21 @@ pub(super) struct Template {
 }
 
 impl Template {
-    /// Of a text from `queries/`; `None` for what is no `SELECT`.
-    pub(super) fn of(text: &str) -> Option<Self> {
+    /// Parses a query; `None` if it is not a valid `SELECT`.
+    pub(super) fn parse(text: &str) -> Option<Self> {
         match SparqlParser::new().parse_query(text).ok()? {
             Query::Select { pattern, .. } => Some(Self { pattern, graph: None }),
             _ => None,
         }
     }
 
-    /// Asked of a named graph instead of the default graph.
-    pub(super) fn from(self, graph: Option<&NamedNode>) -> Self {
+    /// Sets the graph to query; `None` is the default graph.
+    pub(super) fn from_graph(self, graph: Option<&NamedNode>) -> Self {
         Self { graph: graph.cloned(), ..self }
     }
 
-    /// With these terms where `VALUES` of the variable left them open.
-    pub(super) fn with(mut self, name: &str, terms: &[NamedNode]) -> Self {
+    /// Sets the terms of the parameter `name`.
+    pub(super) fn with_values(mut self, name: &str, terms: &[NamedNode]) -> Self {
         let name = Variable::new_unchecked(name);
         visit(&mut self.pattern, &mut |pattern| {
             if let GraphPattern::Values { variables, bindings } = pattern
@@ -43,16 +43,16 @@ impl Template {
         self
     }
 
-    /// The rows from `start` on, at most `length`.
-    pub(super) fn page(mut self, start: usize, length: usize) -> Self {
+    /// Sets `OFFSET` and `LIMIT` of the query.
+    pub(super) fn with_page(mut self, start: usize, length: usize) -> Self {
         if let GraphPattern::Slice { start: from, length: most, .. } = &mut self.pattern {
             (*from, *most) = (start, Some(length));
         }
         self
     }
 
-    /// At most so many rows of the query inside.
-    pub(super) fn inside(mut self, length: usize) -> Self {
+    /// Sets the `LIMIT` of the subquery.
+    pub(super) fn with_inner_limit(mut self, length: usize) -> Self {
         if let GraphPattern::Slice { inner, .. } = &mut self.pattern {
             visit(inner, &mut |pattern| {
                 if let GraphPattern::Slice { length: most, .. } = pattern {
@@ -63,7 +63,7 @@ impl Template {
         self
     }
 
-    /// Without any order: for endpoints that cannot sort so much.
+    /// Removes every `ORDER BY`, for endpoints that fail to sort large results.
     pub(super) fn unordered(mut self) -> Self {
         visit(&mut self.pattern, &mut |pattern| {
             if let GraphPattern::OrderBy { inner, .. } = pattern {
@@ -81,7 +81,7 @@ impl fmt::Display for Template {
     }
 }
 
-/// Visits a pattern and all inside it that the queries use, the outer one first.
+/// Applies a change to a pattern and to the nested patterns that the templates use, the outer one first.
 fn visit(pattern: &mut GraphPattern, change: &mut impl FnMut(&mut GraphPattern)) {
     change(pattern);
     match pattern {
@@ -119,7 +119,11 @@ mod tests {
     fn what_is_filled_in_is_in_the_query() {
         let graph = node("http://e.org/graph");
         let class = [node("http://e.org/A%3E%20b")];
-        let query = queries::entities().from(Some(&graph)).with("class", &class).page(3, 77).inside(9);
+        let query = queries::entities()
+            .from_graph(Some(&graph))
+            .with_values("class", &class)
+            .with_page(3, 77)
+            .with_inner_limit(9);
         let text = query.to_string();
         for part in ["FROM <http://e.org/graph>", "<http://e.org/A%3E%20b>", "OFFSET 3", "LIMIT 77", "LIMIT 9"] {
             assert!(text.contains(part), "{part}: {text}");
@@ -131,8 +135,8 @@ mod tests {
     #[test]
     fn every_query_can_be_parsed_again() {
         for (name, template) in queries::all() {
-            let text = template.from(Some(&node("http://e.org/g"))).page(10, 20).to_string();
-            let again = Template::of(&text);
+            let text = template.from_graph(Some(&node("http://e.org/g"))).with_page(10, 20).to_string();
+            let again = Template::parse(&text);
             assert!(again.is_some(), "{name}: {text}");
         }
     }

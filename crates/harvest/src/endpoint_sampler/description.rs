@@ -1,9 +1,10 @@
-//! What an endpoint, or the graph itself, says of a graph: titles, licence, creators, the last change.
+//! Metadata of a graph, from the endpoint's description and from the graph itself: titles, licence, creators, modification
+//! date.
 
-use super::asker::{Asker, Unanswered};
-use super::pages::{Pages, Row};
+use super::client::{QueryClient, QueryFailure};
 use super::queries;
 use super::query::Template;
+use super::response_cache::{ResponseCache, Row};
 use lodeseek_catalog::{DatasetId, Metadata, Text, dcat};
 use lodeseek_rdf::{TripleGraph, TripleGraphBuilder, local_name, words};
 use oxrdf::{NamedNode, NamedOrBlankNode, Term, Triple};
@@ -11,50 +12,51 @@ use oxrdf::{NamedNode, NamedOrBlankNode, Term, Triple};
 const TRIPLE: &[&str] = &["s", "p", "o"];
 const NODE: &[&str] = &["place", "node"];
 
-/// Metadata, and the id that the endpoint gives.
-pub(super) struct Described {
+/// Metadata of a graph, with the identifier that its description contains.
+pub(super) struct GraphDescription {
     pub(super) metadata: Metadata,
     pub(super) identifier: Option<DatasetId>,
 }
 
-/// What the endpoint says of a graph. It is asked in every run: metadata change where content does not.
-pub(super) fn of_endpoint(
-    asker: &mut Asker<'_>,
+/// Returns the endpoint's description of a graph. It bypasses the cache, because metadata may change without the content.
+pub(super) fn from_endpoint(
+    client: &mut QueryClient<'_>,
     graph: &NamedNode,
     id: &DatasetId,
-) -> Result<Option<Described>, Unanswered> {
+) -> Result<Option<GraphDescription>, QueryFailure> {
     let graphs = std::slice::from_ref(graph);
-    let mut nodes = asker.fresh(&queries::described().with("graph", graphs).with("self", graphs), NODE)?;
+    let mut nodes =
+        client.uncached_rows(&queries::described().with_values("graph", graphs).with_values("self", graphs), NODE)?;
     sort(&mut nodes);
     let Some(node) = nodes.iter().find_map(node) else { return Ok(None) };
-    let rows = asker.fresh(&description(&node), TRIPLE)?;
+    let rows = client.uncached_rows(&description(&node), TRIPLE)?;
     Ok(read(&rows, &node, id))
 }
 
-/// What a graph says of itself.
-pub(super) fn of_graph(
-    asker: &mut Asker<'_>,
-    pages: &Pages,
+/// Returns the description that a graph contains of itself.
+pub(super) fn from_graph(
+    client: &mut QueryClient<'_>,
+    cache: &ResponseCache,
     graph: Option<&NamedNode>,
     id: &DatasetId,
-) -> Result<Option<Described>, Unanswered> {
-    let mut nodes = asker.rows(pages, &queries::header().from(graph), NODE)?;
+) -> Result<Option<GraphDescription>, QueryFailure> {
+    let mut nodes = client.rows(cache, &queries::header().from_graph(graph), NODE)?;
     sort(&mut nodes);
     let best = nodes.first().map(|row| &row[0]);
     let mut best = nodes.iter().filter(|row| Some(&row[0]) == best);
     let (Some(first), None) = (best.next(), best.next()) else { return Ok(None) };
     let Some(node) = node(first) else { return Ok(None) };
-    let rows = asker.rows(pages, &description(&node).from(graph), TRIPLE)?;
+    let rows = client.rows(cache, &description(&node).from_graph(graph), TRIPLE)?;
     Ok(read(&rows, &node, id))
 }
 
-/// By place, then node: no endpoint need sort so few.
+/// Sorts rows by place, then node. They are few, so the query needs no `ORDER BY`.
 fn sort(nodes: &mut [Row]) {
     nodes.sort_by_cached_key(|row| row.iter().map(|term| term.as_ref().map(ToString::to_string)).collect::<Vec<_>>());
 }
 
 fn description(node: &NamedNode) -> Template {
-    queries::description().with("node", std::slice::from_ref(node))
+    queries::description().with_values("node", std::slice::from_ref(node))
 }
 
 fn node(row: &Row) -> Option<NamedNode> {
@@ -64,12 +66,12 @@ fn node(row: &Row) -> Option<NamedNode> {
     }
 }
 
-fn read(rows: &[Row], node: &NamedNode, id: &DatasetId) -> Option<Described> {
+fn read(rows: &[Row], node: &NamedNode, id: &DatasetId) -> Option<GraphDescription> {
     let (identifier, metadata) = dcat::metadata_of(&graph_of(rows.iter().flat_map(triples)), node, id.clone())?;
-    Some(Described { metadata, identifier })
+    Some(GraphDescription { metadata, identifier })
 }
 
-/// The triple of a row of subject, property and object, and where a property and value of the object follow, that too.
+/// Yields the triples of a row: subject, property and object, then a property and value of the object if the row has them.
 pub(super) fn triples(row: &Row) -> impl Iterator<Item = Triple> {
     [row.get(..3), row.get(2..5)].into_iter().flatten().filter_map(triple)
 }
@@ -92,8 +94,8 @@ pub(super) fn graph_of(triples: impl IntoIterator<Item = Triple>) -> TripleGraph
     builder.finish()
 }
 
-/// The first description, with what it lacks from the second.
-pub(super) fn merged(first: Option<Described>, second: Option<Described>) -> Option<Described> {
+/// Returns the first description, with missing properties taken from the second.
+pub(super) fn merged(first: Option<GraphDescription>, second: Option<GraphDescription>) -> Option<GraphDescription> {
     let (mut first, second) = match (first, second) {
         (Some(first), Some(second)) => (first, second),
         (first, second) => return first.or(second),
@@ -119,13 +121,13 @@ fn fill<T>(ours: &mut Vec<T>, theirs: Vec<T>) {
     }
 }
 
-/// The id of a graph that has no better one: its IRI without the scheme, for two graphs never have the same.
+/// Derives an id from an IRI without its scheme. It is unique, and used where no description contains an identifier.
 pub(super) fn id_of(iri: &str) -> Option<DatasetId> {
     let name = iri.split_once("://").map_or(iri, |(_, rest)| rest);
     DatasetId::from_text(name.trim_end_matches('/'))
 }
 
-/// A title where none is given.
+/// Derives a title from the local name of an IRI.
 pub(super) fn title_of(iri: &str) -> Text {
     Text::plain(words(local_name(iri)))
 }

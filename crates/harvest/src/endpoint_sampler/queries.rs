@@ -1,4 +1,4 @@
-//! The queries asked of endpoints, as `queries/` has them.
+//! Queries sent to endpoints, from the files of `queries/`.
 
 use super::query::Template;
 use std::sync::LazyLock;
@@ -11,7 +11,7 @@ macro_rules! queries {
             PARSED.clone()
         })*
 
-        /// All of them, by name.
+        /// Returns all queries with their names.
         #[cfg(test)]
         pub(super) fn all() -> Vec<(&'static str, Template)> {
             vec![$((stringify!($name), $name())),*]
@@ -21,7 +21,7 @@ macro_rules! queries {
 
 fn parsed(text: &str) -> Template {
     #[expect(clippy::expect_used, reason = "a file of the sources, parsed by a test")]
-    Template::of(text).expect("a query of rows in queries/")
+    Template::parse(text).expect("a query of rows in queries/")
 }
 
 queries! {
