@@ -4,6 +4,8 @@
     python3 tools/crate_diagram.py            replace the diagram between the markers
     python3 tools/crate_diagram.py --check    exit with 1 if the diagram is not up to date
 
+Fails if the table of crates in ARCHITECTURE.md does not list each library crate.
+
 Reads `cargo metadata --no-deps --format-version 1`; `--metadata FILE` reads its output from a file instead. Arrows lead from a
 crate to the crates that it depends on, without development dependencies and without those that follow from another arrow.
 Dashed arrows are optional dependencies. Python's standard library only.
@@ -83,13 +85,24 @@ def diagram(graph):
     return "\n".join(lines)
 
 
+def missing_rows(text, graph):
+    """Return the library crates without a row in the table of purposes, and the rows without a crate."""
+    table = text.split("## Crates", 1)[-1].split("\n## ", 1)[0]
+    rows = {line.split("`")[1] for line in table.splitlines() if line.startswith("| `")}
+    return rows ^ {name.removeprefix("lodeseek-") for name in graph if name != "lodeseek"}
+
+
 def main():
     text = PAGE.read_text()
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
     if not after:
         sys.exit(f"crate_diagram: {PAGE.name} lacks the markers {BEGIN} and {END}")
-    page = before + diagram(dependencies(metadata())) + after
+    graph = dependencies(metadata())
+    missing = missing_rows(text, graph)
+    if missing:
+        sys.exit(f"crate_diagram: the table of crates in {PAGE.name} and the workspace differ: {', '.join(sorted(missing))}")
+    page = before + diagram(graph) + after
     if "--check" not in sys.argv:
         PAGE.write_text(page)
         return 0
