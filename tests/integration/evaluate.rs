@@ -183,7 +183,7 @@ fn what_does_not_belong_together_is_refused() {
     let strange = files.refused(&["qrels.txt", "strange.run"]);
     assert!(strange.contains("strange: none of its topics was judged: do the files belong together?"), "{strange}");
     let swapped = files.refused(&["good.run", "qrels.txt"]);
-    assert!(swapped.contains("good.run:1: 6 columns instead of 4"), "{swapped}");
+    assert!(swapped.contains("good.run:1: expected 4 columns"), "{swapped}");
     files.write("conflict.run", "1 Q0 a 1 2.5 t\n<<<<<<< HEAD\n");
     let conflict = files.refused(&["qrels.txt", "good.run", "conflict.run"]);
     assert!(conflict.contains("conflict.run:2: a conflict marker of git"), "{conflict}");

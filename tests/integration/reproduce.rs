@@ -127,7 +127,7 @@ fn a_collection_that_is_not_the_one_meant_is_refused() {
         ("folds = \"folds\"", "folds = \"parts\"", "parts is missing"),
         ("runs/content.run", "runs/nothing.run", "nothing.run"),
         ("expected = [0.8, 0.7]", "expected = [0.8]", "1 scores for 2 measures"),
-        ("\"RR\", \"P@1\"", "\"RR\", \"MAP\"", "is no measure"),
+        ("\"RR\", \"P@1\"", "\"RR\", \"MAP\"", "unknown measure"),
         ("measure = \"P@1\"", "measure = \"P@2\"", "no cell P@2 of content"),
         ("weights = [0.5, 1.0]", "weights = [0.5]", "1 weights for 2 distinct runs"),
     ] {

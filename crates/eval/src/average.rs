@@ -1,35 +1,35 @@
-//! Values by topic, and the three ways of making one number of them.
+//! Values by topic, and three ways to average them.
 
 use super::metrics::{Grades, Metric, mean};
 use super::significance::{Comparison, Differences, SignificanceTest, holm};
 use super::{Folds, Qrels, Run};
 use std::collections::BTreeMap;
 
-/// Which topics a mean is over.
+/// Set of topics over which a mean is computed.
 ///
-/// A system that stays silent on hard topics looks good under [`Average::Intersection`], so that is not the default here,
-/// though it is trec_eval's.
+/// trec_eval's default is [`Average::Intersection`]. It is not the default here, because it rewards a system that returns
+/// nothing for hard topics.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Average<'f> {
-    /// All judged topics, those the run has no ranking for with 0: trec_eval's `-c`, and ir_measures' way.
+    /// All judged topics. Topics without a ranking count as 0, as in `trec_eval -c` and ir_measures.
     #[default]
     AllTopics,
-    /// The judged topics the run has a ranking for: trec_eval's default.
+    /// Judged topics with a ranking: trec_eval's default.
     Intersection,
-    /// The mean over the folds of the means of their test topics, those the run has no ranking for with 0.
+    /// Mean over folds of the mean over their test topics. Topics without a ranking count as 0.
     Macro(&'f Folds),
 }
 
-/// The values of a run under one measure, by topic.
+/// Values of a run under one measure, by topic.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TopicValues {
     metric: Metric,
-    /// For all judged topics; `None` where the run has no ranking.
+    /// Value of each judged topic; `None` if the run has no ranking for it.
     values: BTreeMap<String, Option<f64>>,
 }
 
 impl TopicValues {
-    /// Measures a run: the values under every measure, in the order of the measures.
+    /// Evaluates a run under several measures. Returns one column per measure, in the given order.
     #[must_use]
     pub fn evaluate(run: &Run, qrels: &Qrels, metrics: &[Metric]) -> Vec<Self> {
         let mut columns: Vec<Self> = metrics.iter().map(|&metric| Self { metric, values: BTreeMap::new() }).collect();
@@ -49,42 +49,52 @@ impl TopicValues {
         self.metric
     }
 
-    /// The topics a mean is over and their values, by topic.
+    /// Iterates over the topics that the mean includes, with their values.
     pub fn counted(&self, average: Average<'_>) -> impl Iterator<Item = (&str, f64)> {
         self.values.iter().filter_map(move |(topic, value)| Some((topic.as_str(), counted(*value, average)?)))
     }
 
-    /// The number of judged topics the run has no ranking for.
+    /// Returns the number of judged topics without a ranking.
     #[must_use]
     pub fn missing(&self) -> usize {
         self.values.values().filter(|value| value.is_none()).count()
     }
 
-    /// The mean; 0 of no topics.
+    /// Returns the mean, or 0 if there are no topics.
     #[must_use]
     pub fn mean(&self, average: Average<'_>) -> f64 {
         let Average::Macro(folds) = average else {
             return mean(&self.counted(average).map(|(_, value)| value).collect::<Vec<_>>());
         };
-        let of_topic = |topic: &str| self.values.get(topic).copied().flatten().unwrap_or(0.0);
-        let tested = folds.0.iter().filter(|fold| !fold.test.is_empty());
-        let means = tested.map(|fold| mean(&fold.test.topics().map(of_topic).collect::<Vec<_>>()));
-        mean(&means.collect::<Vec<_>>())
+        let mut fold_means = Vec::new();
+        for fold in folds.0.iter().filter(|fold| !fold.test.is_empty()) {
+            let values: Vec<f64> = fold.test.topics().map(|topic| self.value_or_zero(topic)).collect();
+            fold_means.push(mean(&values));
+        }
+        mean(&fold_means)
     }
 
-    /// This run's values minus those of a baseline, over the topics that count for both.
+    fn value_or_zero(&self, topic: &str) -> f64 {
+        self.values.get(topic).copied().flatten().unwrap_or(0.0)
+    }
+
+    /// Subtracts the values of a baseline, for the topics that count for both runs.
     ///
-    /// Under [`Average::Macro`] these are all topics, each once: tests of significance know no folds.
+    /// Under [`Average::Macro`] these are all topics, each once: significance tests ignore folds.
     #[must_use]
     pub fn minus(&self, baseline: &Self, average: Average<'_>) -> Differences {
-        let difference = |(topic, value): (&String, &Option<f64>)| {
-            Some(counted(*value, average)? - counted(*baseline.values.get(topic)?, average)?)
-        };
-        Differences::new(self.values.iter().filter_map(difference))
+        let mut differences = Vec::new();
+        for (topic, value) in &self.values {
+            let other = baseline.values.get(topic).and_then(|other| counted(*other, average));
+            if let (Some(value), Some(other)) = (counted(*value, average), other) {
+                differences.push(value - other);
+            }
+        }
+        Differences::new(differences)
     }
 }
 
-/// The value as it counts, if it does.
+/// Returns the value that enters the mean, or `None` if the topic is left out.
 fn counted(value: Option<f64>, average: Average<'_>) -> Option<f64> {
     match average {
         Average::Intersection => value,
@@ -92,7 +102,7 @@ fn counted(value: Option<f64>, average: Average<'_>) -> Option<f64> {
     }
 }
 
-/// Compares runs with a baseline under one measure; the p values are corrected over these runs.
+/// Compares runs with a baseline under one measure. The p values are corrected for the number of runs by [`holm`].
 #[must_use]
 pub fn compare(
     baseline: &TopicValues,

@@ -1,9 +1,10 @@
-//! Research ideas that ask for datasets: the topics of DataFinder.
+//! Topics of DataFinder: research ideas that need datasets.
 //!
-//! V. Viswanathan et al.: *DataFinder: Scientific Dataset Recommendation from Natural Language Descriptions*, ACL 2023. A
-//! topic is a sentence and a few keyphrases, both about one paper, with the year of that paper and what kind of data it
-//! needs. Its id in runs and judgements is its sentence, with `_` for each run of white space; files that went through a
-//! table calculator wrap some ids in quotation marks and double those within.
+//! V. Viswanathan et al.: *DataFinder: Scientific Dataset Recommendation from Natural Language Descriptions*, ACL 2023.
+//!
+//! A topic describes one paper by a sentence and a few keyphrases, with its year and the kind of data it needs. The topic
+//! identifier in runs and judgements is the sentence, with `_` for white space. Files that were exported from a
+//! spreadsheet wrap some identifiers in quotation marks and double the inner ones.
 
 use super::lines::Lines;
 use super::{EvalError, Qrels};
@@ -12,35 +13,35 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
-/// A research idea.
+/// Research idea of one paper.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResearchTopic {
-    /// Its id: [`topic_id`] of the sentence.
+    /// Identifier: [`topic_id`] of the sentence.
     pub id: String,
-    /// The idea in a sentence.
+    /// Description in one sentence.
     pub sentence: String,
-    /// The idea in keyphrases; empty where they are not known.
+    /// Description in keyphrases; empty if unknown.
     pub keyphrases: String,
-    /// The year of the paper behind it, where it is known.
+    /// Publication year of the paper, if known.
     pub year: Option<i32>,
-    /// The abstract of the paper behind it; empty where it is not known.
+    /// Abstract of the paper; empty if unknown.
     pub summary: String,
-    /// What is said of the data, by kind.
+    /// Requirements on the data, by kind.
     pub parts: BTreeMap<QueryPart, String>,
 }
 
-/// How a topic is put into words.
+/// Form of a query.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum QueryForm {
-    /// A sentence, as one would tell a colleague.
+    /// A full sentence.
     Sentences,
-    /// Keyphrases, as one would type them into a search box.
+    /// Keyphrases, as in a search box.
     Keyphrases,
 }
 
 impl QueryForm {
-    /// Both.
+    /// Both forms.
     pub const ALL: [Self; 2] = [Self::Sentences, Self::Keyphrases];
 }
 
@@ -53,29 +54,29 @@ impl fmt::Display for QueryForm {
     }
 }
 
-/// What a part of a topic is about.
+/// Kind of a requirement on the data.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum QueryPart {
-    /// What is to be learned or done.
+    /// Task, such as image segmentation.
     Task,
-    /// The field that the data come from.
+    /// Field of the data, such as biomedicine.
     Domain,
-    /// Text, images, sound.
+    /// Modality: text, images, sound.
     Modality,
-    /// The languages of texts.
+    /// Languages of texts.
     Language,
-    /// How long texts are.
+    /// Length of texts.
     TextLength,
-    /// Supervised, few-shot and so on.
+    /// Training style: supervised, few-shot and so on.
     TrainingStyle,
 }
 
 impl QueryPart {
-    /// All six.
+    /// All six kinds.
     pub const ALL: [Self; 6] =
         [Self::Task, Self::Domain, Self::Modality, Self::Language, Self::TextLength, Self::TrainingStyle];
 
-    /// The key in the file of topics.
+    /// Returns the key in the topic file.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -89,7 +90,7 @@ impl QueryPart {
     }
 }
 
-/// A line of the file.
+/// Line of the topic file.
 #[derive(Deserialize)]
 struct TopicLine {
     query: String,
@@ -103,8 +104,8 @@ struct TopicLine {
 }
 
 impl ResearchTopic {
-    /// Reads a file of JSON objects, one a line: `query`, `keyphrase_query`, `year`, `abstract`, and the parts by
-    /// [their names](QueryPart::name). Of topics of one sentence the first stays.
+    /// Reads a JSON Lines file with the keys `query`, `keyphrase_query`, `year`, `abstract` and
+    /// [the names of the parts](QueryPart::name). Of several topics with the same sentence, the first is kept.
     pub fn read(path: &Path) -> Result<Vec<Self>, EvalError> {
         let lines = Lines::read(path)?;
         let mut topics: Vec<Self> = Vec::new();
@@ -112,7 +113,7 @@ impl ResearchTopic {
             let line: TopicLine = serde_json::from_str(line).map_err(|cause| lines.error(number, cause.to_string()))?;
             let topic = Self::from_line(&line);
             if topic.id.is_empty() {
-                return Err(lines.error(number, "an empty query"));
+                return Err(lines.error(number, "empty query"));
             }
             if !topics.iter().any(|known| known.id == topic.id) {
                 topics.push(topic);
@@ -136,7 +137,7 @@ impl ResearchTopic {
         }
     }
 
-    /// The words of a form.
+    /// Returns the query text in one form.
     #[must_use]
     pub fn text(&self, form: QueryForm) -> &str {
         match form {
@@ -145,7 +146,7 @@ impl ResearchTopic {
         }
     }
 
-    /// The words of a form without those of a part; `None` where the form has none of them.
+    /// Removes the words of one part from the query text. Returns `None` if the text contains none of them.
     ///
     /// ```
     /// use lodeseek_eval::{QueryForm, QueryPart, ResearchTopic};
@@ -160,22 +161,25 @@ impl ResearchTopic {
     /// ```
     #[must_use]
     pub fn without_part(&self, part: QueryPart, form: QueryForm) -> Option<String> {
-        let words = |text: &str| text.split_whitespace().map(bare).filter(|word| !word.is_empty()).collect::<Vec<_>>();
-        let concealed = words(self.parts.get(&part)?);
-        let kept: Vec<&str> =
-            self.text(form).split_whitespace().filter(|word| !concealed.contains(&bare(word))).collect();
-        (kept.len() < self.text(form).split_whitespace().count()).then(|| kept.join(" "))
+        let mut removed: Vec<String> = self.parts.get(&part)?.split_whitespace().map(normalize_word).collect();
+        removed.retain(|word| !word.is_empty());
+        let mut words: Vec<&str> = self.text(form).split_whitespace().collect();
+        let count = words.len();
+        words.retain(|word| !removed.contains(&normalize_word(word)));
+        (words.len() < count).then(|| words.join(" "))
     }
 }
 
-/// A word as it is compared: in lower case, without punctuation around it or a plural s.
-fn bare(word: &str) -> String {
+/// Normalizes a word for comparison: lower case, without surrounding punctuation and plural s.
+fn normalize_word(word: &str) -> String {
     let word = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     word.strip_suffix('s').filter(|stem| stem.len() > 2).map_or(word.clone(), str::to_owned)
 }
 
-/// The id of a topic or document with this text: every run of white space or `_` is one `_`, none at the ends, and
-/// quotation marks that a table calculator put around it are gone.
+/// Returns the identifier of a topic or document with this text.
+///
+/// Each run of white space or `_` becomes one `_`, and none remains at the ends. Quotation marks that a spreadsheet
+/// export added are removed.
 ///
 /// ```
 /// use lodeseek_eval::topic_id;
@@ -191,8 +195,9 @@ pub fn topic_id(text: &str) -> String {
     words.collect::<Vec<_>>().join("_")
 }
 
-/// Topics and their judgements under the same ids. Judged topics that the file of topics does not have are known by their
-/// sentence alone; topics that nobody judged are left out.
+/// Brings topics and judgements under the same identifiers.
+///
+/// Judged topics that are missing in `topics` are created from their sentence. Topics without judgements are dropped.
 #[must_use]
 pub fn match_judgements(topics: Vec<ResearchTopic>, qrels: &Qrels) -> (Vec<ResearchTopic>, Qrels) {
     let mut by_id: BTreeMap<String, ResearchTopic> =
@@ -203,8 +208,11 @@ pub fn match_judgements(topics: Vec<ResearchTopic>, qrels: &Qrels) -> (Vec<Resea
         for (document, grade) in qrels.judgements(topic) {
             renamed.insert(&id, document, grade);
         }
-        let bare = || ResearchTopic { sentence: id.replace('_', " "), id: id.clone(), ..ResearchTopic::default() };
-        kept.push(by_id.remove(&id).unwrap_or_else(bare));
+        kept.push(by_id.remove(&id).unwrap_or_else(|| ResearchTopic {
+            sentence: id.replace('_', " "),
+            id: id.clone(),
+            ..ResearchTopic::default()
+        }));
     }
     kept.sort_by(|a, b| a.id.cmp(&b.id));
     kept.dedup_by(|a, b| a.id == b.id);

@@ -1,66 +1,66 @@
-//! Folds for cross-validation, as ACORDAR keeps them: `foldN.train.qrels`, `foldN.valid.qrels`, `foldN.test.qrels`.
+//! Cross-validation folds in ACORDAR's files `foldN.train.qrels`, `foldN.valid.qrels` and `foldN.test.qrels`.
 
 use super::{EvalError, Qrels};
 use std::path::Path;
 
-/// One way of parting the topics.
+/// Split of the judgements into training, validation and test parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fold {
-    /// To learn from.
+    /// Training part, to learn from.
     pub train: Qrels,
-    /// To choose by.
+    /// Validation part, to select parameters.
     pub valid: Qrels,
-    /// To report on.
+    /// Test part, for the reported results.
     pub test: Qrels,
 }
 
-/// Folds, in order. The test parts are disjoint.
+/// Ordered folds with disjoint test parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Folds(pub Vec<Fold>);
 
-/// Why folds are no parting of judgements; numbers of folds count from 0, as in their file names.
+/// Reason why folds do not partition the judgements. Fold numbers start at 0, as in the file names.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FoldsMismatch {
-    /// There is no fold.
+    /// No folds.
     #[error("there are no folds")]
     None,
-    /// A topic is tested twice, and would count twice.
+    /// Topic in two test parts, which would count twice.
     #[error("topic {topic} is in the test parts of fold {first} and of fold {second}")]
     Twice {
-        /// The topic.
+        /// Topic identifier.
         topic: String,
-        /// The first fold that tests it.
+        /// First fold with this test topic.
         first: usize,
-        /// The second one.
+        /// Second fold with this test topic.
         second: usize,
     },
-    /// A topic is tested in no fold, and would not count.
+    /// Topic in no test part, which would not count.
     #[error("topic {topic} of the judgements is in the test part of no fold")]
     Untested {
-        /// The topic.
+        /// Topic identifier.
         topic: String,
     },
-    /// A tested topic was not judged.
+    /// Test topic without judgements.
     #[error("topic {topic}, tested in fold {fold}, is not in the judgements")]
     Unjudged {
-        /// The topic.
+        /// Topic identifier.
         topic: String,
-        /// The fold.
+        /// Fold number.
         fold: usize,
     },
-    /// A document has another grade, or is judged here only.
-    #[error("topic {topic} is judged otherwise in the test part of fold {fold} than in the judgements")]
+    /// Test topic with other judgements than in the qrels.
+    #[error("topic {topic} has other judgements in the test part of fold {fold} than in the qrels")]
     Grades {
-        /// The topic.
+        /// Topic identifier.
         topic: String,
-        /// The fold.
+        /// Fold number.
         fold: usize,
     },
 }
 
 impl Folds {
-    /// Reads `fold0.*.qrels`, `fold1.*.qrels` … of a folder, as far as they go.
+    /// Reads `fold0.*.qrels`, `fold1.*.qrels` and so on from a folder, up to the first missing number.
     pub fn read(folder: &Path) -> Result<Self, EvalError> {
         let mut folds = Vec::new();
         loop {
@@ -72,30 +72,31 @@ impl Folds {
         }
     }
 
-    /// Parts the topics of judgements into `count` folds: sorted topics dealt out in turn. Of fold i, the test part is
-    /// the i-th hand, the validation part the next, and the training part all others.
+    /// Splits the topics into `count` folds.
+    ///
+    /// The sorted topics are assigned to `count` groups in turn. Fold i tests on group i, validates on group i + 1 and trains
+    /// on all others.
     #[must_use]
     pub fn split(qrels: &Qrels, count: usize) -> Self {
-        let topics: Vec<&str> = qrels.topics().collect();
-        let part = |hands: &dyn Fn(usize) -> bool| {
-            let chosen = topics.iter().enumerate().filter(|(place, _)| hands(place % count)).map(|(_, topic)| *topic);
-            qrels.only(chosen)
-        };
-        let fold = |i: usize| Fold {
-            test: part(&|hand| hand == i),
-            valid: part(&|hand| hand == (i + 1) % count),
-            train: part(&|hand| hand != i && hand != (i + 1) % count),
-        };
-        Self((0..count).map(fold).collect())
+        let mut folds = Vec::with_capacity(count);
+        for test in 0..count {
+            let valid = (test + 1) % count;
+            folds.push(Fold {
+                train: select_groups(qrels, count, |group| group != test && group != valid),
+                valid: select_groups(qrels, count, |group| group == valid),
+                test: select_groups(qrels, count, |group| group == test),
+            });
+        }
+        Self(folds)
     }
 
-    /// The fold that tests a topic, from 0.
+    /// Returns the number of the fold that tests a topic, starting at 0.
     #[must_use]
     pub fn test_fold(&self, topic: &str) -> Option<usize> {
         self.0.iter().position(|fold| fold.test.has(topic))
     }
 
-    /// Checks that the test parts are a parting of these judgements: every topic in exactly one, with the same grades.
+    /// Checks that the test parts partition these judgements: each topic is in exactly one, with the same grades.
     pub fn check(&self, qrels: &Qrels) -> Result<(), FoldsMismatch> {
         if self.0.is_empty() {
             return Err(FoldsMismatch::None);
@@ -109,7 +110,7 @@ impl Folds {
         }
     }
 
-    /// One topic of a test part.
+    /// Checks one topic of a test part.
     fn check_topic(&self, qrels: &Qrels, topic: &str, fold: usize) -> Result<(), FoldsMismatch> {
         let name = topic.to_owned();
         match self.test_fold(topic) {
@@ -121,4 +122,10 @@ impl Folds {
             _ => Ok(()),
         }
     }
+}
+
+/// Returns the judgements of the topics whose group is selected. Topic i is in group i modulo `count`.
+fn select_groups(qrels: &Qrels, count: usize, is_selected: impl Fn(usize) -> bool) -> Qrels {
+    let topics = qrels.topics().enumerate();
+    qrels.only(topics.filter(|(place, _)| is_selected(place % count)).map(|(_, topic)| topic))
 }

@@ -1,7 +1,4 @@
-//! Judging rankings, as trec_eval does. Pure: topics, judgements and rankings in, numbers out.
-//!
-//! A [`Run`] and [`Qrels`] become [`TopicValues`], one value a topic for every [`Metric`]; those are averaged
-//! ([`Average`]) and compared ([`compare`]) between runs.
+#![doc = include_str!("../README.md")]
 
 mod average;
 mod folds;
@@ -28,34 +25,34 @@ pub use topics::{Topic, Topics};
 
 use std::path::PathBuf;
 
-/// A file that cannot be read as it should.
+/// Error of reading an evaluation file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EvalError {
-    /// The file cannot be read.
+    /// Input or output error.
     #[error("{path}: {cause}")]
     Io {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Cause of the error.
         cause: std::io::Error,
     },
-    /// A line is not of the form asked for.
+    /// Malformed line.
     #[error("{path}:{line}: {reason}")]
     Line {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The line, from 1.
+        /// Line number, starting at 1.
         line: usize,
-        /// Why.
+        /// Cause of the error.
         reason: String,
     },
-    /// There is nothing in the file.
-    #[error("{path}: there are no {what} in it")]
+    /// File without entries.
+    #[error("{path}: the file contains no {what}")]
     Empty {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What should be there.
+        /// Name of the missing entries, in the plural.
         what: &'static str,
     },
 }

@@ -1,23 +1,23 @@
-//! Text files read line by line, with everything that errors must say at hand.
+//! Line-oriented text files, with path and line number for error messages.
 
 use super::EvalError;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What git writes into a file it could not merge.
+/// Prefixes of the conflict markers that git writes into a file with a merge conflict.
 const CONFLICT_MARKERS: [&str; 4] = ["<<<<<<<", "|||||||", "=======", ">>>>>>>"];
 
-/// How headings call grades and scores.
+/// Column headings for grades and scores.
 const NAMES_OF_NUMBERS: [&str; 5] = ["relevance", "rel", "grade", "label", "score"];
 
-/// The text of a file.
+/// Text of a file.
 pub(super) struct Lines {
     path: PathBuf,
     text: String,
 }
 
 impl Lines {
-    /// Reads a file in UTF-8; a byte order mark is dropped, since it would become part of the first topic's id.
+    /// Reads a UTF-8 file. A byte order mark is dropped, because it would become part of the first topic's identifier.
     pub(super) fn read(path: &Path) -> Result<Self, EvalError> {
         let bytes = fs::read(path).map_err(|cause| EvalError::Io { path: path.to_owned(), cause })?;
         let text = String::from_utf8(bytes).map_err(|cause| {
@@ -29,14 +29,16 @@ impl Lines {
         Ok(Self { path: path.to_owned(), text })
     }
 
-    /// The lines that are not blank, numbered from 1.
+    /// Iterates over the non-blank lines, numbered from 1.
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, &str)> {
         let numbered = self.text.lines().enumerate().map(|(place, line)| (place + 1, line));
         numbered.filter(|(_, line)| !line.trim().is_empty())
     }
 
-    /// The columns of a line, parted by any white space. Where they are parted by single tabs, the last one may hold
-    /// spaces: some of ACORDAR's runs are tagged `FSDM [d]`.
+    /// Splits a line into columns at white space.
+    ///
+    /// If the columns are separated by single tabs, the last one may contain spaces: some of ACORDAR's runs have the tag
+    /// `FSDM [d]`.
     pub(super) fn columns<'l, const N: usize>(
         &self,
         number: usize,
@@ -55,31 +57,32 @@ impl Lines {
         Err(self.error(
             number,
             match CONFLICT_MARKERS.iter().any(|marker| line.starts_with(marker)) {
-                true => "a conflict marker of git: the file was not merged to an end".to_owned(),
-                false => format!("{count} columns instead of {N} ({names})"),
+                true => "a conflict marker of git: resolve the merge conflict first".to_owned(),
+                false => format!("expected {N} columns ({names}), found {count}"),
             },
         ))
     }
 
-    /// Whether a line is a heading that names columns, as DataFinder's files begin with: the first line, with the name of
-    /// a number where all others have one.
+    /// Returns true if a line is a column heading, as in DataFinder's files.
+    ///
+    /// A heading is the first line of the file, with a name in a column that is numeric in all other lines.
     pub(super) fn is_heading(&self, number: usize, numeric: &str) -> bool {
         let first = self.iter().next().is_some_and(|(first, _)| first == number);
         first && NAMES_OF_NUMBERS.iter().any(|name| numeric.eq_ignore_ascii_case(name))
     }
 
-    /// The error of a line.
+    /// Creates the error of a line.
     pub(super) fn error(&self, line: usize, reason: impl Into<String>) -> EvalError {
         EvalError::Line { path: self.path.clone(), line, reason: reason.into() }
     }
 
-    /// The error of a file that holds none of what it should.
+    /// Creates the error of a file without entries.
     pub(super) fn empty(&self, what: &'static str) -> EvalError {
         EvalError::Empty { path: self.path.clone(), what }
     }
 }
 
-/// The first parts, and how many there are.
+/// Returns the first `N` parts and the number of all parts.
 fn first<'l, const N: usize>(mut parts: impl Iterator<Item = &'l str>) -> ([&'l str; N], usize) {
     let mut columns = [""; N];
     let filled = columns.iter_mut().zip(parts.by_ref()).map(|(column, part)| *column = part).count();

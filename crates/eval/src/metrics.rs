@@ -1,8 +1,8 @@
-//! Measures, by their ir_measures names, computed as trec_eval computes them.
+//! Effectiveness measures with the names of ir_measures and the values of trec_eval.
 //!
-//! Where trec_eval has no measure of that name, the values are those of ir_measures: `RR@k` of its MS MARCO provider,
-//! `Judged@k` of its own, `nDCG(dcg='exp-log2')` of gdeval. One thing is ours: these see the ranking in trec_eval's order
-//! like all others, while the first two providers break ties of scores the other way round.
+//! For measures that trec_eval lacks, the values are those of ir_measures: `RR@k` of its MS MARCO provider, `Judged@k` of
+//! its own provider, and `nDCG(dcg='exp-log2')` of gdeval. One difference is deliberate: here all measures use the order
+//! of trec_eval, while the first two providers break score ties in the opposite order.
 
 use super::Qrels;
 use lodeseek_ranking::Ranking;
@@ -10,7 +10,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 
-/// A measure and the rank down to which it looks.
+/// Measure with an optional rank cut-off.
 ///
 /// ```
 /// use lodeseek_eval::Metric;
@@ -24,30 +24,31 @@ pub struct Metric {
     cutoff: Option<NonZeroUsize>,
 }
 
-/// What is measured.
+/// Formula of a measure, without the cut-off.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Measure {
-    /// `nDCG`: gain discounted by log2(rank + 1), over that of the ideal order of all judged documents.
+    /// `nDCG`: gain discounted by log2(rank + 1), divided by that of the ideal order of all judged documents.
     ///
     /// K. Järvelin, J. Kekäläinen: Cumulated gain-based evaluation of IR techniques. TOIS 20(4), 2002.
     Ndcg(Gain),
-    /// `AP`: the precision at the ranks of relevant documents, summed up and divided by *all* relevant documents, also
-    /// where there are more of them than ranks.
+    /// `AP`: sum of the precision at the ranks of relevant documents, divided by the number of *all* relevant documents.
+    ///
+    /// The divisor is not limited by the cut-off.
     AveragePrecision(MinimumGrade),
-    /// `P`: relevant documents over the cut-off, however few were ranked.
+    /// `P`: number of relevant documents divided by the cut-off, even if fewer documents were ranked.
     Precision(MinimumGrade),
-    /// `R`: relevant documents over all relevant documents.
+    /// `R`: number of relevant documents found, divided by the number of all relevant documents.
     Recall(MinimumGrade),
-    /// `RR`: one over the rank of the first relevant document.
+    /// `RR`: reciprocal of the rank of the first relevant document.
     ReciprocalRank(MinimumGrade),
-    /// `Judged`: judged documents, of whatever grade, over the documents ranked down to the cut-off.
+    /// `Judged`: share of judged documents, of any grade, among the documents ranked down to the cut-off.
     Judged,
 }
 
-/// What a grade is worth. Grades below 0 are worth nothing.
+/// Gain of a relevance grade. Grades below 0 have no gain.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Gain {
-    /// The grade: trec_eval's `ndcg` and `ndcg_cut`.
+    /// The grade itself, as in trec_eval's `ndcg` and `ndcg_cut`.
     #[default]
     Linear,
     /// 2^grade − 1.
@@ -56,21 +57,36 @@ pub enum Gain {
     Exponential,
 }
 
-/// The lowest grade that counts as relevant; never below 1, since 0 is what was not judged.
+/// Lowest grade that counts as relevant. It is at least 1, because 0 stands for documents without a judgement.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct MinimumGrade(i32);
 
 impl MinimumGrade {
-    /// From a grade above 0.
+    /// Creates a minimum grade. Returns `None` for grades below 1.
     #[must_use]
     pub fn new(grade: i32) -> Option<Self> {
         (grade > 0).then_some(Self(grade))
     }
 
-    /// The grade.
+    /// Returns the grade.
     #[must_use]
     pub fn get(self) -> i32 {
         self.0
+    }
+
+    /// Returns for each rank if its document is relevant.
+    fn mark_relevant(self, ranked: &[Option<i32>]) -> impl Iterator<Item = bool> {
+        ranked.iter().map(move |grade| grade.is_some_and(|grade| grade >= self.0))
+    }
+
+    /// Counts the relevant documents of a ranking.
+    fn count_ranked(self, ranked: &[Option<i32>]) -> f64 {
+        self.mark_relevant(ranked).filter(|&is_relevant| is_relevant).count() as f64
+    }
+
+    /// Counts the relevant documents among the judged ones, whose grades are sorted, best first.
+    fn count_judged(self, judged: &[i32]) -> f64 {
+        judged.iter().take_while(|&&grade| grade >= self.0).count() as f64
     }
 }
 
@@ -80,10 +96,10 @@ impl Default for MinimumGrade {
     }
 }
 
-/// A name that is no measure's.
+/// Error for an unknown measure name.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error(
-    "{0:?} is no measure; known are nDCG, nDCG@k, nDCG(dcg='exp-log2')@k, AP, AP@k, P@k, R@k, RR, RR@k and Judged@k, and \
+    "unknown measure {0:?}; supported: nDCG, nDCG@k, nDCG(dcg='exp-log2')@k, AP, AP@k, P@k, R@k, RR, RR@k and Judged@k, and \
      AP, P, R and RR with (rel=N)"
 )]
 pub struct ParseMetricError(String);
@@ -96,7 +112,7 @@ impl FromStr for Metric {
     }
 }
 
-/// `NAME`, `NAME@k`, `NAME(parameter=value)` or `NAME(parameter=value)@k`.
+/// Parses `NAME`, `NAME@k`, `NAME(parameter=value)` or `NAME(parameter=value)@k`.
 fn parse(name: &str) -> Option<Metric> {
     let (measure, cutoff) = match name.rsplit_once('@') {
         Some((measure, cutoff)) => (measure, Some(cutoff.parse().ok()?)),
@@ -106,21 +122,24 @@ fn parse(name: &str) -> Option<Metric> {
         Some((kind, rest)) => (kind, Some(rest.strip_suffix(')')?.split_once('=')?)),
         None => (measure, None),
     };
-    let relevant = || match parameter {
-        None => Some(MinimumGrade::default()),
-        Some(("rel", grade)) => grade.parse().ok().and_then(MinimumGrade::new),
-        Some(_) => None,
-    };
     let measure = match kind {
         "nDCG" => Measure::Ndcg(parse_gain(parameter)?),
-        "AP" => Measure::AveragePrecision(relevant()?),
-        "P" if cutoff.is_some() => Measure::Precision(relevant()?),
-        "R" if cutoff.is_some() => Measure::Recall(relevant()?),
-        "RR" => Measure::ReciprocalRank(relevant()?),
+        "AP" => Measure::AveragePrecision(parse_minimum_grade(parameter)?),
+        "P" if cutoff.is_some() => Measure::Precision(parse_minimum_grade(parameter)?),
+        "R" if cutoff.is_some() => Measure::Recall(parse_minimum_grade(parameter)?),
+        "RR" => Measure::ReciprocalRank(parse_minimum_grade(parameter)?),
         "Judged" if parameter.is_none() => Measure::Judged,
         _ => return None,
     };
     Some(Metric { measure, cutoff })
+}
+
+fn parse_minimum_grade(parameter: Option<(&str, &str)>) -> Option<MinimumGrade> {
+    match parameter {
+        None => Some(MinimumGrade::default()),
+        Some(("rel", grade)) => grade.parse().ok().and_then(MinimumGrade::new),
+        Some(_) => None,
+    }
 }
 
 fn parse_gain(parameter: Option<(&str, &str)>) -> Option<Gain> {
@@ -150,17 +169,17 @@ impl fmt::Display for Metric {
     }
 }
 
-/// What measures look at: the grades of a topic's ranking, and of its judgements.
+/// Input of a measure: the grades of a topic's ranking and of its judgements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grades {
-    /// By rank; `None` where a document was not judged.
+    /// Grades by rank; `None` if a document was not judged.
     ranked: Vec<Option<i32>>,
-    /// Best first.
+    /// Grades of all judged documents, best first.
     judged: Vec<i32>,
 }
 
 impl Grades {
-    /// All grades of a topic, best first.
+    /// Returns the grades of all judged documents of a topic, best first.
     #[must_use]
     pub fn judged(qrels: &Qrels, topic: &str) -> Vec<i32> {
         let mut judged: Vec<i32> = qrels.judgements(topic).map(|(_, grade)| grade).collect();
@@ -168,7 +187,7 @@ impl Grades {
         judged
     }
 
-    /// Looks up the documents of a ranking.
+    /// Looks up the grades of the documents of a ranking.
     #[must_use]
     pub fn new(qrels: &Qrels, topic: &str, ranking: &Ranking) -> Self {
         let judged = Self::judged(qrels, topic);
@@ -177,66 +196,66 @@ impl Grades {
 }
 
 impl Metric {
-    /// `nDCG@cutoff` with linear gain; `nDCG` where the cut-off is 0.
+    /// Creates `nDCG@cutoff` with linear gain; a cut-off of 0 stands for `nDCG`.
     #[must_use]
     pub const fn ndcg(cutoff: usize) -> Self {
         Self { measure: Measure::Ndcg(Gain::Linear), cutoff: NonZeroUsize::new(cutoff) }
     }
 
-    /// `AP@cutoff`; `AP` where the cut-off is 0.
+    /// Creates `AP@cutoff`; a cut-off of 0 stands for `AP`.
     #[must_use]
     pub const fn average_precision(cutoff: usize) -> Self {
         Self { measure: Measure::AveragePrecision(MinimumGrade(1)), cutoff: NonZeroUsize::new(cutoff) }
     }
 
-    /// The four measures of ACORDAR.
+    /// Measures of ACORDAR: nDCG and AP at 5 and 10.
     pub const ACORDAR: [Self; 4] =
         [Self::ndcg(5), Self::ndcg(10), Self::average_precision(5), Self::average_precision(10)];
 
-    /// What is measured.
+    /// Returns the formula without the cut-off.
     #[must_use]
     pub fn measure(self) -> Measure {
         self.measure
     }
 
-    /// The ranks the measure looks at; 0 where it looks at all.
+    /// Returns the cut-off: the number of ranks that are evaluated. 0 stands for all ranks.
     #[must_use]
     pub fn depth(self) -> usize {
         self.cutoff.map_or(0, NonZeroUsize::get)
     }
 
-    /// The value for one topic, in [0, 1]; 0 where nothing is relevant.
+    /// Returns the value for one topic, in [0, 1]. It is 0 if no document is relevant.
     #[must_use]
     pub fn evaluate(self, qrels: &Qrels, topic: &str, ranking: &Ranking) -> f64 {
         self.value(&Grades::new(qrels, topic, ranking))
     }
 
-    /// The value for one topic whose grades were looked up.
+    /// Returns the value for the grades of one topic.
     #[must_use]
     pub fn value(self, grades: &Grades) -> f64 {
         self.evaluate_grades(&grades.ranked, &grades.judged)
     }
 
-    /// The value for the grades by rank, `None` where a document was not judged, and all judged grades, best first: for a
-    /// search that judges the same documents in thousands of orders.
+    /// Returns the value for grades by rank and for all judged grades, best first.
+    ///
+    /// An unjudged document has the grade `None`. Parameter searches use this function, because they evaluate thousands of
+    /// orders of the same documents.
     #[must_use]
     pub fn evaluate_grades(self, ranked: &[Option<i32>], judged: &[i32]) -> f64 {
         let ranked = self.cut(ranked);
-        let relevant_judged =
-            |from: MinimumGrade| judged.iter().take_while(|&&grade| grade >= from.get()).count() as f64;
-        let relevant =
-            |from: MinimumGrade| ranked.iter().map(move |grade| grade.is_some_and(|grade| grade >= from.get()));
-        let found = |from: MinimumGrade| relevant(from).filter(|&relevant| relevant).count() as f64;
         match self.measure {
             Measure::Ndcg(gain) => {
                 let ideal = gain.discounted(self.cut(judged).iter().copied());
                 ratio(gain.discounted(ranked.iter().map(|grade| grade.unwrap_or(0))), ideal)
             }
-            Measure::AveragePrecision(from) => ratio(precision_at_relevant(relevant(from)), relevant_judged(from)),
-            Measure::Precision(from) => ratio(found(from), self.depth() as f64),
-            Measure::Recall(from) => ratio(found(from), relevant_judged(from)),
-            Measure::ReciprocalRank(from) => {
-                relevant(from).position(|relevant| relevant).map_or(0.0, |place| 1.0 / (place + 1) as f64)
+            Measure::AveragePrecision(minimum) => {
+                ratio(precision_at_relevant(minimum.mark_relevant(ranked)), minimum.count_judged(judged))
+            }
+            Measure::Precision(minimum) => ratio(minimum.count_ranked(ranked), self.depth() as f64),
+            Measure::Recall(minimum) => ratio(minimum.count_ranked(ranked), minimum.count_judged(judged)),
+            Measure::ReciprocalRank(minimum) => {
+                let first = minimum.mark_relevant(ranked).position(|is_relevant| is_relevant);
+                first.map_or(0.0, |place| 1.0 / (place + 1) as f64)
             }
             Measure::Judged => ratio(ranked.iter().flatten().count() as f64, ranked.len() as f64),
         }
@@ -256,13 +275,13 @@ impl Gain {
         }
     }
 
-    /// The gain of grades by rank, each over log2(rank + 1).
+    /// Returns the sum of the gains by rank, each divided by log2(rank + 1).
     fn discounted(self, grades: impl Iterator<Item = i32>) -> f64 {
         grades.enumerate().map(|(place, grade)| self.value(grade) / ((place + 2) as f64).log2()).sum()
     }
 }
 
-/// The sum of the precisions at the ranks that are relevant.
+/// Returns the sum of the precision at each relevant rank.
 fn precision_at_relevant(ranks: impl Iterator<Item = bool>) -> f64 {
     let (mut found, mut sum) = (0.0, 0.0);
     for (place, _) in ranks.enumerate().filter(|(_, relevant)| *relevant) {
@@ -272,12 +291,12 @@ fn precision_at_relevant(ranks: impl Iterator<Item = bool>) -> f64 {
     sum
 }
 
-/// Of nothing, 0.
+/// Divides two numbers; 0 if the divisor is 0.
 fn ratio(part: f64, whole: f64) -> f64 {
     if whole == 0.0 { 0.0 } else { part / whole }
 }
 
-/// The mean of values; 0 of none.
+/// Returns the mean of values, or 0 if there are none.
 #[must_use]
 pub fn mean(values: &[f64]) -> f64 {
     if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }

@@ -1,4 +1,6 @@
-//! Where a result comes from: the program and the files it read.
+//! Provenance of a result: the program version and the digests of its input files.
+//!
+//! Run files and training data get a sidecar file with this record, so that a result can be traced to its inputs.
 
 use super::EvalError;
 use serde::Serialize;
@@ -6,14 +8,21 @@ use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The program that made a result.
+/// Program that produced a result. The default value describes this program.
+///
+/// ```
+/// use lodeseek_eval::Provenance;
+///
+/// let provenance = Provenance::default();
+/// assert_eq!((provenance.program, provenance.version), ("lodeseek", env!("CARGO_PKG_VERSION")));
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Provenance {
-    /// Its name.
+    /// Program name.
     pub program: &'static str,
-    /// Its version.
+    /// Version of the program, as in Cargo.toml.
     pub version: &'static str,
-    /// The commit it was built from, where the build was told (`LODESEEK_COMMIT`, as `make release` does).
+    /// Git commit of the build. It is known if `LODESEEK_COMMIT` was set at build time, as `make release` does.
     pub commit: Option<&'static str>,
 }
 
@@ -24,24 +33,34 @@ impl Default for Provenance {
     }
 }
 
-/// A file that was read.
+/// Input file or folder with its digest.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Input {
-    /// The file, as it was named.
+    /// Path as given by the user.
     pub path: PathBuf,
-    /// The SHA-256 of its bytes, in hexadecimal digits.
+    /// SHA-256 [`digest`] in hexadecimal digits.
     pub sha256: String,
 }
 
 impl Input {
-    /// Reads a file for its digest.
+    /// Computes the digest of a file or folder.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`EvalError::Io`] with the path if a file cannot be read.
     pub fn read(path: &Path) -> Result<Self, EvalError> {
         Ok(Self { path: path.to_owned(), sha256: digest(path)? })
     }
 }
 
-/// The SHA-256 of a file; of a folder, that of its listing, which is what this prints:
-/// `cd FOLDER && LC_ALL=C sha256sum * | sha256sum`.
+/// Returns the SHA-256 of a file or folder, in hexadecimal digits.
+///
+/// The digest of a folder is that of its listing: `cd FOLDER && LC_ALL=C sha256sum * | sha256sum`. Hidden files and
+/// subfolders are not part of the listing.
+///
+/// # Errors
+///
+/// Returns [`EvalError::Io`] with the path if a file cannot be read.
 pub fn digest(path: &Path) -> Result<String, EvalError> {
     let failed = |cause| EvalError::Io { path: path.to_owned(), cause };
     if !path.is_dir() {

@@ -1,20 +1,32 @@
-//! Relevance judgements in TREC's form: `topic iteration document grade`.
+//! Relevance judgements (qrels) in TREC format: `topic iteration document grade`.
 
 use super::EvalError;
 use super::lines::Lines;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Grades by topic and document. What was not judged counts as not relevant.
+/// Relevance grades by topic and document. Documents without a judgement count as not relevant.
+///
+/// ```
+/// use lodeseek_eval::Qrels;
+///
+/// let mut qrels = Qrels::default();
+/// qrels.insert("t1", "soil", 2);
+/// assert_eq!((qrels.grade("t1", "soil"), qrels.grade("t1", "rain")), (2, 0));
+/// assert_eq!(qrels.judged("t1", "rain"), None);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Qrels(BTreeMap<String, BTreeMap<String, i32>>);
 
 impl Qrels {
-    /// Higher grades are refused: exponential gain could not be computed.
+    /// Highest accepted grade. Exponential gain overflows with higher ones.
     pub const HIGHEST: i32 = 1000;
 
-    /// Reads a file. Columns may be parted by any white space; a heading in the first line is passed over; a line of another
-    /// form is refused with its number, and so is a second judgement of a document that contradicts the first.
+    /// Reads a qrels file. Columns are separated by white space, and a heading in the first line is skipped.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`EvalError::Line`] for a malformed line and for a document with two different grades for one topic.
     pub fn read(path: &Path) -> Result<Self, EvalError> {
         let lines = Lines::read(path)?;
         let mut qrels = Self::default();
@@ -23,14 +35,16 @@ impl Qrels {
             if lines.is_heading(number, grade) {
                 continue;
             }
-            let grade: i32 = grade.parse().map_err(|_| lines.error(number, format!("{grade:?} is no grade")))?;
+            let invalid = || lines.error(number, format!("invalid grade {grade:?}: expected an integer"));
+            let grade: i32 = grade.parse().map_err(|_| invalid())?;
             if grade > Self::HIGHEST {
                 return Err(lines.error(number, format!("grade {grade} is above {}", Self::HIGHEST)));
             }
             match qrels.judged(topic, document) {
                 Some(before) if before != grade => {
-                    let reason =
-                        format!("document {document} gets grade {grade} for topic {topic}, and {before} before");
+                    let reason = format!(
+                        "document {document} has grade {grade} for topic {topic}, but an earlier line has grade {before}"
+                    );
                     return Err(lines.error(number, reason));
                 }
                 _ => qrels.insert(topic, document, grade),
@@ -39,7 +53,7 @@ impl Qrels {
         if qrels.0.is_empty() { Err(lines.empty("judgements")) } else { Ok(qrels) }
     }
 
-    /// Adds a judgement; a repeated one replaces the first.
+    /// Adds a judgement. It replaces an earlier one of the same document and topic.
     pub fn insert(&mut self, topic: &str, document: &str, grade: i32) {
         let grades = match self.0.get_mut(topic) {
             Some(grades) => grades,
@@ -48,53 +62,53 @@ impl Qrels {
         grades.insert(document.to_owned(), grade);
     }
 
-    /// The grade of a document; 0 where it was not judged.
+    /// Returns the grade of a document, or 0 if it was not judged.
     #[must_use]
     pub fn grade(&self, topic: &str, document: &str) -> i32 {
         self.judged(topic, document).unwrap_or(0)
     }
 
-    /// The grade of a document, if it was judged.
+    /// Returns the grade of a document, if it was judged.
     #[must_use]
     pub fn judged(&self, topic: &str, document: &str) -> Option<i32> {
         self.0.get(topic).and_then(|grades| grades.get(document)).copied()
     }
 
-    /// The grades above 0 of a topic.
+    /// Iterates over the grades of a topic that are above 0.
     pub fn relevant(&self, topic: &str) -> impl Iterator<Item = i32> {
         self.judgements(topic).map(|(_, grade)| grade).filter(|&grade| grade > 0)
     }
 
-    /// The judged documents of a topic and their grades, by document.
+    /// Iterates over the judged documents of a topic with their grades, ordered by document.
     pub fn judgements(&self, topic: &str) -> impl Iterator<Item = (&str, i32)> {
         self.0.get(topic).into_iter().flatten().map(|(document, &grade)| (document.as_str(), grade))
     }
 
-    /// The judgements of some topics.
+    /// Returns the judgements of the given topics.
     #[must_use]
     pub fn only<'t>(&self, topics: impl Iterator<Item = &'t str>) -> Self {
         let kept = topics.filter_map(|topic| self.0.get(topic).map(|grades| (topic.to_owned(), grades.clone())));
         Self(kept.collect())
     }
 
-    /// The topics with judgements, by id.
+    /// Iterates over the topics with judgements, in order of identifier.
     pub fn topics(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
 
-    /// Whether a topic has judgements.
+    /// Returns true if a topic has judgements.
     #[must_use]
     pub fn has(&self, topic: &str) -> bool {
         self.0.contains_key(topic)
     }
 
-    /// The number of topics.
+    /// Returns the number of topics with judgements.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether nothing was judged.
+    /// Returns true if there are no judgements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

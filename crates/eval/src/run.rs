@@ -1,4 +1,4 @@
-//! Runs in TREC's form: `topic Q0 document rank score tag`.
+//! Runs in TREC format: `topic Q0 document rank score tag`.
 
 use super::EvalError;
 use super::lines::Lines;
@@ -8,21 +8,21 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// With how many digits the scores of a run are compared.
+/// Floating-point precision in which scores are compared.
 ///
-/// Two scores that differ by less than about 1e-7 of their size are a tie for programs that hold them as `float`, and
-/// ties are broken by document id: the measures of a run can differ.
+/// In single precision, scores with a relative difference below about 1e-7 are tied. Ties are broken by document
+/// identifier, so the measures of a run can depend on the precision.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum ScorePrecision {
-    /// As 64-bit numbers, like trec_eval from 9.0.8 on.
+    /// 64-bit numbers, as in trec_eval from 9.0.8 on.
     #[default]
     Double,
-    /// As 32-bit numbers, like pytrec_eval, ir_measures through it, and trec_eval up to 9.0.7.
+    /// 32-bit numbers, as in pytrec_eval, ir_measures (which uses pytrec_eval) and trec_eval up to 9.0.7.
     Single,
 }
 
 impl ScorePrecision {
-    /// The score as compared. Adding zero makes -0 and 0 the tie they are in C.
+    /// Rounds a score for comparison. Adding zero turns -0 into 0, which are tied in C.
     fn round(self, score: f64) -> f64 {
         match self {
             Self::Double => score + 0.0,
@@ -31,29 +31,47 @@ impl ScorePrecision {
     }
 }
 
-/// A ranking for every topic.
+/// Rankings of one system, by topic.
+///
+/// ```
+/// use lodeseek_eval::Run;
+/// use lodeseek_ranking::{DatasetId, Ranking, Scored};
+///
+/// let mut run = Run::new("bm25");
+/// run.insert("t1", Ranking::from_scores(vec![Scored { id: DatasetId::new("soil")?, score: 2.5 }]));
+/// let mut text = Vec::new();
+/// run.write(&mut text)?;
+/// assert_eq!(text, b"t1\tQ0\tsoil\t1\t2.5\tbm25\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Run {
-    /// What made it; the last column.
+    /// Name of the system: the last column of the file.
     pub tag: String,
     rankings: BTreeMap<String, Ranking>,
 }
 
 impl Run {
-    /// An empty run.
+    /// Creates an empty run.
     #[must_use]
     pub fn new(tag: impl Into<String>) -> Self {
         Self { tag: tag.into(), rankings: BTreeMap::new() }
     }
 
-    /// Reads a file. The rank column is ignored, as trec_eval ignores it, and so is a heading in the first line,
-    /// which trec_eval would count as a topic; a line of another form, a score that is no
-    /// number, and a document ranked twice for a topic are refused with their line.
+    /// Reads a run file in double precision.
+    ///
+    /// The rank column is ignored, as in trec_eval. A heading in the first line is skipped; trec_eval would count it as a
+    /// topic.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`EvalError::Line`] for a malformed line, a score that is not a number, and a document that is ranked twice
+    /// for one topic.
     pub fn read(path: &Path) -> Result<Self, EvalError> {
         Self::read_with(path, ScorePrecision::default())
     }
 
-    /// Reads a file, as [`Run::read`], with scores of a precision.
+    /// Reads a run file as [`Run::read`] does, with the given score precision.
     pub fn read_with(path: &Path, precision: ScorePrecision) -> Result<Self, EvalError> {
         let lines = Lines::read(path)?;
         let (mut tag, mut scored) = (None, BTreeMap::<&str, Vec<Scored>>::new());
@@ -64,7 +82,7 @@ impl Run {
             if lines.is_heading(number, score) {
                 continue;
             }
-            let score = parse_score(score).ok_or_else(|| lines.error(number, format!("{score:?} is no score")))?;
+            let score = parse_score(score).ok_or_else(|| lines.error(number, format!("invalid score {score:?}")))?;
             if !seen.insert((topic, document)) {
                 let reason = format!("document {document} is ranked twice for topic {topic}");
                 return Err(lines.error(number, reason));
@@ -78,7 +96,7 @@ impl Run {
         Ok(Self { tag, rankings: scored.into_iter().map(ranked).collect() })
     }
 
-    /// Writes the run, ranks from 1, scores with all their digits.
+    /// Writes the run in TREC format, with ranks from 1 and full score precision.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         for (topic, ranking) in &self.rankings {
             for (place, entry) in ranking.iter().enumerate() {
@@ -88,36 +106,36 @@ impl Run {
         Ok(())
     }
 
-    /// Puts the ranking for a topic.
+    /// Sets the ranking of a topic.
     pub fn insert(&mut self, topic: impl Into<String>, ranking: Ranking) {
         self.rankings.insert(topic.into(), ranking);
     }
 
-    /// The ranking for a topic.
+    /// Returns the ranking of a topic.
     #[must_use]
     pub fn ranking(&self, topic: &str) -> Option<&Ranking> {
         self.rankings.get(topic)
     }
 
-    /// All topics and their rankings, by topic.
+    /// Iterates over topics and rankings, ordered by topic.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Ranking)> {
         self.rankings.iter().map(|(topic, ranking)| (topic.as_str(), ranking))
     }
 
-    /// The number of topics.
+    /// Returns the number of topics.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rankings.len()
     }
 
-    /// Whether no topic has a ranking.
+    /// Returns true if no topic has a ranking.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rankings.is_empty()
     }
 }
 
-/// A number, infinities included, but not "not a number".
+/// Parses a score. Infinities are accepted, `NaN` is not.
 fn parse_score(text: &str) -> Option<f64> {
     text.parse().ok().filter(|score: &f64| !score.is_nan())
 }

@@ -1,20 +1,20 @@
-//! Whether one system is better than another, or was lucky with the topics.
+//! Significance tests of the difference between two systems.
 //!
-//! All tests are paired, two-sided, and about the mean of the differences d₁ … dₙ of two systems' values, one a topic. The
-//! null hypothesis is that both systems are the same one under two names.
+//! All tests are paired and two-sided. The statistic is the mean of the differences d₁ … dₙ of two systems' values, one
+//! per topic. The null hypothesis is that both systems are the same one under two names.
 //!
 //! - **t-test**: t = mean(d) / (s / √n), s with n − 1 below; p = P(|T| ≥ |t|) of Student's T with n − 1 degrees of freedom.
-//! - **Randomisation** (Fisher): if the systems are the same, each dᵢ could as well have the other sign. p is the share of
-//!   the 2ⁿ ways of choosing signs whose mean is at least as far from 0. They are all tried where at most
-//!   [`EXACT`] differences are not 0; otherwise random ones are drawn.
+//! - **Randomisation** (Fisher): under the null hypothesis each dᵢ could have the other sign. p is the share of the 2ⁿ
+//!   sign assignments whose mean is at least as far from 0. All assignments are enumerated if at most [`EXACT`]
+//!   differences are not 0; otherwise random assignments are drawn.
 //! - **Bootstrap** (Efron; Sakai): the differences are shifted to mean 0 and n of them drawn with replacement; p is the share
 //!   of draws whose t is at least as far from 0.
 //!
-//! Of `B` random draws, `b` at least as extreme, p = (b + 1) / (B + 1): what was observed is one of the ways it could have
-//! been, and no p is 0 (B. Phipson, G. Smyth: Permutation p-values should never be zero. SAGMB 9(1), 2010).
+//! If `b` of `B` random draws are at least as extreme, p = (b + 1) / (B + 1). The observation counts as one draw, so p is
+//! never 0 (B. Phipson, G. Smyth: Permutation p-values should never be zero. SAGMB 9(1), 2010).
 //!
-//! Where all differences are equal but not 0, t is not defined; the sign test's p = 2^(1 − n) stands in for it, which the
-//! exact randomisation test gives, too. Where all are 0, or there are fewer than two topics, p = 1.
+//! If all differences are equal but not 0, t is undefined. The sign test's p = 2^(1 − n) replaces it, which is also the
+//! result of the exact randomisation test. If all differences are 0, or there are fewer than two topics, p = 1.
 //!
 //! Sources: M. Smucker, J. Allan, B. Carterette: A comparison of statistical significance tests for information retrieval
 //! evaluation. CIKM 2007. T. Sakai: Evaluating evaluation metrics based on the bootstrap. SIGIR 2006, and: Statistical
@@ -26,29 +26,29 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Up to so many differences that are not 0, the randomisation test tries every choice of signs.
+/// Largest number of non-zero differences for which the randomisation test enumerates all sign assignments.
 pub(super) const EXACT: usize = 20;
 
-/// Values are in [0, 1] and known to about 1e-16: what is smaller than this is an accident of summation order.
+/// Values are in [0, 1] with a precision of about 1e-16. Smaller differences result from the order of summation.
 const NOISE: f64 = 1e-12;
 
-/// How a test that draws at random draws. Equal settings give equal results, on every machine.
+/// Settings of a resampling test. Equal settings give equal results on every machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Resampling {
-    /// How often.
+    /// Number of random draws.
     pub samples: u32,
-    /// Where the generator (ChaCha8) begins; every comparison begins there anew.
+    /// Seed of the random generator (ChaCha8). Each comparison starts from this seed.
     pub seed: u64,
 }
 
 impl Default for Resampling {
-    /// As many samples as Smucker, Allan and Carterette drew.
+    /// Uses 100,000 samples, as Smucker, Allan and Carterette did.
     fn default() -> Self {
         Self { samples: 100_000, seed: 20_070_611 }
     }
 }
 
-/// A test of significance.
+/// Significance test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum SignificanceTest {
     /// Student's paired t-test.
@@ -61,7 +61,7 @@ pub enum SignificanceTest {
 }
 
 impl SignificanceTest {
-    /// The two-sided p value, in (0, 1].
+    /// Returns the two-sided p value, in (0, 1].
     #[must_use]
     pub fn p(self, differences: &Differences) -> f64 {
         let count = differences.len();
@@ -78,36 +78,44 @@ impl SignificanceTest {
     }
 }
 
-/// The differences of two systems' values, one a topic.
+/// Differences between the values of two systems, one per topic.
+///
+/// ```
+/// use lodeseek_eval::{Differences, SignificanceTest};
+///
+/// let differences = Differences::new([0.1, 0.2, 0.3, 0.2]);
+/// assert!((differences.mean() - 0.2).abs() < 1e-12);
+/// assert!(SignificanceTest::StudentT.p(&differences) < 0.05);
+/// ```
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Differences(Vec<f64>);
 
 impl Differences {
-    /// Takes differences; those that only rounding made are 0.
+    /// Collects differences. Values within the rounding error are set to 0.
     pub fn new(differences: impl IntoIterator<Item = f64>) -> Self {
         let clean = |difference: f64| if difference.abs() < NOISE { 0.0 } else { difference };
         Self(differences.into_iter().map(clean).collect())
     }
 
-    /// The number of topics.
+    /// Returns the number of topics.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is no topic.
+    /// Returns true if there are no topics.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The mean; 0 of none.
+    /// Returns the mean, or 0 if there are no topics.
     #[must_use]
     pub fn mean(&self) -> f64 {
         mean(&self.0)
     }
 
-    /// The standard deviation with n − 1 below; 0 where all are equal, `None` where there are fewer than two.
+    /// Returns the standard deviation (divisor n − 1): 0 if all differences are equal, `None` for fewer than two topics.
     #[must_use]
     pub fn deviation(&self) -> Option<f64> {
         let (first, rest) = self.0.split_first().filter(|(_, rest)| !rest.is_empty())?;
@@ -119,8 +127,9 @@ impl Differences {
         Some((squares / rest.len() as f64).sqrt())
     }
 
-    /// Cohen's d of paired samples: the mean in standard deviations. 0 where the systems are equal, `None` where they differ
-    /// by the same on every topic.
+    /// Returns Cohen's d of paired samples: the mean divided by the standard deviation.
+    ///
+    /// It is 0 if the mean is 0, and `None` if all differences are equal and not 0.
     #[must_use]
     pub fn effect_size(&self) -> Option<f64> {
         match (self.mean(), self.deviation()?) {
@@ -130,8 +139,7 @@ impl Differences {
         }
     }
 
-    /// Between which values the mean over all topics there could be lies, with a confidence of 95 %:
-    /// mean ± t₀.₉₇₅ s / √n. `None` where there are fewer than two topics.
+    /// Returns the 95 % confidence interval of the mean: mean ± t₀.₉₇₅ s / √n. `None` for fewer than two topics.
     #[must_use]
     pub fn interval(&self) -> Option<(f64, f64)> {
         let deviation = self.deviation()?;
@@ -139,14 +147,14 @@ impl Differences {
         Some((self.mean() - half, self.mean() + half))
     }
 
-    /// t, where it is defined.
+    /// Returns the t statistic, or `None` if it is undefined.
     fn statistic(&self) -> Option<f64> {
         let deviation = self.deviation().filter(|&deviation| deviation > 0.0)?;
         Some(self.mean() / (deviation / (self.len() as f64).sqrt()))
     }
 }
 
-/// Student's distribution for so many topics, of which two are needed.
+/// Returns Student's t distribution for a number of topics, or `None` for fewer than two.
 fn student(topics: usize) -> Option<StudentsT> {
     StudentsT::new(0.0, 1.0, topics as f64 - 1.0).ok()
 }
@@ -155,7 +163,7 @@ fn randomisation(differences: &Differences, resampling: Resampling) -> f64 {
     let signed: Vec<f64> = differences.0.iter().copied().filter(|&difference| difference != 0.0).collect();
     let flips = SignFlips::new(&signed);
     if signed.len() <= EXACT {
-        // A choice and its opposite are equally far from 0: half of them tell all.
+        // An assignment and its opposite are equally far from 0, so half of them suffice.
         let choices = 1_u32 << (signed.len() - 1);
         let extreme = (0..choices).filter(|choice| flips.is_extreme(&choice.to_le_bytes())).count();
         return extreme as f64 / f64::from(choices);
@@ -169,26 +177,19 @@ fn randomisation(differences: &Differences, resampling: Resampling) -> f64 {
     share(extreme.count(), resampling)
 }
 
-/// The sums of differences under all signs, eight differences at a time.
+/// Sums of differences under all sign assignments, eight differences at a time.
 struct SignFlips {
-    /// For every eight differences, their sum under each of the 256 choices of signs.
+    /// Sum of each group of eight differences under each of the 256 sign assignments.
     sums: Vec<[f64; 256]>,
-    /// From which sum on a choice is as far from 0 as what was observed, rounding aside.
+    /// Lowest absolute sum that counts as extreme: the observed one, less the rounding error.
     threshold: f64,
 }
 
 impl SignFlips {
     fn new(differences: &[f64]) -> Self {
-        let signed = |signs: usize, (place, difference): (usize, &f64)| match (signs >> place) & 1 {
-            0 => *difference,
-            _ => -difference,
-        };
-        let sums_of = |eight: &[f64]| -> [f64; 256] {
-            std::array::from_fn(|signs| eight.iter().enumerate().map(|difference| signed(signs, difference)).sum())
-        };
         let size: f64 = differences.iter().map(|difference| difference.abs()).sum();
         let threshold = differences.iter().sum::<f64>().abs() - size * NOISE;
-        Self { sums: differences.chunks(8).map(sums_of).collect(), threshold }
+        Self { sums: differences.chunks(8).map(sums_by_signs).collect(), threshold }
     }
 
     fn is_extreme(&self, signs: &[u8]) -> bool {
@@ -205,12 +206,25 @@ fn bootstrap(differences: &Differences, observed: f64, resampling: Resampling) -
     share(extreme.count(), resampling)
 }
 
-/// Draws as many differences as there are, with replacement: whether |t| of them reaches the observed one.
+/// Returns the sums of at most eight differences under all 256 sign assignments. A set bit stands for a minus sign.
+fn sums_by_signs(differences: &[f64]) -> [f64; 256] {
+    let mut sums = [0.0; 256];
+    for (signs, sum) in sums.iter_mut().enumerate() {
+        *sum = differences
+            .iter()
+            .enumerate()
+            .map(|(bit, value)| if signs >> bit & 1 == 0 { *value } else { -value })
+            .sum();
+    }
+    sums
+}
+
+/// Draws n of n differences with replacement. Returns true if |t| reaches the observed value.
 fn is_extreme_draw(shifted: &[f64], random: &mut ChaCha8Rng, observed: f64) -> bool {
     let count = shifted.len() as f64;
     let (mut sum, mut squares) = (0.0, 0.0);
     for _ in shifted {
-        // A 32-bit number scaled to the count: no index is likelier than another by more than count / 2^32.
+        // A 32-bit number is scaled to the count: the probabilities of two indices differ by at most count / 2^32.
         let place = (u64::from(random.next_u32()) * shifted.len() as u64) >> 32;
         let value = shifted[place as usize];
         sum += value;
@@ -218,17 +232,19 @@ fn is_extreme_draw(shifted: &[f64], random: &mut ChaCha8Rng, observed: f64) -> b
     }
     let mean = sum / count;
     let variance = ((squares - sum * mean) / (count - 1.0)).max(0.0);
-    // |mean| / √(variance / n) ≥ observed, without a division by the 0 of a draw of equal differences
+    // |mean| / √(variance / n) ≥ observed, without a division by 0 if all drawn differences are equal.
     mean.abs() >= observed * (variance / count).sqrt()
 }
 
-/// What share of random draws is as extreme as what was observed, itself among them.
+/// Returns the share of extreme draws, with the observation counted as one of them.
 fn share(extreme: usize, resampling: Resampling) -> f64 {
     (extreme as f64 + 1.0) / (f64::from(resampling.samples) + 1.0)
 }
 
-/// p values corrected for there being several, by Holm's step-down procedure: the smallest is multiplied by their number,
-/// the next by one less, and so on; none gets smaller than one before it, none larger than 1. In the order given.
+/// Corrects p values for multiple tests by Holm's step-down procedure. The order of the values is kept.
+///
+/// The smallest value is multiplied by the number of values, the next by one less, and so on. A corrected value is never
+/// smaller than the one before it and never larger than 1.
 #[must_use]
 pub fn holm(p: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).collect();
@@ -241,25 +257,25 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
     corrected
 }
 
-/// How a run differs from a baseline under one measure.
+/// Comparison of a run with a baseline under one measure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
-    /// The topics that count for both.
+    /// Number of topics that count for both runs.
     pub topics: usize,
-    /// The mean over these topics of the run's value minus the baseline's.
+    /// Mean difference over these topics: the run's value minus the baseline's.
     pub difference: f64,
-    /// The test's p value.
+    /// The p value of the test.
     pub p: f64,
-    /// The p value corrected over the runs compared at once, by [`holm`].
+    /// The p value, corrected by [`holm`] for the runs that are compared together.
     pub corrected_p: f64,
-    /// Cohen's d, see [`Differences::effect_size`].
+    /// Cohen's d; see [`Differences::effect_size`].
     pub effect_size: Option<f64>,
-    /// Of the difference, with a confidence of 95 %, see [`Differences::interval`].
+    /// 95 % confidence interval of the difference; see [`Differences::interval`].
     pub interval: Option<(f64, f64)>,
 }
 
 impl Comparison {
-    /// One comparison; nothing to correct yet.
+    /// Tests differences. The p value is not corrected yet.
     #[must_use]
     pub fn new(differences: &Differences, test: SignificanceTest) -> Self {
         let p = test.p(differences);

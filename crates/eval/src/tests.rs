@@ -1,4 +1,4 @@
-//! Files that are read and refused, averages, and tests of significance against other programs and brute force.
+//! Tests of readers, averages and significance tests against other programs and brute force.
 
 use super::*;
 use lodeseek_ranking::DatasetId;
@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A file of these bytes.
+/// Creates a file with these bytes.
 fn file(text: &[u8]) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("file");
@@ -16,7 +16,7 @@ fn file(text: &[u8]) -> (TempDir, PathBuf) {
     (folder, path)
 }
 
-/// What reading says, without the folder.
+/// Returns the error message of a reader, without the folder.
 fn refusal<T: std::fmt::Debug>(read: fn(&Path) -> Result<T, EvalError>, text: &[u8]) -> String {
     let (_folder, path) = file(text);
     let message = read(&path).expect_err("refused").to_string();
@@ -26,16 +26,16 @@ fn refusal<T: std::fmt::Debug>(read: fn(&Path) -> Result<T, EvalError>, text: &[
 #[test]
 fn malformed_runs_are_refused_with_their_line() {
     for (text, message) in [
-        (&b"1 Q0 a 1 2.0 t\n<<<<<<< HEAD\n"[..], ":2: a conflict marker of git: the file was not merged to an end"),
-        (b"=======\n", ":1: a conflict marker of git: the file was not merged to an end"),
-        (b"1 Q0 a 1 2.0\n", ":1: 5 columns instead of 6 (topic Q0 document rank score tag)"),
-        (b"1 Q0 a 1 2.0 t\n\n1 Q0 b 2 1.0 t u\n", ":3: 7 columns instead of 6 (topic Q0 document rank score tag)"),
-        (b"1 Q0 a 1 high t\n", ":1: \"high\" is no score"),
-        (b"1 Q0 a 1 NaN t\n", ":1: \"NaN\" is no score"),
+        (&b"1 Q0 a 1 2.0 t\n<<<<<<< HEAD\n"[..], ":2: a conflict marker of git: resolve the merge conflict first"),
+        (b"=======\n", ":1: a conflict marker of git: resolve the merge conflict first"),
+        (b"1 Q0 a 1 2.0\n", ":1: expected 6 columns (topic Q0 document rank score tag), found 5"),
+        (b"1 Q0 a 1 2.0 t\n\n1 Q0 b 2 1.0 t u\n", ":3: expected 6 columns (topic Q0 document rank score tag), found 7"),
+        (b"1 Q0 a 1 high t\n", ":1: invalid score \"high\""),
+        (b"1 Q0 a 1 NaN t\n", ":1: invalid score \"NaN\""),
         (b"1 Q0 a 1 2.0 t\r\n2 Q0 a 1 2.0 t\r\n1 Q0 a 2 1.0 t\r\n", ":3: document a is ranked twice for topic 1"),
         (b"1 Q0 a 1 2.0 t\n1 Q0 \xff 2 1.0 t\n", ":2: not in UTF-8"),
-        (b"", ": there are no ranked documents in it"),
-        (b" \n\n", ": there are no ranked documents in it"),
+        (b"", ": the file contains no ranked documents"),
+        (b" \n\n", ": the file contains no ranked documents"),
     ] {
         assert_eq!(refusal(Run::read, text), message);
     }
@@ -44,23 +44,23 @@ fn malformed_runs_are_refused_with_their_line() {
 #[test]
 fn malformed_judgements_and_topics_are_refused_with_their_line() {
     for (text, message) in [
-        (&b"1 0 a 2\n>>>>>>> theirs\n"[..], ":2: a conflict marker of git: the file was not merged to an end"),
-        (b"1 0 a 1\nQueryID 0 DocID Relevance\n", ":2: \"Relevance\" is no grade"),
-        (b"QueryID 0 DocID Relevance\n", ": there are no judgements in it"),
-        (b"1 0 a 1.5\n", ":1: \"1.5\" is no grade"),
-        (b"1 0 a 99999999999\n", ":1: \"99999999999\" is no grade"),
-        (b"1 a 1\n", ":1: 3 columns instead of 4 (topic iteration document grade)"),
-        (b"1 0 a 1\n1 0 b 0\n1 0 a 2\n", ":3: document a gets grade 2 for topic 1, and 1 before"),
+        (&b"1 0 a 2\n>>>>>>> theirs\n"[..], ":2: a conflict marker of git: resolve the merge conflict first"),
+        (b"1 0 a 1\nQueryID 0 DocID Relevance\n", ":2: invalid grade \"Relevance\": expected an integer"),
+        (b"QueryID 0 DocID Relevance\n", ": the file contains no judgements"),
+        (b"1 0 a 1.5\n", ":1: invalid grade \"1.5\": expected an integer"),
+        (b"1 0 a 99999999999\n", ":1: invalid grade \"99999999999\": expected an integer"),
+        (b"1 a 1\n", ":1: expected 4 columns (topic iteration document grade), found 3"),
+        (b"1 0 a 1\n1 0 b 0\n1 0 a 2\n", ":3: document a has grade 2 for topic 1, but an earlier line has grade 1"),
         (b"1 0 a 1\n1 0 \xe4 1\n", ":2: not in UTF-8"),
-        (b"\n", ": there are no judgements in it"),
+        (b"\n", ": the file contains no judgements"),
     ] {
         assert_eq!(refusal(Qrels::read, text), message);
     }
     for (text, message) in [
         (&b"1\tone\n2 two\n"[..], ":2: no tab between id and text"),
         (b"1\t \n", ":1: an empty id or text"),
-        (b"1\tone\n1\tagain\n", ":2: topic 1 was there before"),
-        (b"", ": there are no topics in it"),
+        (b"1\tone\n1\tagain\n", ":2: duplicate topic 1"),
+        (b"", ": the file contains no topics"),
     ] {
         assert_eq!(refusal(Topics::read, text), message);
     }
@@ -81,7 +81,8 @@ fn a_tag_after_a_tab_may_hold_spaces() {
     let (_folder, path) = file(b"1\tQ0\ta\t1\t2.5\tFSDM [d]\r\n");
     assert_eq!(Run::read(&path).expect("a run").tag, "FSDM [d]");
     for line in [&b"1\tQ0\ta b\t1\t2.5\tt\n"[..], b"1\tQ0\ta\t1\t2.5\tt\tu\n", b"1 Q0 a 1 2.5 FSDM [d]\n"] {
-        assert!(refusal(Run::read, line).starts_with(":1: 7 columns instead of 6"));
+        let expected = ":1: expected 6 columns (topic Q0 document rank score tag), found 7";
+        assert_eq!(refusal(Run::read, line), expected);
     }
 }
 
@@ -158,7 +159,7 @@ fn folds_must_part_the_judgements() {
     );
     assert_eq!(
         broken(&|folds| folds.0[1].test.insert("4", "b", 1)),
-        "topic 4 is judged otherwise in the test part of fold 1 than in the judgements"
+        "topic 4 has other judgements in the test part of fold 1 than in the qrels"
     );
 }
 

@@ -1,10 +1,11 @@
-//! How far a mean over topics could be from what it is, and how often one system would win, by drawing topics anew.
+//! Resampling of topics: standard deviation of a mean over topics, and win rates between systems.
 //!
-//! DataFinder (V. Viswanathan et al., ACL 2023) draws half as many topics as there are, with replacement, and then forgets
-//! how often each was drawn; the deviation is that of the means of 1,000 such samples, and a system wins a sample where its
-//! mean is higher: ties count for the other one. Half a sample of distinct topics is too small, so that its deviations are
-//! too large, and the asymmetric ties make `wins(a, b) + wins(b, a) < 1` where systems are alike. [`SamplingMethod::Bootstrap`] is
-//! Efron's: as many topics as there are, as often as drawn; a tie is half a win.
+//! DataFinder (V. Viswanathan et al., ACL 2023) draws n / 2 of n topics with replacement and then drops repetitions. Its
+//! deviation is that of the means of 1,000 such samples. A system wins a sample if its mean is higher; ties count for
+//! the other system. Such samples are too small, so their deviations are too large. Because of the asymmetric ties,
+//! `win_rate(a, b) + win_rate(b, a) < 1` for similar systems.
+//!
+//! [`SamplingMethod::Bootstrap`] is Efron's method: n of n topics, with repetitions, and a tie is half a win.
 //!
 //! B. Efron: Bootstrap methods: another look at the jackknife. Annals of Statistics 7(1), 1979.
 
@@ -13,62 +14,68 @@ use super::significance::Resampling;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
-/// How samples of topics are drawn.
+/// Method of drawing samples of topics.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum SamplingMethod {
-    /// n of n, with replacement, each as often as it was drawn.
+    /// Draw n of n topics with replacement and keep repetitions.
     #[default]
     Bootstrap,
-    /// As DataFinder published it: n / 2 of n, with replacement, each once however often it was drawn.
+    /// DataFinder's published method: draw n / 2 of n topics with replacement and drop repetitions.
     DataFinder,
 }
 
-/// Means that differ by less differ in the order of their additions: fifths of other topics add up to the same.
+/// Difference below which two means are tied: it results from the order of summation.
 const ROUNDING: f64 = 1e-12;
 
-/// TopicSamples of topics: the same for all systems that are compared.
+/// Random samples of topics, shared by all compared systems.
+///
+/// ```
+/// use lodeseek_eval::{SamplingMethod, TopicSamples};
+///
+/// let samples = TopicSamples::new(3, SamplingMethod::Bootstrap, TopicSamples::PUBLISHED);
+/// assert_eq!(samples.win_rate(&[0.5, 0.6, 0.7], &[0.4, 0.5, 0.6]), 1.0);
+/// assert_eq!(samples.deviation(&[0.5, 0.5, 0.5]), 0.0);
+/// ```
 #[derive(Clone, Debug)]
 pub struct TopicSamples {
-    draws: SamplingMethod,
-    /// Of each sample, the places of its topics.
-    places: Vec<Vec<u32>>,
+    method: SamplingMethod,
+    /// Topic positions of each sample.
+    samples: Vec<Vec<u32>>,
 }
 
 impl TopicSamples {
-    /// DataFinder's number of samples.
+    /// Settings with DataFinder's number of samples.
     pub const PUBLISHED: Resampling = Resampling { samples: 1000, seed: 20_230_709 };
 
-    /// Draws samples of so many topics.
+    /// Draws samples of a number of topics.
     #[must_use]
-    pub fn new(topics: usize, draws: SamplingMethod, resampling: Resampling) -> Self {
+    pub fn new(topics: usize, method: SamplingMethod, resampling: Resampling) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(resampling.seed);
-        let size = match draws {
+        let size = match method {
             SamplingMethod::Bootstrap => topics,
             SamplingMethod::DataFinder => topics / 2,
         };
-        let mut sample = || {
-            // A 32-bit number scaled to the count: no topic is likelier than another by more than count / 2^32.
-            let place = |number: u32| ((u64::from(number) * topics as u64) >> 32) as u32;
-            let mut places: Vec<u32> = (0..size).map(|_| place(random.next_u32())).collect();
-            if draws == SamplingMethod::DataFinder {
-                places.sort_unstable();
-                places.dedup();
+        let mut samples = Vec::with_capacity(resampling.samples as usize);
+        for _ in 0..resampling.samples {
+            let mut positions: Vec<u32> = (0..size).map(|_| draw_position(&mut random, topics)).collect();
+            if method == SamplingMethod::DataFinder {
+                positions.sort_unstable();
+                positions.dedup();
             }
-            places
-        };
-        let places = (0..resampling.samples).map(|_| sample()).collect();
-        Self { draws, places }
+            samples.push(positions);
+        }
+        Self { method, samples }
     }
 
-    /// The means of every sample.
+    /// Iterates over the means of the samples.
     fn means<'s>(&'s self, values: &'s [f64]) -> impl Iterator<Item = f64> + 's {
-        self.places.iter().map(|places| {
-            let sum: f64 = places.iter().map(|&place| values[place as usize]).sum();
-            if places.is_empty() { 0.0 } else { sum / places.len() as f64 }
+        self.samples.iter().map(|positions| {
+            let sum: f64 = positions.iter().map(|&position| values[position as usize]).sum();
+            if positions.is_empty() { 0.0 } else { sum / positions.len() as f64 }
         })
     }
 
-    /// The standard deviation of the mean, over the samples: with n below, as numpy's.
+    /// Returns the standard deviation of the sample means, with divisor n as in numpy.
     #[must_use]
     pub fn deviation(&self, values: &[f64]) -> f64 {
         let means: Vec<f64> = self.means(values).collect();
@@ -76,19 +83,29 @@ impl TopicSamples {
         mean(&means.iter().map(|value| (value - centre).powi(2)).collect::<Vec<_>>()).sqrt()
     }
 
-    /// The share of samples in which the first system wins.
+    /// Returns the share of samples in which the first system wins, in [0, 1].
     #[must_use]
     pub fn win_rate(&self, first: &[f64], second: &[f64]) -> f64 {
-        let tie = match self.draws {
+        let tie = match self.method {
             SamplingMethod::Bootstrap => 0.5,
             SamplingMethod::DataFinder => 0.0,
         };
-        let won = |(first, second): (f64, f64)| match first - second {
-            difference if difference.abs() < ROUNDING => tie,
-            difference => f64::from(u8::from(difference > 0.0)),
-        };
-        mean(&self.means(first).zip(self.means(second)).map(won).collect::<Vec<_>>())
+        let mut wins = Vec::with_capacity(self.samples.len());
+        for (first, second) in self.means(first).zip(self.means(second)) {
+            wins.push(match first - second {
+                difference if difference.abs() < ROUNDING => tie,
+                difference if difference > 0.0 => 1.0,
+                _ => 0.0,
+            });
+        }
+        mean(&wins)
     }
+}
+
+/// Draws the position of one of `topics` topics.
+fn draw_position(random: &mut ChaCha8Rng, topics: usize) -> u32 {
+    // A 32-bit number is scaled to the count: the probabilities of two topics differ by at most count / 2^32.
+    ((u64::from(random.next_u32()) * topics as u64) >> 32) as u32
 }
 
 #[cfg(test)]
@@ -97,7 +114,7 @@ mod tests {
 
     const MANY: Resampling = Resampling { samples: 20_000, seed: 7 };
 
-    /// Of n topics, a mean's deviation is σ / √n; what is distinct of n / 2 draws is 1 − e^(−1/2) of n, without replacement.
+    /// The deviation of a mean over n topics is σ / √n. Of n / 2 draws, n (1 − e^(−1/2)) are distinct, without replacement.
     #[test]
     fn deviations_are_those_that_theory_gives() {
         let values: Vec<f64> = (0..200).map(|place| f64::from(place % 2)).collect();
@@ -121,7 +138,7 @@ mod tests {
         }
     }
 
-    /// One topic is worth .1 + .2 to one system and .3 to the other: in binary fractions these are not the same.
+    /// One system has .1 + .2, the other .3: as binary fractions these differ.
     #[test]
     fn rounding_breaks_no_tie() {
         let (one, other) = (vec![0.1 + 0.2; 7], vec![0.3; 7]);

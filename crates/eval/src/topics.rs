@@ -1,29 +1,30 @@
-//! Topics: one a line, id and text parted by a tab.
+//! Topics: one per line, identifier and text separated by a tab.
 
 use super::EvalError;
 use super::lines::Lines;
 use std::path::Path;
 
-/// A need in words.
+/// Information need with an identifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topic {
-    /// Its id.
+    /// Topic identifier, without white space.
     pub id: String,
-    /// The words.
+    /// Query text.
     pub text: String,
 }
 
-/// Topics, in the order of their file.
+/// Topics in the order of their file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Topics(pub Vec<Topic>);
 
 impl Topics {
-    /// Reads a file of `id<TAB>text` lines; empty lines are skipped, an id that comes twice is refused.
+    /// Reads a file of `id<TAB>text` lines. Empty lines are skipped, duplicate identifiers are rejected.
     pub fn read(path: &Path) -> Result<Self, EvalError> {
         let lines = Lines::read(path)?;
         let (mut topics, mut seen) = (Vec::new(), rustc_hash::FxHashSet::default());
         for (number, line) in lines.iter() {
-            let (id, text) = line.split_once('\t').ok_or_else(|| lines.error(number, "no tab between id and text"))?;
+            let columns = line.split_once('\t');
+            let (id, text) = columns.ok_or_else(|| lines.error(number, "no tab between id and text"))?;
             let (id, text) = (id.trim(), text.trim());
             if id.is_empty() || text.is_empty() {
                 return Err(lines.error(number, "an empty id or text"));
@@ -34,7 +35,7 @@ impl Topics {
                 );
             }
             if !seen.insert(id) {
-                return Err(lines.error(number, format!("topic {id} was there before")));
+                return Err(lines.error(number, format!("duplicate topic {id}")));
             }
             topics.push(Topic { id: id.to_owned(), text: text.to_owned() });
         }

@@ -3,18 +3,31 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The id of a dataset within a home. A string, never a number: rankings break ties by its characters.
+/// Identifier of a dataset within a home.
+///
+/// It is a string, never a number: rankings break ties by its characters.
+///
+/// ```
+/// use lodeseek_ranking::DatasetId;
+///
+/// assert_eq!(DatasetId::new("soil-map")?.as_str(), "soil-map");
+/// assert!(DatasetId::new("soil map").is_err());
+/// assert_eq!(DatasetId::from_text("soil map").map(|id| id.to_string()).as_deref(), Some("soil-map"));
+/// # Ok::<(), lodeseek_ranking::InvalidDatasetId>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct DatasetId(String);
 
-/// An id that cannot be used.
+/// Text that is not a valid [`DatasetId`].
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("{0:?} is no dataset id: it must have 1 to 200 characters, none of them white space or control")]
+#[error("invalid dataset id {0:?}: use 1 to 200 characters without white space or control characters")]
 pub struct InvalidDatasetId(String);
 
 impl DatasetId {
-    /// Checks an id: 1 to 200 characters, no white space (run files are split at it), no control characters.
+    /// Validates an identifier: 1 to 200 characters, no white space, no control characters.
+    ///
+    /// White space separates the columns of run files.
     pub fn new(id: impl Into<String>) -> Result<Self, InvalidDatasetId> {
         let id = id.into();
         let length = id.chars().count();
@@ -24,7 +37,9 @@ impl DatasetId {
         Ok(Self(id))
     }
 
-    /// The id of any text: white space and control characters become `-`, at most 200 characters are kept.
+    /// Derives an identifier from any text.
+    ///
+    /// White space and control characters become `-`, and the text is cut after 200 characters. Returns `None` for blank text.
     #[must_use]
     pub fn from_text(text: &str) -> Option<Self> {
         let cleaned: String =
@@ -32,7 +47,7 @@ impl DatasetId {
         Self::new(cleaned).ok()
     }
 
-    /// The id as text.
+    /// Returns the identifier as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

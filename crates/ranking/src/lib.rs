@@ -1,7 +1,4 @@
-//! The one order in which scores become ranks.
-//!
-//! trec_eval ignores the rank column of a run: it sorts by score, descending, and breaks ties by document id, descending
-//! *as a string*. Published numbers hang on it, so nothing else in this program sorts results.
+#![doc = include_str!("../README.md")]
 
 mod id;
 
@@ -9,23 +6,23 @@ pub use id::{DatasetId, InvalidDatasetId};
 
 use std::collections::BTreeSet;
 
-/// A dataset and its score.
+/// Dataset with its score.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scored {
-    /// The dataset.
+    /// Dataset identifier.
     pub id: DatasetId,
-    /// The score; higher is better.
+    /// Score; higher is better.
     pub score: f64,
 }
 
-/// Datasets by score descending, then id descending as strings. A score that is no number comes last.
+/// Datasets sorted by descending score, then by descending identifier (compared as strings). `NaN` scores come last.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Ranking {
     entries: Vec<Scored>,
 }
 
 impl Ranking {
-    /// Sorts scores.
+    /// Sorts scored datasets into a ranking.
     ///
     /// ```
     /// use lodeseek_ranking::{DatasetId, Ranking, Scored};
@@ -36,21 +33,22 @@ impl Ranking {
     /// ```
     #[must_use]
     pub fn from_scores(mut entries: Vec<Scored>) -> Self {
-        // Adding 0 makes −0 and 0 one.
+        // Adding 0 turns −0 into 0, so that both are tied.
         let key = |score: f64| if score.is_nan() { f64::NEG_INFINITY } else { score + 0.0 };
         entries.sort_by(|a, b| key(b.score).total_cmp(&key(a.score)).then_with(|| b.id.cmp(&a.id)));
         Self { entries }
     }
 
-    /// The first `depth` entries.
+    /// Returns the first `depth` entries.
     #[must_use]
     pub fn cut(mut self, depth: usize) -> Self {
         self.entries.truncate(depth);
         self
     }
 
-    /// This ranking and, behind it, what else another holds, in that one's order. How far below the last score the scores
-    /// of these lie says that order and no more: nothing compares them.
+    /// Appends the datasets of another ranking that are missing here, in the order of the other ranking.
+    ///
+    /// The appended scores descend in steps of 1 below the last score. They encode the order only and must not be compared.
     ///
     /// ```
     /// use lodeseek_ranking::{DatasetId, Ranking, Scored};
@@ -70,18 +68,18 @@ impl Ranking {
         Self::from_scores(self.entries)
     }
 
-    /// The entries from rank 1 on.
+    /// Iterates over the entries, from rank 1.
     pub fn iter(&self) -> impl Iterator<Item = &Scored> {
         self.entries.iter()
     }
 
-    /// The number of entries.
+    /// Returns the number of entries.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether nothing was ranked.
+    /// Returns true if the ranking has no entries.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
