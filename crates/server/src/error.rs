@@ -1,43 +1,66 @@
-//! One error for all routes: a status, a text for the client, and the cause for the log.
+//! The error of all routes: a status, a message for the client, and the cause for the log.
 
+use axum::Json;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use lodeseek_engine::EngineError;
-use lodeseek_sparql::{SparqlError};
-use lodeseek_store::{StoreError};
+use lodeseek_quality::QualityError;
+use lodeseek_sparql::SparqlError;
+use lodeseek_store::StoreError;
+use serde_json::json;
 use std::fmt::Display;
 
-/// What a client is told. The cause of an internal error stays in the log.
+/// Status and message of a failed request. The cause of an internal error is logged and not sent.
 #[derive(Debug)]
-pub(super) struct ApiError {
-    pub(super) status: StatusCode,
-    pub(super) message: String,
+pub(crate) struct ApiError {
+    pub(crate) status: StatusCode,
+    pub(crate) message: String,
 }
 
 impl ApiError {
-    pub(super) fn bad_request(message: impl Into<String>) -> Self {
-        Self { status: StatusCode::BAD_REQUEST, message: message.into() }
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
+        Self::with_status(StatusCode::BAD_REQUEST, message)
     }
 
-    pub(super) fn not_found(message: impl Into<String>) -> Self {
-        Self { status: StatusCode::NOT_FOUND, message: message.into() }
+    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+        Self::with_status(StatusCode::NOT_FOUND, message)
     }
 
-    pub(super) fn no_method(method: &Method, allowed: &str) -> Self {
-        let message = format!("{method} does nothing here; what is served can be read, not changed: {allowed}");
-        Self { status: StatusCode::METHOD_NOT_ALLOWED, message }
+    pub(crate) fn no_dataset(id: &impl Display) -> Self {
+        Self::not_found(format!("there is no dataset {id}"))
     }
 
-    pub(super) fn with_status(status: StatusCode, message: impl Into<String>) -> Self {
+    pub(crate) fn method_not_allowed(method: &Method, allowed: &str) -> Self {
+        let message = format!("{method} is not supported: this resource is read-only; supported methods: {allowed}");
+        Self::with_status(StatusCode::METHOD_NOT_ALLOWED, message)
+    }
+
+    /// 406: no format of this resource matches `Accept`.
+    pub(crate) fn not_acceptable(media_types: &[&str]) -> Self {
+        let message = format!("supported formats: {}", media_types.join(", "));
+        Self::with_status(StatusCode::NOT_ACCEPTABLE, message)
+    }
+
+    /// 400: the parameter `format` names no format of this resource.
+    pub(crate) fn unknown_format(name: &str, supported: &str) -> Self {
+        Self::bad_request(format!("format={name:?} is not supported here; supported formats: {supported}"))
+    }
+
+    pub(crate) fn with_status(status: StatusCode, message: impl Into<String>) -> Self {
         Self { status, message: message.into() }
     }
 
-    pub(super) fn internal(cause: &dyn Display) -> Self {
+    /// Logs the cause and returns an error without it.
+    pub(crate) fn internal(cause: &dyn Display) -> Self {
         tracing::error!(%cause, "a request failed");
-        Self {
-            status: StatusCode::INTERNAL_SERVER_ERROR,
-            message: "something went wrong here; the log says what".to_owned(),
-        }
+        Self::with_status(StatusCode::INTERNAL_SERVER_ERROR, "internal error; the cause is in the server's log")
+    }
+
+    /// Returns the response of a JSON route: `{"error": MESSAGE}`.
+    pub(crate) fn to_json_response(&self) -> Response {
+        let mut response = (self.status, Json(json!({ "error": self.message }))).into_response();
+        set_retry_after(&mut response);
+        response
     }
 }
 
@@ -60,6 +83,12 @@ impl From<StoreError> for ApiError {
     }
 }
 
+impl From<QualityError> for ApiError {
+    fn from(error: QualityError) -> Self {
+        Self::internal(&error)
+    }
+}
+
 impl From<SparqlError> for ApiError {
     fn from(error: SparqlError) -> Self {
         let status = match error {
@@ -67,7 +96,7 @@ impl From<SparqlError> for ApiError {
             SparqlError::Deadline(_)
             | SparqlError::Memory(_)
             | SparqlError::Busy(_)
-            | SparqlError::Crowded(_)
+            | SparqlError::SlowLimit(_)
             | SparqlError::Cancelled => StatusCode::SERVICE_UNAVAILABLE,
             SparqlError::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
             SparqlError::Refused(_) => StatusCode::FORBIDDEN,
@@ -80,16 +109,15 @@ impl From<SparqlError> for ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let mut response =
-            (self.status, [(header::CONTENT_TYPE, "text/plain; charset=utf-8")], format!("{}\n", self.message))
-                .into_response();
-        say_when(&mut response);
+        let content_type = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
+        let mut response = (self.status, content_type, format!("{}\n", self.message)).into_response();
+        set_retry_after(&mut response);
         response
     }
 }
 
-/// Tells a client that is refused for now when to come again.
-pub(super) fn say_when(response: &mut Response) {
+/// Adds `Retry-After` to responses of status 429 and 503.
+pub(crate) fn set_retry_after(response: &mut Response) {
     if matches!(response.status(), StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
     }

@@ -1,9 +1,9 @@
-//! Places for queries: how many are answered at one time, in all, for one client, and of those that take long.
+//! Admission control: permits for running queries, in total, per client, and for slow ones.
 //!
-//! Who finds all places taken waits for one, not for ever and not in a crowd. Most queries take milliseconds, and a place
-//! is soon free as long as few hold theirs for seconds: a query that takes longer than [`SparqlLimits::quick`] needs one of
-//! the [`SparqlLimits::concurrent_long`]; where there is none it goes on as long as nobody waits, and is given up for who
-//! does.
+//! A query that finds all permits taken waits for a bounded time, in a queue of bounded length. Most queries take
+//! milliseconds, so a permit is soon free as long as few queries hold theirs for seconds. A query that runs longer than
+//! [`SparqlLimits::quick`] needs one of the [`SparqlLimits::concurrent_long`] slow permits. Without one it continues
+//! while no query is queued, and is cancelled when one is.
 
 use super::{SparqlError, SparqlLimits};
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// The queries of a store that are being answered, those given up and not yet ended included.
+/// Running queries of a store, including cancelled ones that have not ended yet.
 #[derive(Default)]
 pub(super) struct Admission {
     counts: Mutex<Counts>,
@@ -106,7 +106,7 @@ impl Permit {
             *is_long = true;
             return Ok(());
         }
-        if counts.waiting == 0 { Ok(()) } else { Err(SparqlError::Crowded(counts.long)) }
+        if counts.waiting == 0 { Ok(()) } else { Err(SparqlError::SlowLimit(counts.long)) }
     }
 }
 
@@ -194,7 +194,7 @@ mod tests {
         assert!(second.stay(&limits()).is_ok(), "nobody waits");
         running.counts().waiting = 1;
         assert!(first.stay(&limits()).is_ok(), "it has one of the places for what takes long");
-        assert!(matches!(third.stay(&limits()), Err(SparqlError::Crowded(1))));
+        assert!(matches!(third.stay(&limits()), Err(SparqlError::SlowLimit(1))));
         drop(first);
         assert!(second.stay(&limits()).is_ok(), "the place for what takes long was given back");
         running.counts().waiting = 0;

@@ -1,4 +1,4 @@
-//! What can be read off a pattern of SPARQL's algebra.
+//! Static analysis of SPARQL algebra patterns.
 
 use oxrdf::Variable;
 use spargebra::Query;
@@ -112,12 +112,12 @@ fn argument(aggregate: &AggregateExpression) -> Option<&Expression> {
     }
 }
 
-/// Whether a `SERVICE` is somewhere in a pattern.
+/// Returns true if a pattern contains a `SERVICE`.
 pub(super) fn has_service(pattern: &GraphPattern) -> bool {
     services(pattern) > 0
 }
 
-/// How many `SERVICE` are in a pattern, those inside of others included.
+/// Counts the `SERVICE` clauses of a pattern, nested ones included.
 pub(super) fn services(pattern: &GraphPattern) -> usize {
     let own = usize::from(matches!(pattern, GraphPattern::Service { .. }));
     own + inside(pattern).into_iter().map(services).sum::<usize>()
@@ -153,7 +153,7 @@ pub(super) fn pattern_of(query: &Query) -> &GraphPattern {
     pattern
 }
 
-/// The variables of an expression, or `None` where it looks at patterns: what those bind is not told by names.
+/// Returns the variables of an expression, or `None` if it contains a pattern, whose bindings are not known by name.
 pub(super) fn read_by(expression: &Expression) -> Option<Variables> {
     let mut variables = Variables::new();
     match expression {
@@ -193,14 +193,14 @@ pub(super) fn operands(expression: &Expression) -> Vec<&Expression> {
     }
 }
 
-/// How many constants a pattern holds: the more, the fewer its solutions, as far as names alone tell.
+/// Weighs the constants of a pattern: more constants suggest fewer solutions.
 pub(super) fn constants(pattern: &GraphPattern) -> usize {
     let term = |term: &TermPattern| usize::from(matches!(term, TermPattern::NamedNode(_) | TermPattern::Literal(_)));
     let own = match pattern {
         GraphPattern::Bgp { patterns } => patterns
             .iter()
             .map(|TriplePattern { subject, predicate, object }| {
-                // A constant predicate alone says little.
+                // A constant predicate alone is hardly selective.
                 2 * (term(subject) + term(object)) + usize::from(matches!(predicate, NamedNodePattern::NamedNode(_)))
             })
             .sum(),
@@ -302,7 +302,8 @@ fn each_within(expression: &mut Expression, visit: &mut dyn FnMut(&mut GraphPatt
     }
 }
 
-/// Whether every engine gives an expression the same value: comparisons, and tests of text and kind.
+/// Returns true if every engine computes the same value for an expression: comparisons, and tests of text and term
+/// kind.
 pub(super) fn is_portable(expression: &Expression) -> bool {
     let own = match expression {
         Expression::Exists(_) => false,

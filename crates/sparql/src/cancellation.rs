@@ -1,12 +1,12 @@
-//! Evaluations that end when they are told to.
+//! Cancellation points inside an evaluation.
 //!
-//! Oxigraph looks at its cancellation token when it reads the store. Where rows multiply in memory, those of patterns that
-//! share no variable or those of sub-selects, one read may be followed by millions of millions of rows, and the evaluation
-//! goes on long after nobody waits for it. So each such join gets a filter around it that lets no row pass once the token is
-//! set: what stands above gets nothing more, and what is below soon reads the store, and ends.
+//! Oxigraph checks its cancellation token when it reads the store. Where rows multiply in memory (patterns or
+//! sub-selects without a shared variable), one read may be followed by billions of rows, and the evaluation continues
+//! long after its client has left. Each such join is therefore wrapped in a filter that drops all rows once the token
+//! is set. Operators above receive nothing more; operators below soon read the store and end.
 //!
-//! A join whose every step reads the store (a triple pattern, a path) needs no filter and stays as it is, so that the
-//! optimizer may order it.
+//! A join whose every step reads the store (a triple pattern, a path) needs no filter. It stays unchanged so that the
+//! optimizer can order it.
 
 use super::algebra::{Variables, each_child, each_exists, in_scope, name_blank_nodes};
 use lodeseek_rdf::vocab::lodeseek;
@@ -109,7 +109,7 @@ fn flatten(pattern: GraphPattern, parts: &mut Vec<GraphPattern>) {
     }
 }
 
-/// Whether each of its rows is read from the store, or stands in the query.
+/// Returns true if each row of a pattern is read from the store or written in the query.
 fn is_step(pattern: &GraphPattern) -> bool {
     matches!(pattern, GraphPattern::Bgp { .. } | GraphPattern::Path { .. } | GraphPattern::Values { .. })
 }
@@ -129,7 +129,7 @@ fn shares(bound: &Variables, part: &GraphPattern, graph: Option<&Variable>) -> b
 /// One part of a join, in its turn.
 struct Step {
     place: usize,
-    /// Whether its rows and those before may multiply in memory.
+    /// If true, its rows multiplied by earlier ones may exist in memory alone.
     multiplies: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Which graphs a query sees, and which names they have for it.
+//! Graphs visible to a query, and the names under which queries refer to them.
 
 use super::QueryRequest;
 use super::algebra::each_inside;

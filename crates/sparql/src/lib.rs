@@ -1,16 +1,16 @@
 //! SPARQL 1.1 queries over the store, bounded in time and size. <https://www.w3.org/TR/sparql11-query/>
 //!
-//! *Which graphs a query sees.* The default graph is the metadata: catalogue, profiles and snippets. The named graphs are
-//! those three and the present content of every dataset; versions being replaced are invisible. The IRI of a dataset may
-//! stand for its content's graph wherever a query or request names one.
+//! *Visible graphs.* The default graph is the metadata: catalogue, profiles and snippets. The named graphs are those
+//! three and the current content of every dataset; versions being replaced are invisible. The IRI of a dataset may be
+//! used for its content's graph wherever a query or request names one.
 //!
-//! *Statistics answer first.* Counts and listings that are counted already are read off ([`SparqlLimits::statistics`]);
-//! what remains of the query is evaluated.
+//! *Statistics first.* Counts and listings that are precomputed are read from statistics
+//! ([`SparqlLimits::statistics`]); the rest of the query is evaluated.
 //!
-//! *Why a thread for each query?* Oxigraph looks at its cancellation token only when it reads the store. At the deadline
-//! the answer is given up at once, the token is set, and the thread is left to end: filters see to it that it soon does
-//! (`guard`), and until then it holds one of the [`SparqlLimits::concurrent`] places. What neither reads nor passes a filter
-//! is bounded before it runs: rows that stand in the query, and the length of the text it makes.
+//! *Why a thread per query?* Oxigraph checks its cancellation token only when it reads the store. At the deadline the
+//! query is answered with an error, the token is set, and the thread is left to end. Filters make it end soon
+//! (`cancellation`); until then it holds one of the [`SparqlLimits::concurrent`] permits. Operators that neither read
+//! nor pass a filter are bounded before they run: rows written in the query, and the length of strings it builds.
 
 mod algebra;
 mod federation;
@@ -47,14 +47,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 use stream::Sink;
 
-/// Whether the rows of a `SELECT` say where they come from.
+/// Provenance columns in the rows of a `SELECT`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Provenance {
     /// They do not.
     #[default]
     None,
-    /// A variable `?provenance_N` more for the Nth `SERVICE`, in the order in which they are asked: the endpoint that gave
-    /// the row. Not of those inside `EXISTS`, `MINUS`, aggregates or sub-selects.
+    /// One more variable `?provenance_N` for the Nth `SERVICE`, in call order: the endpoint that returned the row.
+    /// Services inside `EXISTS`, `MINUS`, aggregates and sub-selects have none.
     PerService,
 }
 
@@ -67,11 +67,11 @@ pub struct QueryRequest {
     pub default_graphs: Vec<NamedNode>,
     /// `named-graph-uri`.
     pub named_graphs: Vec<NamedNode>,
-    /// Who answers `SERVICE`; nobody unless given.
+    /// Evaluators of `SERVICE`; without them such queries are rejected.
     pub services: Option<Arc<dyn Services>>,
-    /// Whether rows say who answered each `SERVICE`.
+    /// Provenance columns for each `SERVICE`.
     pub provenance: Provenance,
-    /// Who asks, where it is to be held to [`SparqlLimits::concurrent_of_client`].
+    /// Client address, if [`SparqlLimits::concurrent_of_client`] applies.
     pub client: Option<IpAddr>,
 }
 
@@ -86,20 +86,20 @@ pub enum Answer {
         variables: Vec<Variable>,
         /// One value a variable.
         rows: Vec<Vec<Option<Term>>>,
-        /// Whether there were more rows than the limit.
+        /// If true, rows beyond the limit were dropped.
         truncated: bool,
     },
     /// Of a `CONSTRUCT` or `DESCRIBE`.
     Graph {
         /// The triples.
         triples: Vec<Triple>,
-        /// Whether there were more triples than the limit.
+        /// If true, triples beyond the limit were dropped.
         truncated: bool,
     },
 }
 
 impl Answer {
-    /// Whether the answer was cut at the limit.
+    /// Returns true if the answer was cut at the limit.
     #[must_use]
     pub fn is_truncated(&self) -> bool {
         matches!(self, Self::Solutions { truncated: true, .. } | Self::Graph { truncated: true, .. })
@@ -138,32 +138,30 @@ pub enum SparqlError {
     #[error("{0}")]
     Syntax(String),
     /// The query is larger or nested deeper than allowed.
-    #[error("the query is refused: {0}")]
+    #[error("query rejected: {0}")]
     TooLarge(String),
     /// The deadline passed.
-    #[error("no answer within {} s; a LIMIT or a more specific pattern may help", .0.as_secs_f32())]
+    #[error("no answer within {} s; add a LIMIT or a more specific pattern", .0.as_secs_f32())]
     Deadline(Duration),
     /// The answer takes too much memory.
-    #[error(
-        "the answer takes more than {0} MB of memory; a LIMIT without ORDER BY, or a more specific pattern, may help"
-    )]
+    #[error("the answer takes more than {0} MB of memory; add a LIMIT without ORDER BY, or a more specific pattern")]
     Memory(u64),
     /// Too many queries at once.
-    #[error("{0} queries are being answered; try again in a moment")]
+    #[error("{0} queries are running; retry in a moment")]
     Busy(usize),
-    /// Others wait, and as many queries that take long as may be are being answered.
-    #[error("given up for others that wait: {0} queries that take long are being answered; try again later")]
-    Crowded(usize),
+    /// Cancelled: queries are queued, and the maximum number of slow queries is running.
+    #[error("cancelled in favour of queued queries: {0} slow queries are running; retry later")]
+    SlowLimit(usize),
     /// Too many queries of one client at once.
-    #[error("{0} queries of yours are being answered; wait for one of them to end")]
+    #[error("{0} queries of this client are running; wait for one of them to end")]
     TooMany(usize),
-    /// Nobody waits for the answer any more.
-    #[error("given up: nobody waits for the answer")]
+    /// Cancelled by the client.
+    #[error("cancelled: the client closed the connection")]
     Cancelled,
-    /// The query asks for what this store does not offer: another service, an unknown function.
+    /// The query uses a feature that this store does not offer: another service, an unknown function.
     #[error("{0}")]
     Unsupported(String),
-    /// A service may not be asked.
+    /// Requests to a service are forbidden.
     #[error("{0}")]
     Refused(String),
     /// A service gave no answer.
@@ -263,7 +261,7 @@ impl QueryEngine {
     }
 }
 
-/// What a query is evaluated against.
+/// Inputs of an evaluation.
 #[derive(Clone)]
 struct EvaluationContext {
     engine: Arc<QueryEngine>,
@@ -271,7 +269,7 @@ struct EvaluationContext {
     named: Arc<[NamedNode]>,
     token: CancellationToken,
     deadline: Instant,
-    /// What answers in place of each `SERVICE`.
+    /// Row source of each `SERVICE`.
     feeds: Vec<(NamedNode, Arc<ServiceRows>)>,
 }
 
@@ -303,7 +301,7 @@ fn answer(
     let failed = |error: &dyn std::fmt::Display| SparqlError::Evaluation(error.to_string());
     let parser = SparqlParser::new().with_base_iri(engine.store.iris().base()).map_err(|error| failed(&error))?;
     let mut query = parser.parse_query(&request.query).map_err(|error| SparqlError::Syntax(error.to_string()))?;
-    Cost::of(&query).check(limits)?;
+    Cost::from_query(&query).check(limits)?;
     let graphs = engine.statistics.graphs(&engine.store).map_err(|error| failed(&error))?;
     graphs.resolve(&mut query);
     let (Query::Select { dataset: from, .. }
@@ -316,7 +314,7 @@ fn answer(
     let context = EvaluationContext { engine, default, named, token, deadline, feeds: Vec::new() };
     let federated = federation::resolve(&mut query, context, request, limits)?;
     let context = &federated.evaluation;
-    // After `SERVICE` is resolved: what others are asked is not counted here.
+    // After `SERVICE` is resolved: patterns sent to other services are not counted here.
     statistics::answer_first(&context.engine, &graphs, &mut query, (&context.default, &context.named), limits)
         .map_err(|error| failed(&error))?;
     let results = context.prepare(query).on_store(context.engine.store.oxigraph()).execute()?;

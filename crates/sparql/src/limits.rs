@@ -1,4 +1,4 @@
-//! What a query may cost, and what of it can be told before it runs.
+//! Limits of a query, and the costs that can be computed before it runs.
 
 use super::SparqlError;
 use super::algebra::{children, inside, looked_at_by, pattern_of, services};
@@ -7,16 +7,16 @@ use spargebra::Query;
 use spargebra::algebra::{GraphPattern, PropertyPathExpression};
 use std::time::Duration;
 
-/// What one query may cost.
+/// Limits of one query.
 #[derive(Clone, Debug)]
 pub struct SparqlLimits {
-    /// Time until the answer must be there, and taken by whoever asked. Default 30 s.
+    /// Time until the answer is complete and read by the client. Default 30 s.
     pub deadline: Duration,
     /// Rows or triples of an answer; one with more is cut and marked. Default 100,000.
     pub rows: usize,
     /// Megabytes of the terms of an answer; one with more is cut and marked. Default 1,024.
     pub answer_megabytes: u64,
-    /// Queries at one time, those given up included. Default 8.
+    /// Concurrent queries, including cancelled ones that have not ended yet. Default 8.
     pub concurrent: usize,
     /// Of these, queries of one client. Default 4.
     pub concurrent_of_client: usize,
@@ -33,27 +33,27 @@ pub struct SparqlLimits {
     /// Combinations of the rows that stand in a query: those of `VALUES`, and one for each part of a `UNION`. Default
     /// 1,000,000.
     pub combinations: u64,
-    /// How many times longer than what it is made of a text may be. Default 1,000.
+    /// Maximum ratio of the length of a computed string to that of its inputs. Default 1,000.
     pub growth: u64,
     /// Triple patterns and steps of paths. Default 200: the optimizer takes seconds for more.
     pub patterns: usize,
     /// Bytes of a query. Default 64 KiB.
     pub query_bytes: usize,
-    /// How deep brackets may nest, and how many prefix operators may follow each other. Default 150.
+    /// Maximum nesting depth of brackets, and length of a chain of prefix operators. Default 150.
     pub nesting: usize,
-    /// How deep groups in braces may nest. Default 16.
+    /// Maximum nesting depth of groups in braces. Default 16.
     pub groups: usize,
     /// `SERVICE` clauses. Default 16.
     pub services: usize,
     /// Rows that one `SERVICE` may answer with. Default 1,000,000.
     pub service_rows: usize,
-    /// How deep negations by `!` may nest. Default 8.
+    /// Maximum nesting depth of negations by `!`. Default 8.
     pub negations: usize,
-    /// Whether what is counted already is read off. Default [`Statistics::First`].
+    /// Use of precomputed counts. Default [`Statistics::First`].
     pub statistics: Statistics,
 }
 
-/// Whether counts and listings that statistics answer exactly are evaluated all the same.
+/// Use of statistics for counts and listings that they answer exactly.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Statistics {
     /// Statistics answer what they can; the rest is evaluated.
@@ -113,7 +113,7 @@ pub(super) fn check_size(query: &str, limits: &SparqlLimits) -> Result<(), Sparq
     Ok(())
 }
 
-/// How deep a query nests, counted without parsing it: never too low, whatever hides brackets from whom.
+/// Nesting depths of a query, counted without parsing it. Never too low, even if brackets hide in strings or comments.
 #[derive(Default)]
 struct Depths {
     brackets: usize,
@@ -130,7 +130,7 @@ impl Depths {
         let mut deepest = Self::default();
         let (mut open, mut negated, mut operators) = (Vec::new(), vec![false], 0);
         let (mut groups, mut negations) = (0usize, 0usize);
-        for (byte, sure) in Code::of(query).filter(|(byte, _)| !byte.is_ascii_whitespace()) {
+        for (byte, sure) in Code::new(query).filter(|(byte, _)| !byte.is_ascii_whitespace()) {
             match byte {
                 b'{' | b'(' | b'[' => {
                     groups += usize::from(byte == b'{');
@@ -164,19 +164,19 @@ impl Depths {
     }
 }
 
-/// The bytes of a query without comments, strings, IRIs and escaped characters; each with whether a closing bracket is
-/// surely one.
+/// Bytes of a query without comments, strings, IRIs and escaped characters, each with a flag: true if a closing bracket
+/// is certain to be one.
 ///
-/// Only the parser knows whether `<` begins an IRI or compares. With `://` after a scheme it can be nothing but an IRI.
-/// Without it, and with a byte inside that would matter if it were none, nothing that follows is sure any more: no text
-/// is passed over then, and nothing closes.
+/// Only a parser can distinguish `<` that opens an IRI from the comparison. Followed by a scheme and `://` it opens an
+/// IRI. Otherwise, if a significant byte follows inside, the rest is uncertain: no text is skipped then, and no bracket
+/// closes.
 struct Code<'q> {
     rest: &'q [u8],
     sure: bool,
 }
 
 impl<'q> Code<'q> {
-    fn of(query: &'q str) -> Self {
+    fn new(query: &'q str) -> Self {
         Self { rest: query.as_bytes(), sure: true }
     }
 
@@ -234,7 +234,7 @@ impl Iterator for Code<'_> {
     }
 }
 
-/// What a parsed query may cost before any data is looked at.
+/// Costs of a parsed query, computed before any data is read.
 #[derive(Default)]
 pub(super) struct Cost {
     combinations: u64,
@@ -244,7 +244,7 @@ pub(super) struct Cost {
 }
 
 impl Cost {
-    pub(super) fn of(query: &Query) -> Self {
+    pub(super) fn from_query(query: &Query) -> Self {
         let pattern = pattern_of(query);
         Self {
             combinations: rows(pattern),
@@ -288,11 +288,11 @@ fn rows(pattern: &GraphPattern) -> u64 {
         GraphPattern::Service { .. } => return 1, // it costs others
         other => children(other).into_iter().map(rows).max().unwrap_or(1),
     };
-    // What a condition looks at gives no rows, but has as many to look at.
+    // Patterns in a condition yield no rows, but are evaluated for as many.
     looked_at_by(pattern).into_iter().map(rows).fold(own, u64::max)
 }
 
-/// Whether each of its rows is read from the store, at least in part.
+/// Returns true if each row of a pattern is read from the store, at least in part.
 fn reads(pattern: &GraphPattern) -> bool {
     match pattern {
         GraphPattern::Bgp { patterns } => !patterns.is_empty(),
@@ -350,7 +350,7 @@ mod tests {
             ("{ FILTER(! #\n ( ! EXISTS { FILTER(!STR(?a)) } )) }", (6, 2, 3)),
             ("{ FILTER(?a != 1 || (?b != 2)) } { { } }", (3, 2, 1)),
             (")))}!(((", (3, 0, 1)),
-            // What hides brackets.
+            // Text that hides brackets.
             ("{ ( #)\n ( #)\r ( ')' ( \")\\\")\" ( ''')' '')''' ) ) ) ) ) }", (6, 1, 0)),
             ("( ex:a\\)( ex:b\\'(')' ) ) )", (3, 0, 0)),
             ("( '((((' #((((\n )", (1, 0, 0)),

@@ -1,9 +1,9 @@
-//! Which datasets can answer a query: source selection by counts.
+//! Source selection by counts: the datasets that can answer a query.
 //!
-//! A dataset is a source of a triple pattern unless its counts prove that nothing in it matches: it lacks the property, or
-//! the class. So no dataset with an answer is ever left out; one without may be named. Every pattern is held against each
-//! dataset's content, whether or not it stands in `GRAPH`; one in `GRAPH <dataset>` against that dataset alone. The metadata
-//! is no source: every query has it.
+//! A dataset is a source of a triple pattern unless its counts prove that nothing in it matches: it lacks the property
+//! or the class. So no dataset with an answer is omitted; one without may be listed. Every pattern is compared with the
+//! content of each dataset, inside `GRAPH` or not; one in `GRAPH <dataset>` with that dataset alone. The metadata is no
+//! source: every query has it.
 
 use super::algebra::{children, pattern_of};
 use super::limits::{Cost, SparqlLimits, check_size};
@@ -55,13 +55,13 @@ impl QueryEngine {
         let failed = |error: &dyn std::fmt::Display| SparqlError::Evaluation(error.to_string());
         let parser = SparqlParser::new().with_base_iri(self.store.iris().base()).map_err(|error| failed(&error))?;
         let mut query = parser.parse_query(query).map_err(|error| SparqlError::Syntax(error.to_string()))?;
-        Cost::of(&query).check(limits)?;
+        Cost::from_query(&query).check(limits)?;
         let graphs = self.statistics.graphs(&self.store).map_err(|error| failed(&error))?;
         graphs.resolve(&mut query);
         let mut datasets: Vec<(&DatasetId, &NamedNode)> = graphs.contents().collect();
         datasets.sort_unstable();
         let mut selection = Selection { patterns: patterns(&query), found: Sources::default() };
-        selection.found.patterns = selection.patterns.iter().map(Asked::sources).collect();
+        selection.found.patterns = selection.patterns.iter().map(QueryPattern::sources).collect();
         for (id, graph) in datasets {
             let known = self.statistics.content(&self.store, &graphs, graph).map_err(|error| failed(&error))?;
             if let Some(known) = known {
@@ -81,39 +81,39 @@ impl QueryEngine {
 }
 
 /// A pattern of the query, and the graph it is bound to.
-struct Asked<'q> {
+struct QueryPattern<'q> {
     graph: Option<&'q NamedNode>,
-    what: What<'q>,
+    what: PatternForm<'q>,
 }
 
-enum What<'q> {
+enum PatternForm<'q> {
     Triple(&'q TriplePattern),
     Path { subject: &'q TermPattern, path: &'q PropertyPathExpression, object: &'q TermPattern },
 }
 
-impl Asked<'_> {
+impl QueryPattern<'_> {
     fn sources(&self) -> PatternSources {
         let pattern = match self.what {
-            What::Triple(triple) => triple.to_string(),
-            What::Path { subject, path, object } => format!("{subject} {path} {object}"),
+            PatternForm::Triple(triple) => triple.to_string(),
+            PatternForm::Path { subject, path, object } => format!("{subject} {path} {object}"),
         };
         PatternSources { pattern, sources: Vec::new() }
     }
 }
 
-fn patterns(query: &Query) -> Vec<Asked<'_>> {
+fn patterns(query: &Query) -> Vec<QueryPattern<'_>> {
     let mut found = Vec::new();
     collect(pattern_of(query), None, &mut found);
     found
 }
 
-fn collect<'q>(pattern: &'q GraphPattern, graph: Option<&'q NamedNode>, found: &mut Vec<Asked<'q>>) {
+fn collect<'q>(pattern: &'q GraphPattern, graph: Option<&'q NamedNode>, found: &mut Vec<QueryPattern<'q>>) {
     match pattern {
         GraphPattern::Bgp { patterns } => {
-            found.extend(patterns.iter().map(|triple| Asked { graph, what: What::Triple(triple) }));
+            found.extend(patterns.iter().map(|triple| QueryPattern { graph, what: PatternForm::Triple(triple) }));
         }
         GraphPattern::Path { subject, path, object } => {
-            found.push(Asked { graph, what: What::Path { subject, path, object } });
+            found.push(QueryPattern { graph, what: PatternForm::Path { subject, path, object } });
         }
         GraphPattern::Graph { name: NamedNodePattern::NamedNode(name), inner } => collect(inner, Some(name), found),
         GraphPattern::Service { .. } => {} // others answer it
@@ -122,7 +122,7 @@ fn collect<'q>(pattern: &'q GraphPattern, graph: Option<&'q NamedNode>, found: &
 }
 
 struct Selection<'q> {
-    patterns: Vec<Asked<'q>>,
+    patterns: Vec<QueryPattern<'q>>,
     found: Sources,
 }
 
@@ -133,8 +133,8 @@ impl Selection<'_> {
                 continue;
             }
             let triples = match asked.what {
-                What::Triple(triple) => candidate.triples(triple),
-                What::Path { path, .. } => candidate.along(path),
+                PatternForm::Triple(triple) => candidate.triples(triple),
+                PatternForm::Path { path, .. } => candidate.along(path),
             };
             if triples > 0 {
                 found.sources.push(Source { dataset: id.clone(), triples });
@@ -158,7 +158,7 @@ impl Candidate<'_> {
         self.terms.id(&node.clone().into())
     }
 
-    /// Whether the pattern may have a solution in this content alone.
+    /// Returns true if the pattern may have a solution in this content alone.
     fn may_answer(&self, pattern: &GraphPattern) -> bool {
         match pattern {
             GraphPattern::Bgp { patterns } => patterns.iter().all(|triple| self.triples(triple) > 0),
@@ -168,7 +168,7 @@ impl Candidate<'_> {
             GraphPattern::Graph { name: NamedNodePattern::NamedNode(name), inner } => {
                 name == self.graph && self.may_answer(inner)
             }
-            // What is optional or taken away is not required.
+            // Optional or subtracted parts are not required.
             GraphPattern::LeftJoin { left, .. } | GraphPattern::Minus { left, .. } => self.may_answer(left),
             GraphPattern::Service { .. } => true,
             other => children(other).into_iter().all(|inner| self.may_answer(inner)),

@@ -1,21 +1,22 @@
-//! Statistics answer first: of a parsed query, the counts and listings over one triple pattern are read off.
+//! Statistics first: counts and listings over one triple pattern of a parsed query are read from statistics.
 //!
-//! What is recognised, wherever it stands outside of `GRAPH`, `SERVICE` and `EXISTS`:
+//! Recognised anywhere outside `GRAPH`, `SERVICE` and `EXISTS`:
 //!
 //! - `COUNT`s over one pattern, grouped or not, by property, by class or by graph;
 //! - `SELECT DISTINCT` of properties, classes and graphs of one pattern;
 //! - `ASK` of one pattern in `GRAPH ?g`.
 //!
-//! The pattern becomes a table (`VALUES`) of its properties, classes and graphs, with a column for each number; its counts
-//! become sums over those columns. Filters on what the table holds, `HAVING`, order, limit and names stay what they were
-//! and are evaluated as ever. A query of which a number is not known exactly is left as it is.
+//! The pattern becomes a table (`VALUES`) of its properties, classes and graphs, with a column for each number; its
+//! counts become sums over those columns. Filters on the table, `HAVING`, order, limit and names are unchanged and
+//! evaluated as usual. A query with a number that is not known exactly is left unchanged.
 //!
-//! *What the first costs.* The counts of datasets are small files, read once an opened store. The metadata is counted by a
-//! scan, some microseconds a triple, again after every change: where a query asks for all graphs, or for the metadata the
-//! second time. Meanwhile others are evaluated.
+//! *Costs of the first query.* The counts of datasets are small files, read once per opened store. The metadata is
+//! counted by a scan, some microseconds a triple, again after every change: when a query covers all graphs, or covers
+//! the metadata for the second time. Until then such queries are evaluated.
 //!
-//! *Several graphs as the default graph.* They are answered where no triple can be in two of them. Where one can, Oxigraph
-//! gives it twice, and the count is left to Oxigraph too, so that it is that of the rows.
+//! *Several graphs as the default graph.* They are answered from statistics if no triple can be in two of them.
+//! Otherwise Oxigraph returns such a triple twice, and the count is left to Oxigraph too, so that it equals the number
+//! of rows.
 
 mod pattern;
 mod table;
@@ -67,7 +68,7 @@ pub(super) fn with_functions(evaluator: SparqlEvaluator) -> SparqlEvaluator {
     evaluator.with_custom_function(NamedNode::new_unchecked(lodeseek::BLANK_NODE), blank_node)
 }
 
-/// What a query sees.
+/// Graphs visible to a query.
 struct Scope<'q> {
     engine: &'q QueryEngine,
     graphs: &'q Graphs,
@@ -103,10 +104,10 @@ impl Scope<'_> {
         let (GraphPattern::Distinct { inner } | GraphPattern::Reduced { inner }) = pattern else { return Ok(None) };
         let GraphPattern::Project { inner, variables } = inner.as_ref() else { return Ok(None) };
         let mut used: BTreeSet<Variable> = variables.iter().cloned().collect();
-        let Some(one) = variables_of(inner, &mut used).and_then(OnePattern::of) else { return Ok(None) };
+        let Some(one) = variables_of(inner, &mut used).and_then(OnePattern::from_pattern) else { return Ok(None) };
         let Some(keys) = one.keys(&used) else { return Ok(None) };
         let Some(rows) = rows_of(self, &one, &keys, Rows::Listed)? else { return Ok(None) };
-        let table = Table::of(&self.engine.statistics.terms(), &one, &keys, &rows, &BTreeSet::new());
+        let table = Table::from_rows(&self.engine.statistics.terms(), &one, &keys, &rows, &BTreeSet::new());
         Ok(table.map(|table| {
             let mut answer = pattern.clone();
             *innermost(&mut answer) = table.into_pattern();
@@ -118,7 +119,7 @@ impl Scope<'_> {
     fn grouped(&self, pattern: &GraphPattern) -> Result<Option<GraphPattern>, StoreError> {
         let GraphPattern::Group { inner, variables, aggregates } = pattern else { return Ok(None) };
         let mut used: BTreeSet<Variable> = variables.iter().cloned().collect();
-        let Some(one) = variables_of(inner, &mut used).and_then(OnePattern::of) else { return Ok(None) };
+        let Some(one) = variables_of(inner, &mut used).and_then(OnePattern::from_pattern) else { return Ok(None) };
         let counted: BTreeSet<Variable> =
             aggregates.iter().filter_map(|(_, aggregate)| distinct_variable(aggregate)).cloned().collect();
         // Different values of a variable are counted in a column where each group is one row, else among the rows.
@@ -126,7 +127,7 @@ impl Scope<'_> {
             let used: BTreeSet<Variable> = used.union(&listed).cloned().collect();
             let Some(keys) = one.keys(&used) else { continue };
             let one_row = keys.iter().all(|key| variables.contains(key));
-            let counts = aggregates.iter().map(|(_, aggregate)| Count::of(aggregate, &one, &keys, one_row));
+            let counts = aggregates.iter().map(|(_, aggregate)| Count::from_aggregate(aggregate, &one, &keys, one_row));
             let Some(counts) = counts.collect::<Option<Vec<Count>>>() else { continue };
             let Some(rows) = rows_of(self, &one, &keys, Rows::Counted)? else { return Ok(None) };
             let columns: BTreeSet<Column> = counts.iter().filter_map(|count| count.column).collect();
@@ -135,7 +136,7 @@ impl Scope<'_> {
             } else {
                 rows.into_iter().filter(|row| row.triples > 0).collect() // no group without a row
             };
-            let table = Table::of(&self.engine.statistics.terms(), &one, &keys, &rows, &columns);
+            let table = Table::from_rows(&self.engine.statistics.terms(), &one, &keys, &rows, &columns);
             if let Some(table) = table {
                 return Ok(Some(summed(pattern, table, &counts)));
             }
@@ -149,7 +150,7 @@ impl Scope<'_> {
             GraphPattern::Project { inner, .. } => inner,
             other => other,
         };
-        let Some(one) = OnePattern::of(inner) else { return Ok(None) };
+        let Some(one) = OnePattern::from_pattern(inner) else { return Ok(None) };
         let Active::Each(_) = one.active else { return Ok(None) };
         for graph in self.named {
             if let Some(known) = self.engine.statistics.content(&self.engine.store, self.graphs, graph)?
@@ -190,13 +191,18 @@ fn distinct_variable(aggregate: &AggregateExpression) -> Option<&Variable> {
     }
 }
 
-/// How a count is had from the table: as the sum of a column, or as it stands.
+/// Computation of a count from the table: the sum of a column, or the column itself.
 struct Count {
     column: Option<Column>,
 }
 
 impl Count {
-    fn of(aggregate: &AggregateExpression, one: &OnePattern, keys: &[Variable], one_row: bool) -> Option<Self> {
+    fn from_aggregate(
+        aggregate: &AggregateExpression,
+        one: &OnePattern,
+        keys: &[Variable],
+        one_row: bool,
+    ) -> Option<Self> {
         let sum = |column| Some(Self { column: Some(column) });
         match aggregate {
             AggregateExpression::CountSolutions { distinct: false } => sum(Column::Triples),

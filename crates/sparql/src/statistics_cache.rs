@@ -1,7 +1,7 @@
-//! What is known of graphs without looking at them: which there are, and the counts of each.
+//! Cached statistics: the list of graphs, and the counts of each.
 //!
-//! The counts of a dataset's graph are those of its version, which never changes. Which graphs there are, and what the
-//! graphs of metadata hold, is known until the next change: every writer of metadata holds a [`Change`] meanwhile.
+//! The counts of a dataset's graph are those of its version, which never changes. The list of graphs and the counts of
+//! metadata are valid until the next change of the store ([`Store::generation`]).
 
 use super::graphs::Graphs;
 use lodeseek_rdf::vocab::rdf;
@@ -45,7 +45,7 @@ impl GraphStatistics {
 pub(super) struct MetadataStatistics {
     pub(super) graphs: Vec<(NamedNode, Arc<GraphStatistics>)>,
     pub(super) merged: Arc<GraphStatistics>,
-    /// Whether no triple is in two of them.
+    /// If true, no triple is in two of them.
     pub(super) disjoint: bool,
 }
 
@@ -82,7 +82,7 @@ pub(super) struct StatisticsCache {
     graphs: Mutex<Option<(u64, Arc<Graphs>)>>,
     contents: Mutex<FxHashMap<NamedNode, Arc<GraphStatistics>>>,
     metadata: Mutex<Option<(u64, Arc<MetadataStatistics>)>>,
-    /// Held while metadata is counted; the change after which it was last asked for.
+    /// Locked while metadata is counted; the generation of the latest request.
     counting: Mutex<Option<u64>>,
 }
 

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError};
 use std::time::{Duration, Instant};
 
-/// How often memory, and whether anybody still waits, is looked at.
+/// Interval at which memory and the presence of a reader are checked.
 const WATCH: Duration = Duration::from_millis(20);
 /// Rows or triples of a batch.
 const BATCH: usize = 256;
@@ -34,7 +34,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub struct Cancellation(CancellationToken);
 
 impl Cancellation {
-    /// Asks the evaluation to end; it does when it next looks at the store.
+    /// Requests the end of the evaluation; it ends when it next reads the store.
     pub fn cancel(&self) {
         self.0.cancel();
     }
@@ -44,7 +44,7 @@ impl Cancellation {
     }
 }
 
-/// What kind of answer comes.
+/// Form of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Head {
     /// Of an `ASK`; there is no more to come.
@@ -62,7 +62,7 @@ pub(super) enum Item {
 }
 
 impl Item {
-    /// What its terms take as text, about.
+    /// Approximate size of the terms as text, in bytes.
     fn bytes(&self) -> usize {
         match self {
             Self::Row(terms) => terms.iter().map(|term| 8 + term.as_ref().map_or(0, term_bytes)).sum(),
@@ -87,7 +87,7 @@ fn term_bytes(term: &Term) -> usize {
     }
 }
 
-/// What the evaluation tells whoever takes its answer.
+/// Messages of the evaluation to the receiver of its answer.
 pub(super) enum Part {
     Head(Head),
     Batch(Vec<Item>),
@@ -146,7 +146,7 @@ impl Sink {
         Ok(())
     }
 
-    /// Says how the evaluation ended; to be called when it holds nothing any more.
+    /// Sends the outcome of the evaluation; to be called when it holds no resources any more.
     pub(super) fn end(mut self, outcome: Result<(), SparqlError>) {
         let last = match outcome {
             Ok(()) => Part::End { truncated: self.truncated },
@@ -184,7 +184,7 @@ impl Sink {
     }
 }
 
-/// Memory this process holds, in bytes, where the system tells.
+/// Resident memory of this process in bytes, if the system reports it.
 #[must_use]
 pub fn resident_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -196,12 +196,12 @@ fn resident_megabytes() -> Option<u64> {
     resident_memory().map(|bytes| bytes >> 20)
 }
 
-/// What bounds an answer from outside its evaluation.
+/// Limits that are checked from outside the evaluation.
 struct Watch {
     place: Arc<Permit>,
     started: Instant,
     limits: SparqlLimits,
-    /// What the process held at the start.
+    /// Resident memory at the start.
     before: Option<u64>,
     looked: Instant,
 }
@@ -216,8 +216,9 @@ impl Watch {
         self.limits.deadline.saturating_sub(self.started.elapsed())
     }
 
-    /// A service is asked until the deadline, too: whether its call or the evaluation ends first is chance, and told alike.
-    fn told(&self, error: SparqlError) -> SparqlError {
+    /// A service is called until the deadline too. Its call or the evaluation ends first by chance; both are reported
+    /// alike.
+    fn unified(&self, error: SparqlError) -> SparqlError {
         match error {
             SparqlError::Service(_) if self.time_left() < WATCH => SparqlError::Deadline(self.limits.deadline),
             other => other,
@@ -247,7 +248,7 @@ impl Watch {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError {
-    /// The evaluation failed or was given up.
+    /// The evaluation failed or was cancelled.
     #[error(transparent)]
     Sparql(#[from] SparqlError),
     /// It cannot be written.
@@ -259,9 +260,9 @@ pub enum SendError {
 pub struct AnswerStream {
     head: Head,
     receiver: Receiver<Part>,
-    /// What has come and was not taken yet.
+    /// Items received and not yet read.
     held: VecDeque<Item>,
-    /// Whether it was cut, once it has ended.
+    /// If ended: true if the answer was cut.
     ended: Option<bool>,
     watch: Watch,
     cancellation: Cancellation,
@@ -295,13 +296,13 @@ impl AnswerStream {
         Ok(stream)
     }
 
-    /// What kind of answer it is.
+    /// Returns the form of the answer.
     #[must_use]
     pub fn head(&self) -> &Head {
         &self.head
     }
 
-    /// Whether it was cut at a limit: known once it has ended.
+    /// Returns true if the answer was cut at a limit; known once it has ended.
     #[must_use]
     pub fn is_truncated(&self) -> bool {
         self.ended == Some(true)
@@ -405,7 +406,7 @@ impl AnswerStream {
         };
         loop {
             match part {
-                Ok(Part::Failed(error)) => return Err(self.watch.told(error)),
+                Ok(Part::Failed(error)) => return Err(self.watch.unified(error)),
                 Ok(part) => return Ok(part),
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(SparqlError::Evaluation("the evaluation broke off".to_owned()));

@@ -1,4 +1,5 @@
-//! How long the texts may become that a query makes: nothing stops an evaluation that doubles a text again and again.
+//! Bounds on the length of strings that a query builds: nothing else stops an evaluation that doubles a string
+//! repeatedly.
 
 use super::algebra::{expressions, inside, operands};
 use oxrdf::Variable;
@@ -8,8 +9,9 @@ use spargebra::algebra::{AggregateExpression, AggregateFunction, Expression, Fun
 /// Bytes that count as one text.
 const TEXT: f64 = 1000.0;
 
-/// How many times longer than a text of the store, or than [`TEXT`] bytes of the query, any text of the pattern's
-/// expressions may be. Rows that `GROUP_CONCAT` joins are counted as one: they take time, and are watched while they do.
+/// Returns the maximum ratio of the length of a string in the expressions of a pattern to that of a string of the
+/// store, or to [`TEXT`] bytes of the query. Rows joined by `GROUP_CONCAT` count as one: they take time, and are
+/// checked while they do.
 pub(super) fn growth_of(pattern: &GraphPattern) -> f64 {
     let mut lengths = Lengths::default();
     lengths.add(pattern);
@@ -27,11 +29,11 @@ impl<'q> Lengths<'q> {
     fn add(&mut self, pattern: &'q GraphPattern) {
         inside(pattern).into_iter().for_each(|inner| self.add(inner));
         for expression in expressions(pattern) {
-            let length = self.of(expression);
+            let length = self.factor(expression);
             self.longest = self.longest.max(length);
         }
         match pattern {
-            GraphPattern::Extend { variable, expression, .. } => self.bind(variable, self.of(expression)),
+            GraphPattern::Extend { variable, expression, .. } => self.bind(variable, self.factor(expression)),
             GraphPattern::Values { variables, bindings } => {
                 for (column, variable) in variables.iter().enumerate() {
                     let bytes =
@@ -56,27 +58,27 @@ impl<'q> Lengths<'q> {
     fn aggregated(&self, aggregate: &AggregateExpression) -> f64 {
         match aggregate {
             AggregateExpression::FunctionCall { name: AggregateFunction::GroupConcat { separator }, expr, .. } => {
-                self.of(expr) + separator.as_ref().map_or(0.0, |separator| separator.len() as f64 / TEXT)
+                self.factor(expr) + separator.as_ref().map_or(0.0, |separator| separator.len() as f64 / TEXT)
             }
-            AggregateExpression::FunctionCall { expr, .. } => self.of(expr),
+            AggregateExpression::FunctionCall { expr, .. } => self.factor(expr),
             AggregateExpression::CountSolutions { .. } => 1.0,
         }
     }
 
-    fn of(&self, expression: &Expression) -> f64 {
+    fn factor(&self, expression: &Expression) -> f64 {
         match expression {
             Expression::Variable(variable) => self.of.get(variable).copied().unwrap_or(1.0),
             Expression::Literal(literal) => literal.value().len() as f64 / TEXT,
             Expression::NamedNode(node) => node.as_str().len() as f64 / TEXT,
-            Expression::If(_, yes, no) => self.of(yes).max(self.of(no)),
-            Expression::Coalesce(list) => list.iter().map(|item| self.of(item)).fold(0.0, f64::max),
+            Expression::If(_, yes, no) => self.factor(yes).max(self.factor(no)),
+            Expression::Coalesce(list) => list.iter().map(|item| self.factor(item)).fold(0.0, f64::max),
             Expression::FunctionCall(function, arguments) => self.called(function, arguments),
-            // What gives a truth value or a number may still be made of what is long.
-            other => operands(other).into_iter().map(|operand| self.of(operand)).fold(0.0, f64::max),
+            // Expressions with a boolean or numeric value may still be computed from long strings.
+            other => operands(other).into_iter().map(|operand| self.factor(operand)).fold(0.0, f64::max),
         }
     }
 
-    /// How many times longer a text becomes if so many bytes take the place of each match. A plain text matches no more
+    /// Returns the ratio by which a string grows if so many bytes replace each match. A plain string matches no more
     /// often than it fits; an expression may match between all characters.
     fn replaced(&self, pattern: &Expression, bytes: f64) -> f64 {
         let plain = match pattern {
@@ -89,10 +91,10 @@ impl<'q> Lengths<'q> {
     }
 
     fn called(&self, function: &Function, arguments: &[Expression]) -> f64 {
-        let lengths = arguments.iter().map(|argument| self.of(argument));
+        let lengths = arguments.iter().map(|argument| self.factor(argument));
         match (function, arguments) {
             (Function::Replace, [text, pattern, replacement, ..]) => {
-                self.of(text).max(1.0 / TEXT) * self.replaced(pattern, TEXT * self.of(replacement))
+                self.factor(text).max(1.0 / TEXT) * self.replaced(pattern, TEXT * self.factor(replacement))
             }
             (Function::EncodeForUri, _) => 3.0 * lengths.sum::<f64>(),
             // `CONCAT`, and the others are no longer than that.

@@ -1,9 +1,9 @@
 //! Blank nodes in the store.
 //!
-//! A [`TripleGraph`](lodeseek_rdf::TripleGraph) numbers its blank nodes `b0`, `b1`, …; the store knows a blank node by its
-//! label alone, across all graphs. So that two datasets never share one (a query with two `FROM` clauses would join
-//! them), the number is joined with a hash of the graph's name. The result is one of oxrdf's numeric ids, which the
-//! store keeps without a string.
+//! A [`TripleGraph`](lodeseek_rdf::TripleGraph) numbers its blank nodes `b0`, `b1`, …; the store identifies a blank
+//! node by its label alone, across all graphs. A query with two `FROM` clauses would join two datasets that share a
+//! label. The number is therefore combined with a hash of the graph's name. The result is one of oxrdf's numeric ids,
+//! which the store keeps without a string.
 
 use oxrdf::{BlankNode, NamedNode, NamedOrBlankNode, Quad, Term, Triple};
 use sha2::{Digest, Sha256};
@@ -39,7 +39,7 @@ impl BlankNodeScope {
     }
 }
 
-/// A triple of the store as its graph knows it.
+/// Converts a triple of the store to one of its graph.
 pub(super) fn from_store(quad: Quad) -> Triple {
     relabelled(Triple::new(quad.subject, quad.predicate, quad.object), |node| match node.as_ref().unique_id() {
         Some(id) => BlankNode::new_unchecked(format!("b{}", id as u64)),

@@ -1,9 +1,9 @@
-//! What the store counts in a graph, and those counts as a file beside the graph file of a dataset version.
+//! Counts of a graph in the terms of the store, as a file beside the graph file of a dataset version.
 //!
-//! *Why not the profile's?* A profile tells what a dump says. The store knows numbers, dates and durations by their value
-//! alone, so that `1.0` and `1.00` of one subject and property are one triple there; a profile also lags behind a load
-//! until the next `index`. What answers queries has to be exact at any moment, and so it is counted in the terms of the
-//! store when a version is loaded, and kept under the version's name: it can be missing, never of another content.
+//! *Why not use the profile?* A profile describes a dump. The store identifies numbers, dates and durations by their
+//! value alone: `1.0` and `1.00` of one subject and property are one triple there. A profile also lags behind a load
+//! until the next `index`. Counts that answer queries must be exact at any moment. They are therefore computed when a
+//! version is loaded and stored under its name: they can be missing, but never belong to other content.
 
 use super::{StoreError, graph_file};
 use lodeseek_rdf::vocab::rdf;
@@ -165,7 +165,7 @@ fn path(home: &Path, version: &str) -> PathBuf {
     home.join("graphs").join(format!("{version}.{SUFFIX}"))
 }
 
-/// Whether a file's name is that of counts.
+/// Returns true if a file name is that of counts.
 pub fn is_counts(path: &Path) -> bool {
     path.extension().is_some_and(|suffix| suffix == SUFFIX)
 }

@@ -1,8 +1,8 @@
-//! The canonical fingerprint of a dataset version, kept as a file beside its graph file.
+//! The canonical fingerprint of a dataset version, stored in a file beside its graph file.
 //!
-//! The version itself names bytes: it changes with the labels of blank nodes, which follow the order of a dump. The
-//! fingerprint names the graph ([`canonical_fingerprint`]), so that another syntax or order of one graph is known again. It
-//! is made with the version, once; a home from before has none, and it is made when it is asked for first.
+//! The version is a hash of bytes: it changes with the labels of blank nodes, which follow the order of a dump. The
+//! fingerprint is a hash of the graph ([`canonical_fingerprint`]), so that another syntax or order of one graph is
+//! recognised. It is computed once, with the version; in older homes on first use.
 
 use super::{Entry, Store, StoreError, graph_file};
 use lodeseek_rdf::{TripleGraph, canonical_fingerprint};
@@ -13,7 +13,7 @@ const SUFFIX: &str = "rdfc";
 /// In place of a fingerprint where the graph is beyond the bounds of canonicalization.
 const NONE: &str = "none";
 
-/// What the content of a dataset version is known by.
+/// Identity of the content of a dataset version.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Fingerprint {
     /// The SHA-256 of its canonical N-Quads (RDFC-1.0): equal for equal graphs.
@@ -64,14 +64,14 @@ fn write(home: &Path, version: &str, line: &str) -> Result<(), StoreError> {
     graph_file::write_unsettled(&path(home, version), line.as_bytes())
 }
 
-/// What is kept of a version; nothing where that is damaged.
+/// Reads the stored fingerprint of a version; `None` if the file is missing or damaged.
 fn read(home: &Path, version: &str) -> Option<String> {
     let line = fs::read_to_string(path(home, version)).ok()?;
     let is_hash = line.len() == 64 && line.bytes().all(|byte| byte.is_ascii_hexdigit());
     (is_hash || line == NONE).then_some(line)
 }
 
-/// Whether a file's name is that of a fingerprint.
+/// Returns true if a file name is that of a fingerprint.
 pub(super) fn is_fingerprint(path: &Path) -> bool {
     path.extension().is_some_and(|suffix| suffix == SUFFIX)
 }

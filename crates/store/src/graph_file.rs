@@ -70,7 +70,7 @@ fn version(compact: &[u8]) -> String {
     checksum(compact)
 }
 
-/// What names a version, and guards the counts kept of it.
+/// Computes the name of a version, which also guards the counts stored for it.
 pub(super) fn checksum(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().take(NAME_BYTES).map(|byte| format!("{byte:02x}")).collect()
 }
@@ -108,7 +108,7 @@ pub(super) fn settle(home: &Path, versions: &[&str]) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Waits for all that was written to the file system of the home, where the system can be asked to.
+/// Flushes the file system of the home to disk, if the operating system supports it.
 #[cfg(target_os = "linux")]
 fn settle_all(home: &Path) -> Result<bool, StoreError> {
     let folder = home.join("graphs");

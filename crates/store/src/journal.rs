@@ -1,8 +1,8 @@
-//! What the last loads did: `home/loads.json`, for whoever runs the server.
+//! Reports of the latest loads for operators: `home/loads.json`.
 //!
-//! The catalogue tells what is there. It does not tell of a dump that could not be read: its dataset is as it was, or has no
-//! content. So each load that changed something, or met something wrong, leaves a few lines here. They are few whatever the
-//! number of datasets, and read whole in a moment.
+//! The catalogue lists what is there. It does not contain a dump that could not be read: its dataset is unchanged, or
+//! has no content. Each load that changed something or met a problem therefore leaves a short report here. The file
+//! stays small for any number of datasets.
 
 use super::load::{DatasetOutcome, DatasetReport, LoadReport};
 use super::{Stamp, Store, StoreError, graph_file};
@@ -16,9 +16,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Loads that are told of.
+/// Loads reported.
 const LOADS: usize = 20;
-/// Datasets that are told of one by one for each load: those that failed, then those with problems, then the others.
+/// Datasets listed per load: those that failed, then those with problems, then the others.
 const DATASETS: usize = 20;
 /// Characters of a problem.
 const MESSAGE: usize = 200;
@@ -29,7 +29,7 @@ const MESSAGE: usize = 200;
 pub struct PastLoad {
     /// When, in seconds since 1970.
     pub time: u64,
-    /// Where the descriptions were had from, as far as it was told.
+    /// Source of the descriptions, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
     /// Datasets, those without a change included.
@@ -48,7 +48,7 @@ pub struct PastLoad {
     pub told: Vec<PastDataset>,
 }
 
-/// What a load of the past did with a dataset.
+/// Outcome of one dataset in a past load.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PastDataset {
@@ -56,7 +56,7 @@ pub struct PastDataset {
     pub dataset: DatasetId,
     /// Its title then.
     pub title: String,
-    /// What became of it.
+    /// Outcome.
     pub outcome: DatasetOutcome,
     /// Distinct triples.
     pub triples: u64,
@@ -85,7 +85,7 @@ impl Store {
         serde_json::from_slice(&text).map_err(|error| StoreError::Settings { path, reason: error.to_string() })
     }
 
-    /// How many datasets have statements in their files that could not be read.
+    /// Counts the datasets with statements in their files that could not be read.
     pub fn with_skipped_statements(&self) -> Result<u64, StoreError> {
         let (catalog, skipped) = (self.iris.catalog(), NamedNodeRef::new_unchecked(lodeseek::SKIPPED_STATEMENTS));
         let mut found = self.oxigraph.quads_for_pattern(None, Some(skipped), None, Some(catalog.as_ref().into()));
@@ -147,7 +147,7 @@ fn past(report: &LoadReport, time: u64, origin: Option<String>) -> PastLoad {
 fn past_dataset(report: &DatasetReport) -> PastDataset {
     let is_failure = |file: &&FileReport| file.outcome.is_failure();
     let failed = report.files.iter().find(is_failure);
-    // Where a file ends is the last thing said of it.
+    // The last problem of a file is the reason for which reading ended.
     let last = failed.and_then(|file| Some((file, file.problems.last()?)));
     let first = || report.files.iter().find_map(|file| Some((file, file.problems.first()?)));
     let told = last.or_else(first).map(|(file, problem)| format!("{}: {problem}", file.file));

@@ -1,25 +1,25 @@
-//! The home of a collection on disk: Oxigraph on RocksDB, and beside it a compact copy of every graph.
+//! The home of a collection on disk: Oxigraph on RocksDB, and a compact copy of every graph.
 //!
 //! ```text
-//! home/lodeseek.toml   the base of all IRIs
-//! home/loads.json      what the last loads did
-//! home/lock            held by whoever writes; readers share it
-//! home/store/          Oxigraph: one named graph a dataset version, and the graphs catalogue, profiles, snippets
-//! home/graphs/         one file a dataset version, for the stages that scan whole graphs, and beside it its counts and
+//! home/lodeseek.toml   base of all IRIs
+//! home/loads.json      reports of the latest loads
+//! home/lock            held exclusively by the writer, shared by readers
+//! home/store/          Oxigraph: one named graph per dataset version, and the graphs catalogue, profiles, snippets
+//! home/graphs/         one file per dataset version, for stages that scan whole graphs, with its counts and
 //!                      canonical fingerprint
-//! home/index/          the text index (made by a later stage), and beside it duplicates.json and quality/
+//! home/index/          the text index (written by a later stage), with duplicates.json and quality/
 //! ```
 //!
-//! *Why versions?* Replacing a graph in place cannot be both atomic and quick: clearing a million triples takes Oxigraph
-//! more than a minute. So new content goes into a graph of its own, named after the hash of its content; one small
+//! *Why versions?* Replacing a graph in place cannot be both atomic and fast: clearing a million triples takes Oxigraph
+//! more than a minute. New content therefore goes into a new graph, named after the hash of its content. One small
 //! transaction on the catalogue graph then moves the pointer (`lodeseek:graph`), and old versions are cleared
-//! afterwards. A process killed at any moment leaves either the old or the new pointer; what no pointer names is
-//! invisible to queries and is cleared by the next load. In queries the dataset's own IRI may stand for its graph.
+//! afterwards. A process killed at any moment leaves either the old or the new pointer. A graph without a pointer is
+//! invisible to queries and is cleared by the next load. In queries the IRI of a dataset may be used for its graph.
 //!
-//! *Why a second copy?* Oxigraph answers patterns; it takes about ten microseconds a triple to hand out a whole graph,
+//! *Why a second copy?* Oxigraph answers patterns; it takes about ten microseconds per triple to return a whole graph,
 //! since each term is looked up by its hash. Profiles, snippets and documents read graphs whole. A graph file is read
-//! back at memory speed and is checked by its hash. Where one is lost the store stands in, though it knows numbers and
-//! dates by their value alone (`54.0` is `54` there); the next load makes the file again as it was.
+//! at memory speed and verified by its hash. If it is lost, the graph is read from the store, which keeps numbers and
+//! dates by their value alone (`54.0` becomes `54`); the next load restores the file.
 
 mod blank;
 mod change;
@@ -31,7 +31,7 @@ mod load;
 mod record;
 mod remove;
 mod resource;
-mod whole;
+mod named_graphs;
 
 pub use change::Change;
 pub use counts::{GraphCounts, UsageCounts};
@@ -39,9 +39,9 @@ pub use fingerprint::Fingerprint;
 pub use graph_file::write_whole;
 pub use journal::{PastDataset, PastLoad};
 pub use load::{DatasetOutcome, DatasetReport, LoadOptions, LoadProgress, LoadReport, Loader, Phase, Replaced};
+pub use named_graphs::StoredGraph;
 pub use record::Stamp;
-pub use resource::{Excerpt, Resources, Stands, resource};
-pub use whole::StoredGraph;
+pub use resource::{Excerpt, Position, Resources, resource};
 
 use lodeseek_catalog::{Dataset, DatasetId, InvalidBase, Iris, dcat};
 use lodeseek_rdf::vocab::{dcat as dcat_terms, dcterms, foaf, lodeseek};
@@ -55,7 +55,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What can go wrong between us and the disk.
+/// Errors of the store.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -64,7 +64,7 @@ pub enum StoreError {
     InUse {
         /// The home.
         home: PathBuf,
-        /// What the other does.
+        /// Activity of the other process.
         holder: &'static str,
     },
     /// There is no home here.
@@ -82,14 +82,14 @@ pub enum StoreError {
         reason: String,
     },
     /// A home keeps the base it was made with.
-    #[error("{home} was made with the base {made}; it cannot be opened with {asked}")]
+    #[error("cannot open {home} with the base {requested}: it was created with the base {made}")]
     OtherBase {
         /// The home.
         home: PathBuf,
         /// Its base.
         made: String,
-        /// The base asked for.
-        asked: String,
+        /// The requested base.
+        requested: String,
     },
     /// A base that cannot be used.
     #[error(transparent)]
@@ -116,7 +116,7 @@ impl StoreError {
     }
 }
 
-/// Whether a home is opened to be written.
+/// Mode in which a home is opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Access {
     /// Many readers at once; nobody writes meanwhile.
@@ -135,7 +135,7 @@ const SETTINGS: &str = "lodeseek.toml";
 /// Triples of derived data replaced in one transaction: it holds them in memory.
 const AT_ONCE: usize = 20_000;
 
-/// Whether a folder is a home. One whose first load was killed before it wrote anything is none yet.
+/// Returns true if a folder is a home. A home whose first load was killed before it wrote anything is not one yet.
 #[must_use]
 pub fn is_home(home: &Path) -> bool {
     home.join(SETTINGS).is_file()
@@ -161,7 +161,7 @@ pub struct Store {
     access: Access,
     /// Incremented before and after each change of metadata.
     changes: AtomicU64,
-    /// How often descriptions have been replaced since the store was opened.
+    /// Number of replaced descriptions since the store was opened.
     described: AtomicU64,
     /// Held as long as the store is open; the system frees it when the process ends, however it ends.
     _lock: Option<File>,
@@ -170,11 +170,11 @@ pub struct Store {
 /// A dataset of the catalogue and the version of its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// What the catalogue says.
+    /// Metadata and distributions from the catalogue.
     pub dataset: Dataset,
     /// The hash that names its content, and its graph.
     pub version: String,
-    /// Where its description was had from, where it was harvested.
+    /// Source of its description, if it was harvested.
     pub origin: Option<String>,
 }
 
@@ -268,7 +268,8 @@ impl Store {
         }
     }
 
-    /// What the catalogue graph says of a dataset: its node, its parts, and the agents, themes and works it names.
+    /// Returns a dataset's description in the catalogue graph: its node, its parts, and the agents, themes and works it
+    /// names.
     pub fn description(&self, id: &DatasetId) -> Result<Vec<Triple>, StoreError> {
         let mut triples = self.node_and_parts(&self.iris.catalog(), &self.iris.dataset(id))?;
         let others: Vec<NamedNode> = triples
@@ -295,15 +296,16 @@ impl Store {
         Ok(builder.finish())
     }
 
-    /// What a graph of derived data (profiles or snippets) says of a dataset.
+    /// Returns a dataset's triples in a graph of derived data (profiles or snippets).
     pub fn derived(&self, graph: &NamedNode, id: &DatasetId) -> Result<Vec<Triple>, StoreError> {
         self.node_and_parts(graph, &self.iris.dataset(id))
     }
 
-    /// Replaces what a graph of derived data says of some datasets.
+    /// Replaces the triples of some datasets in a graph of derived data.
     ///
-    /// Little is replaced at once. Of much the old triples go in one transaction, and the new ones come by bulk load:
-    /// between the two the data is missing, never wrong, and the stage that makes it records its work only afterwards.
+    /// Small changes are one transaction. For large ones the old triples are removed in one transaction, and the new
+    /// ones follow by bulk load. Between the two the data is missing, never wrong; the stage that writes it records its
+    /// work only afterwards.
     pub fn replace_derived(&self, graph: &NamedNode, new: Vec<(DatasetId, Vec<Triple>)>) -> Result<(), StoreError> {
         let _change = self.change();
         let mut transaction = self.oxigraph.start_transaction()?;
@@ -405,7 +407,7 @@ impl Store {
         self.described.load(Ordering::SeqCst)
     }
 
-    /// What the catalogue says of all datasets.
+    /// Returns the catalogue graph.
     pub fn catalog_graph(&self) -> Result<TripleGraph, StoreError> {
         self.read_graph(&self.iris.catalog())
     }
@@ -447,7 +449,8 @@ impl Store {
         Ok(triples)
     }
 
-    /// Whether the catalogue graph says exactly this of a dataset, and of the agents it names at least this.
+    /// Returns true if the catalogue graph contains exactly this description of a dataset, and at least this of the
+    /// agents it names.
     fn is_described(&self, id: &DatasetId, description: &[Triple]) -> Result<bool, StoreError> {
         let catalog = self.iris.catalog();
         if !load::same_triples(&self.node_and_parts(&catalog, &self.iris.dataset(id))?, description) {
@@ -551,11 +554,11 @@ fn settings(home: &Path, access: Access, base: Option<&str>) -> Result<Iris, Sto
         Ok(text) => {
             let settings: Settings =
                 toml::from_str(&text).map_err(|error| StoreError::Settings { path, reason: error.to_string() })?;
-            if let Some(asked) = base.filter(|asked| *asked != settings.base) {
+            if let Some(requested) = base.filter(|requested| *requested != settings.base) {
                 return Err(StoreError::OtherBase {
                     home: home.to_owned(),
                     made: settings.base,
-                    asked: asked.to_owned(),
+                    requested: requested.to_owned(),
                 });
             }
             Ok(Iris::new(&settings.base)?)

@@ -16,7 +16,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-/// How a load is done.
+/// Options of a load.
 #[derive(Clone, Debug)]
 pub struct LoadOptions {
     /// Triples after which a batch is committed. Default 500,000.
@@ -25,15 +25,15 @@ pub struct LoadOptions {
     pub threads: usize,
     /// Rough memory of the bulk loader in megabytes. Default 400.
     pub memory_megabytes: usize,
-    /// What a dump may cost.
+    /// Limits of reading one dump.
     pub limits: Limits,
-    /// What the records of the datasets say. Default: no record is written.
+    /// Content of the catalogue records. Default: no record is written.
     pub stamp: Stamp,
-    /// What becomes of replaced versions. Default: they are cleared.
+    /// Treatment of replaced versions. Default: they are cleared.
     pub replaced: Replaced,
 }
 
-/// What becomes of the content of datasets that other content replaced.
+/// Treatment of content that was replaced by other content.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Replaced {
     /// It is cleared at the end of the load.
@@ -59,7 +59,7 @@ impl Default for LoadOptions {
 /// Parsed datasets waiting to be written; more would only fill memory.
 const WAITING_DATASETS: usize = 4;
 
-/// What a load is doing.
+/// Phase of a load.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Phase {
     /// Reading dumps.
@@ -70,10 +70,10 @@ pub enum Phase {
     Clearing,
 }
 
-/// How far a load has come.
+/// Progress of a load.
 #[derive(Clone, Copy, Debug)]
 pub struct LoadProgress {
-    /// What it is doing.
+    /// Current phase.
     pub phase: Phase,
     /// Datasets read, of [`Self::datasets_total`].
     pub datasets: usize,
@@ -87,7 +87,7 @@ pub struct LoadProgress {
     pub triples: u64,
 }
 
-/// What became of one dataset.
+/// Outcome of one dataset.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DatasetOutcome {
@@ -110,7 +110,7 @@ pub struct DatasetReport {
     pub id: DatasetId,
     /// Its title.
     pub title: String,
-    /// What became of it.
+    /// Outcome.
     pub outcome: DatasetOutcome,
     /// Distinct triples over all its files.
     pub triples: u64,
@@ -127,7 +127,7 @@ pub struct DatasetReport {
 pub struct LoadReport {
     /// Every dataset, in the order of the catalogue.
     pub datasets: Vec<DatasetReport>,
-    /// What was wrong with the catalogue itself.
+    /// Problems of the catalogue itself.
     pub catalog_problems: Vec<String>,
     /// Graphs of replaced versions that were cleared.
     pub cleared_graphs: usize,
@@ -382,7 +382,7 @@ fn description(parsed: &Parsed, store: &Store) -> Vec<Triple> {
     triples
 }
 
-/// Where a distribution's content lies here: its copy, or a file of the catalogue's folder.
+/// Returns the path of a distribution's content: its local copy, or a file of the catalogue's folder.
 fn local_content(distribution: &Distribution, folder: &Path) -> Result<PathBuf, Absent> {
     match &distribution.copy {
         Some(LocalCopy::File(path)) => Ok(path.clone()),
@@ -433,7 +433,7 @@ fn parse_all(
         let bytes = bytes_of(&dataset, folder);
         let parsed = parse(dataset, folder, store, limits).map(|parsed| (parsed, bytes));
         if sender.send(parsed).is_err() {
-            return; // the writing side has failed and said why
+            return; // the writing side has failed and reported the reason
         }
     }
 }

@@ -1,8 +1,8 @@
-//! The record of a dataset in the catalogue (`dcat:CatalogRecord`): when it was listed here, when what is said of it last
-//! changed here, and where it was had from. <https://www.w3.org/TR/vocab-dcat-3/#Class:Catalog_Record>
+//! Catalogue records of datasets (`dcat:CatalogRecord`): time of listing, time of the last change of the description,
+//! source. <https://www.w3.org/TR/vocab-dcat-3/#Class:Catalog_Record>
 //!
-//! It tells of the listing, not of the dataset: two loads of the same description differ in their time alone, so it is not
-//! part of the description that versions are compared by.
+//! A record describes the listing, not the dataset: two loads of the same description differ in their time alone. It is
+//! therefore excluded from the description by which versions are compared.
 
 use super::{Store, StoreError};
 use lodeseek_catalog::DatasetId;
@@ -12,12 +12,12 @@ use oxrdf::{GraphName, Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, Named
 use oxsdatatypes::DateTime;
 use std::collections::BTreeMap;
 
-/// What the records of a load say.
+/// Content of the records of a load.
 #[derive(Clone, Debug, Default)]
 pub struct Stamp {
     /// The time now. Without it no record is written, and those that are there stay.
     pub now: Option<DateTime>,
-    /// Where the descriptions were had from.
+    /// Source of the descriptions.
     pub origin: Option<NamedNode>,
 }
 
@@ -29,7 +29,7 @@ impl Store {
         self.iris.part(id, PART)
     }
 
-    /// When what is said of each dataset last changed here (`xsd:dateTime`), as far as records tell.
+    /// Returns the time of the last change of each description (`xsd:dateTime`), for datasets with a record.
     pub fn records(&self) -> Result<BTreeMap<DatasetId, String>, StoreError> {
         let catalog = self.iris.catalog();
         let modified = NamedNodeRef::new_unchecked(dcterms::MODIFIED);
@@ -47,7 +47,7 @@ impl Store {
         Ok(records)
     }
 
-    /// Where the description of each dataset was had from, as far as records tell.
+    /// Returns the source of each description, for datasets with a record.
     pub(super) fn origins(&self) -> Result<BTreeMap<DatasetId, String>, StoreError> {
         let mut origins = BTreeMap::new();
         for (subject, origin) in self.derived_from(None)? {
@@ -64,7 +64,7 @@ impl Store {
         Ok(self.derived_from(Some(&self.record(id)))?.into_iter().next().map(|(_, origin)| origin))
     }
 
-    /// (what, from what) the catalogue says was derived.
+    /// Returns pairs (derived resource, source) of the catalogue.
     fn derived_from(&self, subject: Option<&NamedNode>) -> Result<Vec<(String, String)>, StoreError> {
         let (catalog, property) = (self.iris.catalog(), NamedNodeRef::new_unchecked(prov::WAS_DERIVED_FROM));
         let subject = subject.map(|subject| subject.as_ref().into());

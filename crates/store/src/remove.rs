@@ -6,11 +6,11 @@ use oxrdf::{NamedOrBlankNode, Quad, Term};
 use std::sync::atomic::Ordering;
 
 impl Store {
-    /// Removes datasets: descriptions, records and pointers as one transaction, then what was made of them. Their content is
-    /// invisible then, and goes with [`clear_replaced`](Self::clear_replaced), or with the next load: who reads it now may
-    /// read it to the end. Tells how many were there.
+    /// Removes datasets: descriptions, records and pointers in one transaction, then derived data. Their content
+    /// becomes invisible and is deleted by [`clear_replaced`](Self::clear_replaced) or by the next load; current
+    /// readers may read it to the end. Returns the number of datasets removed.
     ///
-    /// Agents, themes and works with IRIs of their own stay: other datasets may name them.
+    /// Agents, themes and works with IRIs of their own stay: other datasets may refer to them.
     pub fn remove(&self, ids: &[DatasetId]) -> Result<usize, StoreError> {
         let mut present = Vec::new();
         for id in ids {

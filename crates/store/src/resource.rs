@@ -1,7 +1,7 @@
-//! One resource of a dataset: the triples that begin and end at it, without a look at the rest of its graph.
+//! One resource of a dataset: its incoming and outgoing triples, without a scan of the graph.
 //!
-//! They come from the store, which knows numbers and dates by their value alone, in the order of the store: those of one
-//! property lie together.
+//! The triples come from the store, which keeps numbers and dates by their value alone, in the order of the store:
+//! triples of one property are adjacent.
 
 use super::blank::{self, BlankNodeScope};
 use super::{Store, StoreError};
@@ -13,13 +13,13 @@ use std::collections::HashSet;
 /// Labels of one node and property that are read.
 const LABELS: usize = 20;
 
-/// Where a resource stands in triples.
+/// Position of a resource in triples.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stands {
+pub enum Position {
     /// As their subject.
-    First,
+    Subject,
     /// As their object.
-    Last,
+    Object,
 }
 
 /// Some triples, and whether there are more.
@@ -27,7 +27,7 @@ pub enum Stands {
 pub struct Excerpt {
     /// The triples.
     pub triples: Vec<Triple>,
-    /// Whether others were left out behind them.
+    /// If true, further triples were left out.
     pub more: bool,
 }
 
@@ -62,7 +62,7 @@ impl Resources<'_> {
     pub fn triples(
         &self,
         resource: &NamedOrBlankNode,
-        stands: Stands,
+        stands: Position,
         skip: usize,
         most: usize,
     ) -> Result<Excerpt, StoreError> {
@@ -71,12 +71,12 @@ impl Resources<'_> {
         Ok(Excerpt { triples, more: quads.next().transpose()?.is_some() })
     }
 
-    /// Whether anything is said of a resource.
+    /// Returns true if the dataset contains a triple about a resource.
     pub fn describes(&self, resource: &NamedOrBlankNode) -> Result<bool, StoreError> {
-        Ok(self.quads(resource, Stands::First).next().transpose()?.is_some())
+        Ok(self.quads(resource, Position::Subject).next().transpose()?.is_some())
     }
 
-    /// What names resources, by any of the properties that do.
+    /// Returns labels of resources, by any labelling property.
     pub fn labels<'r>(
         &self,
         resources: impl IntoIterator<Item = &'r NamedOrBlankNode>,
@@ -102,10 +102,10 @@ impl Resources<'_> {
     pub fn description(&self, resource: &NamedOrBlankNode, most: usize) -> Result<Excerpt, StoreError> {
         let mut found = Excerpt::default();
         let mut seen: HashSet<(NamedOrBlankNode, bool)> = HashSet::new();
-        let mut waiting = vec![(resource.clone(), Stands::First), (resource.clone(), Stands::Last)];
+        let mut waiting = vec![(resource.clone(), Position::Subject), (resource.clone(), Position::Object)];
         let mut kept = HashSet::new();
         while let Some((node, stands)) = waiting.pop() {
-            if !seen.insert((node.clone(), stands == Stands::First)) {
+            if !seen.insert((node.clone(), stands == Position::Subject)) {
                 continue;
             }
             for triple in self.quads(&node, stands) {
@@ -126,12 +126,12 @@ impl Resources<'_> {
     fn quads(
         &self,
         resource: &NamedOrBlankNode,
-        stands: Stands,
+        stands: Position,
     ) -> impl Iterator<Item = Result<Triple, StoreError>> + use<'_> {
         let (node, graph) = (self.stored(resource), Some(self.graph.as_ref().into()));
         let quads = match stands {
-            Stands::First => self.store.oxigraph.quads_for_pattern(Some(node.as_ref()), None, None, graph),
-            Stands::Last => {
+            Position::Subject => self.store.oxigraph.quads_for_pattern(Some(node.as_ref()), None, None, graph),
+            Position::Object => {
                 let node = Term::from(node);
                 self.store.oxigraph.quads_for_pattern(None, None, Some(node.as_ref()), graph)
             }
@@ -148,9 +148,9 @@ impl Resources<'_> {
 }
 
 /// The blank node at the other end of a triple, and how it goes on from there.
-fn beyond(triple: &Triple, stands: Stands) -> Option<(NamedOrBlankNode, Stands)> {
+fn beyond(triple: &Triple, stands: Position) -> Option<(NamedOrBlankNode, Position)> {
     match (stands, &triple.subject, &triple.object) {
-        (Stands::First, _, Term::BlankNode(node)) | (Stands::Last, NamedOrBlankNode::BlankNode(node), _) => {
+        (Position::Subject, _, Term::BlankNode(node)) | (Position::Object, NamedOrBlankNode::BlankNode(node), _) => {
             Some((node.clone().into(), stands))
         }
         _ => None,

@@ -1,18 +1,18 @@
-//! `SERVICE`: patterns that others answer, joined with what is here.
+//! `SERVICE`: patterns evaluated by other endpoints, joined with local solutions.
 //! <https://www.w3.org/TR/sparql11-federated-query/>
 //!
-//! Before a query is evaluated each `SERVICE` in it is resolved ([`plan`]): the pattern around it that is joined with it
-//! tells which values its variables can have, so it is asked for those alone, in blocks of `VALUES` ([`feed`]). What
-//! comes back stands in its place, and Oxigraph evaluates the whole as it evaluates everything. So no rule of SPARQL is
-//! written twice here; what is ours is *which rows are asked for*, and the argument that the others could not matter.
+//! Before a query is evaluated, each `SERVICE` in it is resolved ([`plan`]). The pattern joined with it restricts the
+//! values of its variables, so only those are requested, in blocks of `VALUES` (bound join, [`service_rows`]). The rows
+//! received replace the clause, and Oxigraph evaluates the whole query. No rule of SPARQL is implemented twice; this
+//! module decides *which rows are requested* and proves that the others cannot matter.
 //!
-//! *When may a binding be handed down?* Where the service's solutions are joined with solutions of the context, and both
-//! bind the variable for certain: a row of the service with another value joins nothing. Under `OPTIONAL` and on the right
-//! of `MINUS` only the left side is such a context. A sub-select with `LIMIT` or with aggregates ends it: there every row
-//! counts, joined or not.
+//! *When may a binding be passed on?* If the service's solutions are joined with solutions of the context and both bind
+//! the variable in every solution: a row of the service with another value joins nothing. Under `OPTIONAL` and on the
+//! right of `MINUS` only the left side is such a context. A sub-select with `LIMIT` or with aggregates ends the
+//! context: there every row counts, joined or not.
 //!
-//! *Blank nodes.* A blank node here and one in an answer are never the same (SPARQL 1.1 Federated Query, 3), so rows of the
-//! context in which a shared variable is a blank node are not asked for: they join nothing.
+//! *Blank nodes.* A local blank node and one in an answer are never the same (SPARQL 1.1 Federated Query, 3). Rows of
+//! the context in which a shared variable is a blank node are not requested: they join nothing.
 
 mod service_rows;
 mod plan;
@@ -55,9 +55,9 @@ impl Bindings {
 /// A pattern for a service, and for which bindings.
 #[derive(Clone, Copy)]
 pub struct ServiceCall<'c> {
-    /// Who is asked.
+    /// Name of the service.
     pub service: &'c NamedNode,
-    /// What is asked.
+    /// Pattern to evaluate.
     pub pattern: &'c GraphPattern,
     /// The variables of the answer.
     pub variables: &'c [Variable],
@@ -72,8 +72,8 @@ pub struct ServiceCall<'c> {
 }
 
 impl ServiceCall<'_> {
-    /// What is asked, its bindings as `VALUES`, and as many rows as are wanted. Under filters, so that they stand beside the pattern they restrict: every
-    /// solution of the pattern binds their variables.
+    /// Returns the pattern with its bindings as `VALUES` and its row limit. The bindings go below filters, beside the
+    /// pattern that they restrict: every solution of the pattern binds their variables.
     fn restricted(&self) -> GraphPattern {
         let mut pattern = self.pattern.clone();
         if !self.bindings.variables.is_empty() {
@@ -112,13 +112,13 @@ impl ServiceCall<'_> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServiceError {
-    /// It may not be asked at all.
+    /// Requests to the service are forbidden.
     #[error("{0}")]
     Refused(String),
-    /// It is asked for what cannot be: the fault is the query's.
+    /// The request is impossible; the query is at fault.
     #[error("{0}")]
     Wrong(String),
-    /// It was asked for too much at once; a smaller block may pass.
+    /// The request is too large; a smaller block may succeed.
     #[error("{0}")]
     TooLarge(String),
     /// It cannot be reached, or answers with an error or with nonsense.
@@ -126,18 +126,18 @@ pub enum ServiceError {
     Failed(String),
 }
 
-/// Who answers `SERVICE`.
+/// Evaluators of `SERVICE` clauses.
 pub trait Services: Send + Sync + fmt::Debug {
-    /// Asks a service, handing each row to `rows` until that breaks off. Rows that join none of the bindings may be among
-    /// them.
+    /// Calls a service and passes each row to `rows` until that breaks. Rows that join none of the bindings may be
+    /// among them.
     fn call(
         &self,
         call: &ServiceCall<'_>,
         rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
     ) -> Result<(), ServiceError>;
 
-    /// The variables of a pattern without which a service has nothing to answer. A row of what is around that binds one of
-    /// them not at all is not asked for.
+    /// Returns the variables without which a service cannot answer a pattern. Rows of the context that leave one of
+    /// them unbound are not requested.
     fn needs(&self, _service: &NamedNode, _pattern: &GraphPattern) -> Vec<Variable> {
         Vec::new()
     }
@@ -158,6 +158,6 @@ impl Services for NoServices {
         call: &ServiceCall<'_>,
         _: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
     ) -> Result<(), ServiceError> {
-        Err(ServiceError::Refused(format!("{} is not asked: SERVICE is switched off here", call.service)))
+        Err(ServiceError::Refused(format!("{}: SERVICE is disabled here", call.service)))
     }
 }

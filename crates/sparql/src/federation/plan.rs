@@ -1,11 +1,11 @@
-//! Which bindings each `SERVICE` of a query is asked for, and what stands in its place.
+//! Query planning for `SERVICE`: the bindings sent to each service, and the operator that replaces the clause.
 
 use super::super::algebra::{
     Variables, certain, constants, each_child, each_exists, each_inside, has_service, in_scope, is_portable,
     name_blank_nodes, read_by, services as count_services,
 };
 use super::super::{EvaluationContext, Provenance, QueryRequest, SparqlError, SparqlLimits};
-use super::service_rows::{Context, Job, ServiceRows, Target};
+use super::service_rows::{Context, RowSourceInputs, ServiceRows, Target};
 use super::{NoServices, Services};
 use oxigraph::sparql::{CancellationToken, QuerySolutionIter, ServiceHandler};
 use oxrdf::{NamedNode, Variable};
@@ -21,13 +21,13 @@ use std::thread;
 /// Stack of a thread that finds bindings: they come from patterns as deep as the query's.
 const STACK: usize = 64 << 20;
 
-/// How the variables that say who answered begin.
+/// Prefix of provenance variables.
 const PROVENANCE: &str = "provenance_";
 
-/// What a query is evaluated with once every `SERVICE` in it has a feed. Dropped, it lets the feeds end.
+/// Evaluation context of a query once every `SERVICE` has its row source. Dropping it ends the sources.
 pub(crate) struct Federated {
     pub(crate) evaluation: EvaluationContext,
-    /// Set once nobody reads any more. Not the query's own token: that would say that the query was given up.
+    /// Set when no reader is left. Separate from the query's own token, which marks cancelled queries.
     over: CancellationToken,
 }
 
@@ -91,7 +91,7 @@ fn service_of(triple: &TriplePattern, services: &dyn Services) -> Option<NamedNo
     }
 }
 
-/// Whether a service gives a property of the pattern its values.
+/// Returns true if a service computes the values of a property of the pattern.
 fn has_property(pattern: &mut GraphPattern, services: &dyn Services) -> bool {
     let mut found = match pattern {
         GraphPattern::Service { .. } => return false,
@@ -141,7 +141,7 @@ fn lift(pattern: &mut GraphPattern, services: &dyn Services, into: &mut Vec<Grap
     }
 }
 
-/// Whether a pattern is of such properties alone.
+/// Returns true if a pattern consists of such properties alone.
 fn is_of_properties(pattern: &GraphPattern, services: &dyn Services) -> bool {
     let is_one = |triple: &TriplePattern| service_of(triple, services).is_some();
     matches!(pattern, GraphPattern::Bgp { patterns } if !patterns.is_empty() && patterns.iter().all(is_one))
@@ -152,7 +152,7 @@ fn take(pattern: &mut GraphPattern) -> GraphPattern {
     mem::replace(pattern, GraphPattern::Bgp { patterns: Vec::new() })
 }
 
-/// What is joined with the pattern looked at.
+/// Patterns joined with the pattern at hand.
 #[derive(Clone, Default)]
 struct Surroundings {
     /// Each solution that matters agrees with a solution of each of these.
@@ -194,11 +194,11 @@ impl Surroundings {
         Self { graphs: self.graphs.clone(), ..Self::default() }
     }
 
-    /// What is left of it inside a sub-select, where only projected variables are the same as outside.
+    /// Returns the part that remains inside a sub-select, where only projected variables are the same as outside.
     fn projected(&self, variables: &[Variable]) -> Self {
         let mut inside = self.barrier();
         let shared: Variables = variables.iter().cloned().collect();
-        if let Some(pattern) = self.telling(&shared) {
+        if let Some(pattern) = self.restricting_patterns(&shared) {
             let variables = in_scope(&pattern).intersection(&shared).cloned().collect();
             // Graphs are around it already.
             inside.patterns.push(GraphPattern::Project { inner: Box::new(pattern), variables });
@@ -214,7 +214,7 @@ impl Surroundings {
         self.filters.iter().map(|(_, filter)| filter).filter(tells)
     }
 
-    /// Whether a solution around may bind a variable.
+    /// Returns true if a solution of the context may bind a variable.
     fn binds(&self, variable: &Variable) -> bool {
         self.patterns.iter().any(|pattern| in_scope(pattern).contains(variable))
     }
@@ -225,7 +225,7 @@ impl Surroundings {
 
     /// The patterns that have to do with some variables, directly or through others, joined and filtered; `None` where none
     /// has.
-    fn telling(&self, variables: &Variables) -> Option<GraphPattern> {
+    fn restricting_patterns(&self, variables: &Variables) -> Option<GraphPattern> {
         let mut reached = variables.clone();
         let mut chosen = vec![false; self.patterns.len()];
         loop {
@@ -269,7 +269,7 @@ struct Plan {
     evaluation: EvaluationContext,
     over: CancellationToken,
     services: Arc<dyn Services>,
-    jobs: Vec<(Arc<ServiceRows>, Job)>,
+    jobs: Vec<(Arc<ServiceRows>, RowSourceInputs)>,
     most_rows: usize,
     provenance: Provenance,
 }
@@ -310,7 +310,7 @@ impl Plan {
         *pattern = self.resolve(take(pattern), around);
     }
 
-    /// What `EXISTS` looks at is joined with the solutions it is asked of.
+    /// Resolves services inside `EXISTS`, which is joined with the solutions that it filters.
     fn in_expressions(&mut self, pattern: &mut GraphPattern, around: &Surroundings) {
         let mut asked_of = None;
         each_child(pattern, &mut |inner| {
@@ -320,8 +320,9 @@ impl Plan {
         each_exists(pattern, &mut |looked_at| self.replace(looked_at, &inside));
     }
 
-    /// A join: what is here is known first. Services that share variables with it are asked at once; one that shares some
-    /// only with other services waits for them; where nothing is shared, that with the most constants begins.
+    /// Resolves a join. Local patterns come first. Services that share variables with them are called at once; one that
+    /// shares variables only with other services waits for them. If nothing is shared, the service with the most
+    /// constants starts.
     fn joined(&mut self, pattern: GraphPattern, around: &Surroundings) -> GraphPattern {
         let mut parts = Vec::new();
         conjuncts(pattern, &mut parts);
@@ -340,8 +341,8 @@ impl Plan {
         resolved.into_iter().reduce(join).unwrap_or_else(|| GraphPattern::Bgp { patterns: Vec::new() })
     }
 
-    /// The feed of one `SERVICE`, in the form in which Oxigraph reads it: its pattern is never evaluated, and tells the
-    /// variables alone.
+    /// Creates the row source of one `SERVICE` in the form that Oxigraph reads: its pattern is never evaluated and only
+    /// lists the variables.
     fn service(
         &mut self,
         name: &NamedNodePattern,
@@ -371,7 +372,7 @@ impl Plan {
                 Target::Each(name.clone())
             }
         };
-        let context = around.telling(&told).filter(|_| !told.is_empty()).map(|inner| {
+        let context = around.restricting_patterns(&told).filter(|_| !told.is_empty()).map(|inner| {
             let told = in_scope(&inner).intersection(&told).cloned().collect();
             let inner = Box::new(GraphPattern::Project { inner: Box::new(inner), variables: told });
             Context { keys: keys.into_iter().collect(), pattern: GraphPattern::Distinct { inner } }
@@ -381,7 +382,7 @@ impl Plan {
         all.extend(provenance.clone());
         let feed = ServiceRows::new(all, [self.evaluation.token.clone(), self.over.clone()]);
         let own = NamedNode::new_unchecked(format!("urn:lodeseek:service:{}", self.evaluation.feeds.len()));
-        let job = Job {
+        let job = RowSourceInputs {
             target,
             pattern: asked,
             variables,
@@ -416,7 +417,7 @@ impl Plan {
     }
 }
 
-/// Lets the rows of a query say who answered, as far as its outermost pattern knows.
+/// Projects the provenance variables that the outermost pattern binds.
 fn project_provenance(pattern: &mut GraphPattern) {
     match pattern {
         GraphPattern::Project { inner, variables } => {
@@ -435,7 +436,7 @@ fn one(variable: &Variable, value: &NamedNode) -> GraphPattern {
     GraphPattern::Values { variables: vec![variable.clone()], bindings }
 }
 
-/// Whether what is around tells something of a part's variables, or of the service it asks.
+/// Returns true if the context restricts variables of a part, or the name of its service.
 fn restricts(around: &Surroundings, part: &GraphPattern) -> bool {
     if let GraphPattern::Service { name: NamedNodePattern::Variable(name), .. } = part {
         return around.binds(name);
@@ -443,8 +444,8 @@ fn restricts(around: &Surroundings, part: &GraphPattern) -> bool {
     !around.certain().is_disjoint(&in_scope(part))
 }
 
-/// The part to be asked next: one restricted by what is here, else by what others answered, else the one with the most
-/// constants; of several the first written.
+/// Returns the index of the part to call next: one restricted by local patterns, else by answers of other services,
+/// else the one with the most constants; ties go to the first written.
 fn next(parts: &[GraphPattern], here: &Surroundings, more: &Surroundings) -> usize {
     let order = |&place: &usize| {
         let part = &parts[place];

@@ -24,7 +24,7 @@ fn listed(variables: &[Variable]) -> String {
     }
 }
 
-/// What stands between the braces of a group.
+/// Serializes the content of a group, without its braces.
 fn group(pattern: &GraphPattern) -> String {
     match pattern {
         GraphPattern::Bgp { patterns } => patterns.iter().map(|triple| format!("{triple} . ")).collect(),

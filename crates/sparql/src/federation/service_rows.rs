@@ -1,14 +1,15 @@
-//! The rows of one `SERVICE`, asked for block by block while they are read.
+//! Rows of one `SERVICE`, requested block by block while they are read.
 //!
-//! A thread of its own finds the bindings, cuts them into blocks and asks; readers wait for rows. It runs ahead of them by
-//! [`AHEAD`] rows at most, so that a `LIMIT` ends a query before everything was asked for.
+//! A separate thread computes the bindings, splits them into blocks and sends requests; readers wait for rows. The
+//! thread runs at most [`AHEAD`] rows ahead of its readers, so that a `LIMIT` ends a query before everything is
+//! requested.
 //!
-//! *How large is a block?* The first has [`FIRST`] rows and goes alone. One answered within [`BRISK`] doubles the next, up
-//! to [`MOST`]; one that takes longer than [`SLOW`] halves it; one that the service finds too large is asked again in
-//! halves. From the second block on up to [`AT_ONCE`] are under way.
+//! *Block size.* The first block has [`FIRST`] rows and is sent alone. A block answered within [`BRISK`] doubles the
+//! next one, up to [`MOST`]; one that takes longer than [`SLOW`] halves it; one that the service rejects as too large
+//! is sent again in halves. From the second block on, up to [`AT_ONCE`] requests run concurrently.
 //!
-//! *Few rows and many bindings.* After [`WHOLE_AFTER`] blocks the service is asked once for whatever it has, up to
-//! [`MOST`] rows: where that is all, no further block is needed, however many bindings there are.
+//! *Few rows and many bindings.* After [`WHOLE_AFTER`] blocks one request without bindings is sent, for up to [`MOST`]
+//! rows. If these are all rows, no further block is needed, however many bindings there are.
 
 use super::super::EvaluationContext;
 use super::super::algebra::children;
@@ -37,7 +38,7 @@ const SLOW: Duration = Duration::from_secs(5);
 const AT_ONCE: usize = 3;
 const WHOLE_AFTER: usize = 4;
 const AHEAD: usize = 5000;
-/// How often one who waits looks whether the query was given up.
+/// Interval at which a waiting reader checks for cancellation.
 const WATCH: Duration = Duration::from_millis(20);
 /// Rows handed over at once.
 const BATCH: usize = 256;
@@ -59,8 +60,8 @@ pub(super) struct Context {
     pub(super) pattern: GraphPattern,
 }
 
-/// What a feed needs to know to fill itself.
-pub(super) struct Job {
+/// Inputs of the requesting thread.
+pub(super) struct RowSourceInputs {
     pub(super) target: Target,
     pub(super) pattern: GraphPattern,
     pub(super) variables: Vec<Variable>,
@@ -196,12 +197,12 @@ impl ServiceRows {
     }
 
     /// Fills a feed, until it is full or nobody reads it any more.
-    pub(super) fn fill(self: &Arc<Self>, job: &Job) {
+    pub(super) fn fill(self: &Arc<Self>, job: &RowSourceInputs) {
         let _finished = Finish(self);
         let asker = Asker { feed: self, job, size: AtomicUsize::new(FIRST), failed: AtomicBool::new(false) };
         match &job.context {
             Some(context) => {
-                if let Err(error) = asker.ask_for(context) {
+                if let Err(error) = asker.request_bindings(context) {
                     self.fail(error);
                 }
             }
@@ -210,10 +211,10 @@ impl ServiceRows {
     }
 }
 
-/// Tells readers where a thread of the feed breaks off.
-struct Alarm<'f>(&'f ServiceRows);
+/// Guard that wakes readers when a thread ends early.
+struct EndGuard<'f>(&'f ServiceRows);
 
-impl Drop for Alarm<'_> {
+impl Drop for EndGuard<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
             self.0.fail(ServiceError::Failed("asking broke off".to_owned()));
@@ -226,7 +227,7 @@ struct Finish<'f>(&'f ServiceRows);
 
 impl Drop for Finish<'_> {
     fn drop(&mut self) {
-        drop(Alarm(self.0));
+        drop(EndGuard(self.0));
         self.0.finish();
     }
 }
@@ -239,10 +240,10 @@ struct Block {
 
 struct Asker<'f> {
     feed: &'f ServiceRows,
-    job: &'f Job,
+    job: &'f RowSourceInputs,
     /// Rows of the next block.
     size: AtomicUsize,
-    /// Whether a silent service failed.
+    /// If true, a `SERVICE SILENT` failed.
     failed: AtomicBool,
 }
 
@@ -250,16 +251,16 @@ impl Asker<'_> {
     fn ask_for_all(&self) {
         match &self.job.target {
             Target::Constant(service) => {
-                self.ask(&Block { service: service.clone(), bindings: Bindings::unrestricted() });
+                self.request(&Block { service: service.clone(), bindings: Bindings::unrestricted() });
             }
             Target::Each(variable) => self.feed.fail(ServiceError::Failed(format!(
-                "nothing outside of SERVICE {variable} binds {variable}, so nobody can be asked"
+                "nothing outside SERVICE {variable} binds {variable}, so no service can be called"
             ))),
         }
     }
 
-    /// Asks for the bindings of a context: the first block alone, then several at once.
-    fn ask_for(&self, context: &Context) -> Result<(), ServiceError> {
+    /// Requests the bindings of a context: the first block alone, then several concurrently.
+    fn request_bindings(&self, context: &Context) -> Result<(), ServiceError> {
         let query = Query::Select { dataset: None, pattern: context.pattern.clone(), base_iri: None };
         let failed = |error: QueryEvaluationError| match error {
             QueryEvaluationError::Service(error) => match error.downcast::<ServiceError>() {
@@ -278,7 +279,7 @@ impl Asker<'_> {
         let QueryResults::Solutions(solutions) = results else { return Ok(()) };
         let (sender, receiver) = sync_channel(0);
         let receiver = Mutex::new(receiver);
-        let mut unasked = thread::scope(|scope| {
+        let mut not_requested = thread::scope(|scope| {
             let mut blocks = Blocks {
                 asker: self,
                 context,
@@ -288,27 +289,27 @@ impl Asker<'_> {
                 workers: 0,
                 sent: 0,
                 open: BTreeMap::new(),
-                asked: self.may_give_all().then(FxHashSet::default),
-                is_whole: false,
-                unasked: Vec::new(),
+                asked: self.may_request_all().then(FxHashSet::default),
+                is_complete: false,
+                not_requested: Vec::new(),
             };
             for solution in solutions {
-                if blocks.is_whole || self.feed.is_over() {
+                if blocks.is_complete || self.feed.is_over() {
                     break;
                 }
                 blocks.add(&solution.map_err(failed)?);
             }
             blocks.flush();
-            Ok(std::mem::take(&mut blocks.unasked))
+            Ok(std::mem::take(&mut blocks.not_requested))
         })?;
         if self.failed.load(Ordering::Relaxed) {
-            let _ = self.feed.push(&mut unasked, self.job.most_rows);
+            let _ = self.feed.push(&mut not_requested, self.job.most_rows);
         }
         Ok(())
     }
 
-    /// Asks for a block; in halves where it is too large at once.
-    fn ask(&self, block: &Block) {
+    /// Requests a block; in halves if it is too large.
+    fn request(&self, block: &Block) {
         if !self.feed.wait_for_readers() {
             return;
         }
@@ -320,7 +321,7 @@ impl Asker<'_> {
                 self.size.store(half.max(LEAST), Ordering::Relaxed);
                 for rows in [&block.bindings.rows[..half], &block.bindings.rows[half..]] {
                     let bindings = Bindings { variables: block.bindings.variables.clone(), rows: rows.to_vec() };
-                    self.ask(&Block { service: block.service.clone(), bindings });
+                    self.request(&Block { service: block.service.clone(), bindings });
                 }
             }
             // SILENT: as if the service had answered with one solution that binds nothing.
@@ -343,7 +344,7 @@ impl Asker<'_> {
 
     /// A call of a service for some bindings.
     fn call_of<'c>(&'c self, service: &'c NamedNode, bindings: &'c Bindings) -> ServiceCall<'c> {
-        let Job { pattern, variables, evaluation, .. } = self.job;
+        let RowSourceInputs { pattern, variables, evaluation, .. } = self.job;
         let (deadline, cancelled) = (evaluation.deadline, &evaluation.token);
         ServiceCall { service, pattern, variables, bindings, most: None, deadline, cancelled }
     }
@@ -370,21 +371,21 @@ impl Asker<'_> {
                 self.feed.push(&mut rows, job.most_rows)
             }
         })?;
-        let _ = self.feed.push(&mut rows, job.most_rows); // what it says the next block finds out for itself
+        let _ = self.feed.push(&mut rows, job.most_rows); // the next block detects a full buffer itself
         Ok(())
     }
 
-    /// Whether it is worth the trial to ask for all rows: they are soon there where there are few, and are of use however
-    /// many bindings there are.
-    fn may_give_all(&self) -> bool {
+    /// Returns true if a request for all rows is worth a trial: it is fast if there are few, and serves any number of
+    /// bindings.
+    fn may_request_all(&self) -> bool {
         let job = self.job;
         let Target::Constant(service) = &job.target else { return false };
         !job.silent && job.services.needs(service, &job.pattern).is_empty() && is_simple(&job.pattern)
     }
 
-    /// Asks for all rows and hands on those of bindings that were not asked for. Whether these are all: a failure, or too
-    /// many rows, leave everything as it was.
-    fn ask_for_whole(&self, service: &NamedNode, keys: &[Variable], asked: &FxHashSet<Vec<GroundTerm>>) -> bool {
+    /// Requests all rows and passes on those of bindings that were not requested yet. Returns true if the rows are
+    /// complete; after a failure, or with too many rows, nothing has changed.
+    fn request_all(&self, service: &NamedNode, keys: &[Variable], asked: &FxHashSet<Vec<GroundTerm>>) -> bool {
         let job = self.job;
         let all = Bindings::unrestricted();
         let call = ServiceCall { most: Some(MOST + 1), ..self.call_of(service, &all) };
@@ -424,7 +425,7 @@ impl Asker<'_> {
     }
 }
 
-/// Whether the first rows of a pattern are there before all of them are computed.
+/// Returns true if the first rows of a pattern arrive before all of them are computed.
 fn is_simple(pattern: &GraphPattern) -> bool {
     matches!(pattern, GraphPattern::Bgp { .. } | GraphPattern::Join { .. } | GraphPattern::Filter { .. })
         && children(pattern).into_iter().all(is_simple)
@@ -440,12 +441,12 @@ struct Blocks<'s, 'e, 'f> {
     workers: usize,
     sent: usize,
     open: BTreeMap<NamedNode, (Vec<Vec<GroundTerm>>, usize)>,
-    /// What was asked for, as long as all rows may still be asked for.
+    /// Bindings requested so far, as long as all rows may still be requested.
     asked: Option<FxHashSet<Vec<GroundTerm>>>,
-    /// Whether all rows were asked for and came.
-    is_whole: bool,
-    /// Rows of a silent service for solutions that it was not asked for, should it fail.
-    unasked: Vec<ServiceRow>,
+    /// If true, all rows were requested and received.
+    is_complete: bool,
+    /// Rows of a silent service for solutions that were never requested, used if it fails.
+    not_requested: Vec<ServiceRow>,
 }
 
 impl Blocks<'_, '_, '_> {
@@ -473,7 +474,7 @@ impl Blocks<'_, '_, '_> {
         let keys = self.context.keys.iter().map(|key| GroundTerm::try_from(solution.get(key)?.clone()).ok());
         let Some(row) = keys.collect::<Option<Vec<GroundTerm>>>() else {
             if job.silent {
-                self.unasked.push(self.as_it_is(solution));
+                self.not_requested.push(self.as_it_is(solution));
             }
             return;
         };
@@ -503,16 +504,17 @@ impl Blocks<'_, '_, '_> {
         self.sender = None; // the workers end once what is sent is answered
     }
 
-    /// The first block is asked for here, so that its time tells the size of the next; the others go to workers.
+    /// The first block is sent from this thread, so that its duration sets the size of the next; workers send the
+    /// others.
     fn send(&mut self, service: NamedNode, rows: Vec<Vec<GroundTerm>>) {
-        if self.is_whole {
+        if self.is_complete {
             return;
         }
         if self.sent == WHOLE_AFTER
             && let Some(asked) = self.asked.take()
-            && self.asker.ask_for_whole(&service, &self.context.keys, &asked)
+            && self.asker.request_all(&service, &self.context.keys, &asked)
         {
-            self.is_whole = true;
+            self.is_complete = true;
             return;
         }
         if let Some(asked) = &mut self.asked {
@@ -521,7 +523,7 @@ impl Blocks<'_, '_, '_> {
         let block = Block { service, bindings: Bindings { variables: self.context.keys.clone(), rows } };
         self.sent += 1;
         if self.sent == 1 && matches!(self.asker.job.target, Target::Constant(_)) {
-            return self.asker.ask(&block);
+            return self.asker.request(&block);
         }
         if self.workers < AT_ONCE {
             self.workers += 1;
@@ -542,10 +544,10 @@ impl Blocks<'_, '_, '_> {
 }
 
 fn work(asker: &Asker<'_>, receiver: &Mutex<Receiver<Block>>) {
-    let _alarm = Alarm(asker.feed);
+    let _alarm = EndGuard(asker.feed);
     loop {
         let block = receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(block) = block else { return };
-        asker.ask(&block);
+        asker.request(&block);
     }
 }

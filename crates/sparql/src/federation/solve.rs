@@ -8,7 +8,7 @@ use spargebra::term::TriplePattern;
 use std::ops::ControlFlow;
 
 impl<'c> ServiceCall<'c> {
-    /// Every triple pattern of what is asked, wherever it stands, those for other services aside.
+    /// Returns every triple pattern of a pattern, at any depth, except those for other services.
     #[must_use]
     pub fn triple_patterns(&self) -> Vec<&'c TriplePattern> {
         triple_patterns(self.pattern)

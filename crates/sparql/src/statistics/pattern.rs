@@ -14,7 +14,7 @@ use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Where a pattern is matched.
+/// Graphs in which a pattern is matched.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Active<'p> {
     Default,
@@ -25,7 +25,7 @@ pub(super) enum Active<'p> {
 /// A place of a pattern that is no constant: a variable, or a blank node, which has no name outside.
 type Permit<'p> = Option<&'p Variable>;
 
-/// What a pattern asks for.
+/// Form of a pattern.
 #[derive(Clone, Copy, Debug)]
 enum Shape<'p> {
     /// `?s ?p ?o`
@@ -48,7 +48,7 @@ pub(super) struct OnePattern<'p> {
 }
 
 impl<'p> OnePattern<'p> {
-    pub(super) fn of(pattern: &'p GraphPattern) -> Option<Self> {
+    pub(super) fn from_pattern(pattern: &'p GraphPattern) -> Option<Self> {
         let (active, inner) = match pattern {
             GraphPattern::Graph { name: NamedNodePattern::NamedNode(name), inner } => (Active::Named(name), &**inner),
             GraphPattern::Graph { name: NamedNodePattern::Variable(name), inner } => (Active::Each(name), &**inner),
@@ -56,7 +56,7 @@ impl<'p> OnePattern<'p> {
         };
         let GraphPattern::Bgp { patterns } = inner else { return None };
         let [triple] = patterns.as_slice() else { return None };
-        if !has_different_places(active, triple) {
+        if !has_distinct_positions(active, triple) {
             return None;
         }
         let object = open(&triple.object);
@@ -108,7 +108,7 @@ impl<'p> OnePattern<'p> {
         [self.graph(), self.subject, self.listed(), self.object()].contains(&Some(variable))
     }
 
-    /// Whether no place is a blank node: then different triples are different solutions.
+    /// Returns true if no position is a blank node: then distinct triples are distinct solutions.
     pub(super) fn is_all_named(&self) -> bool {
         let object = matches!(self.shape, Shape::Class(_)) || self.object().is_some();
         self.subject.is_some() && object
@@ -156,29 +156,29 @@ impl<'p> OnePattern<'p> {
         }
     }
 
-    /// Whether no triple that matches can be in two of the graphs, since they share no property and no class.
+    /// Returns true if no matching triple can be in two of the graphs, since they share no property and no class.
     fn is_disjoint(&self, graphs: &[(NamedNode, Arc<GraphStatistics>)], terms: &TermTable) -> bool {
         let kind = terms.id(&NamedNode::new_unchecked(rdf::TYPE).into());
         let knowns = || graphs.iter().map(|(_, known)| known);
         let classes = knowns().flat_map(|known| &known.classes).map(|(id, _)| *id);
         let properties = knowns().flat_map(|known| &known.properties).map(|(id, _)| *id);
         match self.shape {
-            Shape::All { .. } => is_once(properties.filter(|id| Some(*id) != kind)) && is_once(classes),
+            Shape::All { .. } => is_distinct(properties.filter(|id| Some(*id) != kind)) && is_distinct(classes),
             Shape::Property { property, .. } => {
                 let id = terms.id(&property.clone().into());
-                is_once(properties.filter(|found| Some(*found) == id))
+                is_distinct(properties.filter(|found| Some(*found) == id))
             }
-            Shape::Classes { .. } => is_once(classes),
+            Shape::Classes { .. } => is_distinct(classes),
             Shape::Class(class) => {
                 let id = terms.id(&class.clone().into());
-                is_once(classes.filter(|found| Some(*found) == id))
+                is_distinct(classes.filter(|found| Some(*found) == id))
             }
         }
     }
 }
 
-/// Whether no id comes twice.
-fn is_once(mut ids: impl Iterator<Item = u32>) -> bool {
+/// Returns true if no id occurs twice.
+fn is_distinct(mut ids: impl Iterator<Item = u32>) -> bool {
     let mut seen = FxHashSet::default();
     ids.all(|id| seen.insert(id))
 }
@@ -197,8 +197,8 @@ fn open(term: &TermPattern) -> Option<Permit<'_>> {
     }
 }
 
-/// Whether no variable or blank node stands in two places: two that are the same would have to match the same.
-fn has_different_places(active: Active<'_>, triple: &TriplePattern) -> bool {
+/// Returns true if no variable or blank node occurs in two positions: the two would have to match the same term.
+fn has_distinct_positions(active: Active<'_>, triple: &TriplePattern) -> bool {
     let name = |term: &TermPattern| match term {
         TermPattern::Variable(variable) => Some(variable.to_string()),
         TermPattern::BlankNode(node) => Some(node.to_string()),
@@ -258,7 +258,7 @@ fn used_by(expression: &Expression, used: &mut BTreeSet<Variable>) -> Option<()>
 /// Graphs with their counts.
 type Matched = Vec<(NamedNode, Arc<GraphStatistics>)>;
 
-/// What rows are for.
+/// Purpose of table rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Rows {
     /// To be listed once each: what two graphs share does no harm.
@@ -289,7 +289,7 @@ pub(super) fn rows_of(
             if uses.triples == 0 {
                 continue;
             }
-            let row = Row::of(by_graph.then(|| graph.clone()), term, uses, known.properties.len() as u64);
+            let row = Row::from_counts(by_graph.then(|| graph.clone()), term, uses, known.properties.len() as u64);
             match places.entry((by_graph.then_some(place), term)) {
                 std::collections::hash_map::Entry::Vacant(entry) => {
                     entry.insert(found.len());

@@ -43,7 +43,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    pub(super) fn of(graph: Option<NamedNode>, term: Option<u32>, uses: UsageCounts, properties: u64) -> Self {
+    pub(super) fn from_counts(graph: Option<NamedNode>, term: Option<u32>, uses: UsageCounts, properties: u64) -> Self {
         let UsageCounts { triples, subjects, objects } = uses;
         Self { graph, term, triples, subjects, objects, properties, graphs: 1 }
     }
@@ -77,7 +77,7 @@ pub(super) struct Table {
 
 impl Table {
     /// The table of some rows; `None` where a number of them is unknown or they are too many.
-    pub(super) fn of(
+    pub(super) fn from_rows(
         terms: &TermTable,
         one: &OnePattern<'_>,
         keys: &[Variable],

@@ -88,7 +88,7 @@ impl Home {
         }
     }
 
-    /// Asks twice: metadata is counted when it is asked for again.
+    /// Evaluates twice: metadata is counted on the second request.
     fn compare(&self, request: &QueryRequest) -> Vec<String> {
         let expected = self.answer(request, Statistics::Never);
         for _ in 0..2 {
@@ -101,8 +101,8 @@ impl Home {
         self.compare(&request(query, &[]))
     }
 
-    /// Whether statistics leave nothing of a query to be looked up.
-    fn is_read_off(&self, query: &str) -> bool {
+    /// Returns true if statistics answer a query completely.
+    fn is_answered_by_statistics(&self, query: &str) -> bool {
         let text = format!("{PREFIXES}{query}");
         let parser = SparqlParser::new().with_base_iri(self.store.iris().base()).expect("a base");
         let mut query = parser.parse_query(&text).expect("a query");
@@ -298,7 +298,7 @@ fn what_is_to_be_read_off_is() {
         "SELECT DISTINCT ?g { GRAPH ?g { ?s a e:C } }",
         "ASK { GRAPH ?g { ?s e:only ?o } }",
     ] {
-        assert!(home.is_read_off(query), "{query}");
+        assert!(home.is_answered_by_statistics(query), "{query}");
         home.same(query);
     }
     for query in [
@@ -309,10 +309,13 @@ fn what_is_to_be_read_off_is() {
         "SELECT (COUNT(*) AS ?n) { ?s ?p ?o . ?o ?q ?r }",
         "SELECT DISTINCT ?s { ?s ?p ?o }",
     ] {
-        assert!(!home.is_read_off(query), "{query}");
+        assert!(!home.is_answered_by_statistics(query), "{query}");
         home.same(query);
     }
-    assert!(!homes()[1].is_read_off("SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"), "two graphs of metadata share triples");
+    assert!(
+        !homes()[1].is_answered_by_statistics("SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"),
+        "two graphs of metadata share triples"
+    );
 }
 
 #[test]
@@ -383,7 +386,7 @@ fn no_source_is_left_out() {
     assert_eq!(ids("SELECT * { ?s e:only* ?o }").1, "a b c d empty");
 }
 
-/// Every dataset that has an answer is among those said to have one.
+/// Every dataset that has an answer is among the selected sources.
 #[test]
 fn sources_are_sound() {
     let home = &homes()[0];
