@@ -130,7 +130,7 @@ async fn bad_requests_are_told_what_there_is() {
     let site = Site::testdata();
     for (query, status, reason) in [
         ("method=guess", 400, "illusnip, illusnip-max"),
-        ("method=ksd", 400, "needs a query; without one there are illusnip"),
+        ("method=ksd", 400, "requires a query; methods without a query: illusnip"),
         ("method=ksd&query=%20", 400, "needs a query"),
         ("method=basic", 400, "takes too long here; there are illusnip"),
         ("budget=0", 400, "from 1 to 100"),

@@ -407,7 +407,7 @@ fn a_snippet_to_be_stored_needs_no_query() {
     home.load(&testdata("catalog.ttl"));
     let options = IndexOptions { snippet_method: Method::Ksd, ..IndexOptions::default() };
     let error = Indexer::new(&home.store, options).run(&|_| ()).expect_err("no query").to_string();
-    assert!(error.contains("ksd needs a query; without one there are illusnip"), "{error}");
+    assert!(error.contains("ksd requires a query; methods without a query: illusnip"), "{error}");
 }
 
 #[test]

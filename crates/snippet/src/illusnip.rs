@@ -522,7 +522,7 @@ struct Run {
 struct Head {
     start: u32,
     end: u32,
-    /// Property or class, and true if it is a class.
+    /// Property or class, as given by `is_class`.
     element: TermId,
     is_class: bool,
     /// Gain of the first triple before and after the element is covered.

@@ -1,30 +1,4 @@
-//! Dataset snippets: small subsets of an RDF graph that show its content.
-//!
-//! A [`SnippetExtractor`] chooses at most [`TripleBudget`] triples. [`Method`] lists all extractors by name:
-//!
-//! * [`IlluSnip`]: a connected snippet of frequent classes and properties and central entities
-//! * [`Pcsg`] and [`PatternRepresentatives`]: coverage of entity description patterns and link patterns
-//! * [`keyword::Ksd`], [`keyword::OptimalSnippet`], [`keyword::KeywordCover`]: snippets for a keyword query
-//!
-//! [`metrics`] measures snippets as the BANDAR benchmark does. [`sample`] samples graphs that exceed memory. [`graph`]
-//! holds the graph algorithms: PageRank, hub labeling, group Steiner trees and set cover.
-//!
-//! ```
-//! use lodeseek_profile::Profile;
-//! use lodeseek_rdf::TripleGraphBuilder;
-//! use lodeseek_snippet::{IlluSnip, SnippetExtractor, TripleBudget};
-//! use oxrdf::{NamedNodeRef, TripleRef};
-//!
-//! let iri = NamedNodeRef::new_unchecked;
-//! let mut builder = TripleGraphBuilder::new();
-//! builder.insert(TripleRef::new(iri("ex:oak"), iri("ex:growsIn"), iri("ex:park")));
-//! builder.insert(TripleRef::new(iri("ex:elm"), iri("ex:growsIn"), iri("ex:park")));
-//! builder.insert(TripleRef::new(iri("ex:park"), iri("ex:partOf"), iri("ex:city")));
-//! let graph = builder.finish();
-//!
-//! let snippet = IlluSnip::default().extract(&graph, &Profile::new(&graph), TripleBudget(2));
-//! assert_eq!(snippet.triples.len(), 2);
-//! ```
+#![doc = include_str!("../README.md")]
 
 pub mod graph;
 
@@ -143,7 +117,7 @@ impl LabelledTerm {
 /// Kind of a [`LabelledTerm`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "self-explanatory names")]
 pub enum TermKind {
     Iri,
     Blank,
@@ -152,7 +126,7 @@ pub enum TermKind {
 
 /// Triple of labelled terms.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "self-explanatory names")]
 pub struct LabelledTriple {
     pub subject: LabelledTerm,
     pub predicate: LabelledTerm,

@@ -42,10 +42,10 @@ pub enum Method {
 #[non_exhaustive]
 pub enum MethodError {
     /// No method has this name.
-    #[error("{0:?} is no snippet method; there are {names}", names = names(&Method::ALL))]
+    #[error("unknown snippet method {0:?}; supported methods: {names}", names = names(&Method::ALL))]
     Unknown(String),
     /// The method requires a query, and none was given.
-    #[error("the snippet method {0} needs a query; without one there are {names}", names = names(&Method::without_query()))]
+    #[error("snippet method {0} requires a query; methods without a query: {names}", names = names(&Method::without_query()))]
     NeedsQuery(Method),
 }
 
@@ -120,7 +120,7 @@ impl Method {
             Self::Pcsg => "every pattern of entities and links, in connected trees",
             Self::PcsgTau => "the same for the frequent patterns only, PCSG-τ",
             Self::Ksd => "the query's words, frequent schema and central entities in one cover",
-            Self::Optimal => "the query's words, then what says most of the dataset",
+            Self::Optimal => "the query's words, then the most representative triples",
             Self::Cover => "the query's words in the fewest triples",
             Self::Qpcsg => "every pattern and the query's words, in connected trees",
         }
@@ -165,7 +165,7 @@ impl Method {
     /// use lodeseek_snippet::{Method, MethodOptions};
     /// let extractor = |method: Method| method.extractor(&MethodOptions::default()).map(|made| made.name());
     /// assert_eq!(extractor(Method::IlluSnip), Ok("IlluSnip OPT-RANK"));
-    /// assert!(extractor(Method::Ksd).is_err_and(|error| error.to_string().contains("needs a query")));
+    /// assert!(extractor(Method::Ksd).is_err_and(|error| error.to_string().contains("requires a query")));
     /// ```
     pub fn extractor<'h>(self, options: &MethodOptions<'h>) -> Result<Box<dyn SnippetExtractor + 'h>, MethodError> {
         let keywords = || options.keywords.ok_or(MethodError::NeedsQuery(self));

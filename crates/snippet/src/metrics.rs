@@ -55,7 +55,7 @@ pub struct InformationNeed<'g> {
 
 /// Measures of one snippet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "the module's table says what they are")]
+#[expect(missing_docs, reason = "defined in the module's table")]
 pub struct Report {
     pub skm_rep: f64,
     pub ent_rep: f64,

@@ -1,28 +1,31 @@
-//! PCSG: a snippet that shows every way in which the dataset describes and connects its entities.
+//! PCSG: snippets that cover the patterns in which a dataset describes and links its entities.
 //!
 //! X. Wang, G. Cheng, T. Lin, J. Xu, J. Z. Pan, E. Kharlamov, Y. Qu: *PCSG: Pattern-Coverage Snippet Generation for RDF
-//! Datasets*, ISWC 2021. A US patent (12,164,567) concerns pattern-based analysis of RDF close to this method: have it
-//! checked before this path is shipped commercially; nothing uses it unless asked to.
+//! Datasets*, ISWC 2021. A US patent (12,164,567) concerns pattern-based analysis of RDF close to this method. Have it
+//! checked before you ship this code commercially; nothing uses it unless requested.
 //!
-//! A pattern (see [`lodeseek_profile::pattern`]) is *covered* where a snippet shows an entity with all elements of its
-//! description, a link pattern where it shows a link between two such entities. The steps:
+//! A description pattern (see [`lodeseek_profile::pattern`]) is *covered* if the snippet shows an entity with all
+//! elements of its description. A link pattern is covered if the snippet shows a link between two such entities. The
+//! steps:
 //!
-//! 1. Connected components of the entity graph, and a greedy set cover of all patterns by components.
-//! 2. In each chosen component a group Steiner tree, one group a pattern that the component adds: its entities, or the
-//!    two ends of its links. Entities it does without are taken out again where it stays connected.
-//! 3. Triples for the entities of the tree, those first that serve most: elements of both ends, a link pattern not shown
-//!    yet, the connection. What is served otherwise is taken out again.
-//! 4. Order: within a component from entity to entity along the chosen links, the most frequent pattern first.
+//! 1. Compute the connected components of the entity graph, and a greedy set cover of all patterns by components.
+//! 2. In each chosen component, grow a group Steiner tree. Each pattern that the component adds is a group: its
+//!    entities, or the two ends of its links. Entities that are not needed are removed, if the rest stays connected.
+//! 3. Choose triples for the entities of the tree, the most useful first: elements of both ends, a new link pattern, a
+//!    new connection. Redundant triples are removed.
+//! 4. Order the triples within a component along the chosen links, the most frequent pattern first.
 //!
-//! *PCSG-τ* leaves out rare patterns: it keeps the most frequent ones up to a share of entities and of links. *QPCSG* adds
-//! keywords as further groups: the triples that match them.
+//! *PCSG-τ* ignores rare patterns: it covers the most frequent ones up to a share of the entities and links. *QPCSG*
+//! adds the triples that match keywords as further groups.
 //!
-//! *Limits.* The trees need distance labels, of which graphs without central entities have too many: a million triples at
-//! random end at the bound. So one count of steps bounds labels, trees and taking out, over all components together, and a
-//! deadline is asked for all along. Beyond either the rest is covered without trees: for each pattern not yet covered the
-//! entities that add fewest elements, so that only connection and size suffer; and only for as many of the most frequent
-//! patterns as the budget can show. The snippet says that it was interrupted. What is not bounded is linear: the patterns,
-//! the components and their cover. The form without trees from the start is [`PatternRepresentatives`].
+//! *Limits.* The trees require distance labels, which are too many for graphs without central entities. A random graph
+//! of a million triples reaches the limit. A single step count therefore bounds labels, trees and removal, over all
+//! components. A deadline is checked throughout.
+//!
+//! Beyond either limit, the remaining patterns are covered without trees, by the entities that add fewest elements.
+//! Only connection and size suffer. Only as many of the most frequent patterns are covered as the budget can show. The
+//! snippet is then marked as interrupted. The unbounded parts are linear: patterns, components and their cover.
+//! [`PatternRepresentatives`] is the variant without trees.
 
 mod assembly;
 mod representatives;
@@ -39,12 +42,13 @@ use lodeseek_rdf::{TermId, Triple, TripleGraph};
 use rustc_hash::{FxHashMap, FxHashSet};
 use selection::Selection;
 
-/// Steps after which trees are given up: less than a second. The seven shared inputs take fewer than 10,000,000 each.
+/// Default number of steps after which no further trees are grown: less than a second. Each of the seven shared inputs
+/// takes fewer than 10,000,000.
 const DEFAULT_WORK: u64 = 20_000_000;
 
-/// Which share of the entities and of the links the covered patterns must describe. Default: all.
+/// Shares of the entities and of the links whose patterns must be covered, from 0 to 1. Default: all.
 #[derive(Clone, Copy, PartialEq, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "self-explanatory names")]
 pub struct PatternShares {
     pub entities: f64,
     pub links: f64,
@@ -61,28 +65,28 @@ impl PatternShares {
     pub const TAU: Self = Self { entities: 0.9, links: 0.8 };
 }
 
-/// What becomes of entities without any link to another.
+/// Treatment of entities without links to other entities.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum IsolatedEntities {
-    /// Their patterns are covered as all others.
+    /// Their patterns are covered like all others.
     #[default]
     Cover,
-    /// They are left out, as by the published implementation.
+    /// They are ignored, as in the published implementation.
     LeaveOut,
 }
 
-/// How PCSG works.
+/// Options of PCSG.
 #[derive(Clone, Copy)]
 pub struct PcsgOptions<'h> {
-    /// How much must be covered.
+    /// Shares of entities and links to cover.
     pub shares: PatternShares,
-    /// What becomes of entities without links.
+    /// Treatment of entities without links.
     pub isolated: IsolatedEntities,
-    /// The bound on steps of labelling, growing trees and taking out again, in all.
+    /// Maximum number of steps of labelling, tree growth and removal in total. Default: 20,000,000.
     pub work: u64,
-    /// When none of these goes on.
+    /// Deadline of labelling, tree growth and removal.
     pub deadline: Deadline<'h>,
-    /// Keywords to be shown too.
+    /// Keywords to cover as well (QPCSG).
     pub keywords: Option<&'h dyn KeywordMatcher>,
 }
 
@@ -98,7 +102,7 @@ impl Default for PcsgOptions<'_> {
     }
 }
 
-/// The extractor. See the module documentation.
+/// PCSG extractor. See the module documentation.
 ///
 /// ```
 /// use lodeseek_profile::Profile;
@@ -121,13 +125,13 @@ pub struct Pcsg<'h> {
 }
 
 impl<'h> Pcsg<'h> {
-    /// With these options.
+    /// Creates an extractor with these options.
     #[must_use]
     pub fn new(options: PcsgOptions<'h>) -> Self {
         Self { options }
     }
 
-    /// PCSG-τ.
+    /// Creates the extractor PCSG-τ.
     #[must_use]
     pub fn tau() -> Self {
         Self::new(PcsgOptions { shares: PatternShares::TAU, ..PcsgOptions::default() })
@@ -167,7 +171,7 @@ impl SnippetExtractor for Pcsg<'_> {
     }
 }
 
-/// The share of the dataset's entities that have a pattern the triples cover.
+/// Returns the share of the dataset's entities whose pattern is covered by the triples.
 fn described_share(entity_graph: &EntityGraph<'_>, triples: &[Triple]) -> f64 {
     let mut shown: FxHashMap<TermId, FxHashSet<Element>> = FxHashMap::default();
     for &triple in triples {
@@ -183,14 +187,14 @@ fn described_share(entity_graph: &EntityGraph<'_>, triples: &[Triple]) -> f64 {
     covered.values().sum::<u64>() as f64 / entity_graph.patterns.entities().len().max(1) as f64
 }
 
-/// A graph with what all steps look up. Entities are numbered by their place in [`Patterns::entities`].
+/// Graph with the lookup tables of all steps. Entities are numbered by their position in [`Patterns::entities`].
 struct EntityGraph<'g> {
     graph: &'g TripleGraph,
     patterns: &'g Patterns,
     kind: Option<TermId>,
-    /// By term; meaningless for what is no entity.
+    /// Entity number of each term; meaningless for terms that are not entities.
     numbers: Vec<u32>,
-    /// The places of the links to each entity, as rows.
+    /// Positions of the links to each entity, as rows.
     incoming: Vec<u32>,
     incoming_starts: Vec<u32>,
 }
@@ -246,25 +250,25 @@ impl<'g> EntityGraph<'g> {
         Some(triple.predicate) != self.kind && !self.graph.is_literal(triple.object)
     }
 
-    /// The entities at the ends of a triple: the same twice, where it is no link.
+    /// Returns the entities at both ends of a triple: twice the subject if it is no link.
     fn ends(&self, place: u32) -> (u32, u32) {
         let triple = self.triple(place);
         let subject = self.number(triple.subject);
         (subject, if self.is_link(triple) { self.number(triple.object) } else { subject })
     }
 
-    /// The places of an entity's triples as subject.
+    /// Returns the positions of the triples with this entity as subject.
     fn outgoing(&self, number: u32) -> impl Iterator<Item = u32> + use<> {
         self.graph.subject_range(self.entity(number)).map(|place| place as u32)
     }
 
-    /// The places of the links to an entity.
+    /// Returns the positions of the links to an entity.
     fn incoming(&self, number: u32) -> &[u32] {
         let number = number as usize;
         &self.incoming[self.incoming_starts[number] as usize..self.incoming_starts[number + 1] as usize]
     }
 
-    /// The elements of descriptions that a triple shows.
+    /// Returns the description elements that a triple shows.
     fn contributions(&self, triple: Triple) -> impl Iterator<Item = (TermId, Element)> + use<> {
         let literal = self.graph.is_literal(triple.object);
         let (first, second) = if Some(triple.predicate) == self.kind {
@@ -277,12 +281,12 @@ impl<'g> EntityGraph<'g> {
     }
 }
 
-/// What is to be covered, by number: entity description patterns, link patterns, keywords.
+/// Numbered goals of coverage: entity description patterns, link patterns, keywords.
 struct Goals {
     first_link: u32,
     first_keyword: u32,
     wanted: Vec<bool>,
-    /// By place of a triple: the keywords it matches.
+    /// Keywords matched by each triple, by its position.
     keywords: FxHashMap<u32, Vec<u32>>,
 }
 
@@ -302,7 +306,7 @@ impl Goals {
         goals
     }
 
-    /// Keywords that no term holds are no goals.
+    /// Adds the keywords as goals. Keywords that no term contains are not goals.
     fn find_keywords(&mut self, graph: &TripleGraph, matcher: &dyn KeywordMatcher) {
         let matches = Matches::new(matcher, graph);
         for (number, keyword) in matches.present().places().enumerate() {
@@ -314,8 +318,8 @@ impl Goals {
         }
     }
 
-    /// Keeps of the patterns of either kind so many of the most frequent that showing them takes more than `room` triples:
-    /// a triple shows elements of two entities at most. All keywords stay.
+    /// Retains the most frequent patterns of either kind: as many as require more than `room` triples. A triple shows
+    /// elements of at most two entities. All keywords are retained.
     fn keep_frequent(&self, goals: &mut FxHashSet<u32>, room: usize) {
         let most = room.saturating_add(1).saturating_mul(2);
         if goals.len() <= most {
@@ -330,14 +334,14 @@ impl Goals {
         *goals = sorted.into_iter().collect();
     }
 
-    /// The goals that a triple serves by being shown between complete entities.
+    /// Returns the goals that a triple serves between complete entities.
     fn of_triple<'s>(&'s self, entity_graph: &EntityGraph<'_>, place: u32) -> impl Iterator<Item = u32> + use<'s> {
         let link = entity_graph.patterns.link_pattern_of(place as usize).map(|id| self.first_link + id.0);
         link.into_iter().chain(self.keywords.get(&place).into_iter().flatten().copied())
     }
 }
 
-/// The most frequent, until they are the share of all; for PCSG-τ.
+/// Marks the most frequent patterns until they reach the given share (PCSG-τ).
 fn frequent(counts: impl Iterator<Item = u64>, share: f64, total: u64) -> Vec<bool> {
     let mut sum = 0;
     let taken = counts.map(|count| {
@@ -348,14 +352,14 @@ fn frequent(counts: impl Iterator<Item = u64>, share: f64, total: u64) -> Vec<bo
     taken.collect()
 }
 
-/// A chosen component: the entities to be shown in full, and what they are to cover.
+/// Chosen component: the entities to show in full, and the goals to cover.
 struct Part {
     entities: Vec<u32>,
     goals: FxHashSet<u32>,
     connected: bool,
 }
 
-/// Makes the chosen components one after another, in the order of the set cover.
+/// Iterator over the chosen components, in the order of the set cover.
 struct Partition<'s, 'g> {
     selection: Selection<'s, 'g>,
     chosen: std::vec::IntoIter<(usize, Vec<u32>)>,
@@ -395,7 +399,7 @@ impl<'s, 'g> Partition<'s, 'g> {
         Self { selection, chosen: chosen.into_iter(), members, labels, weights }
     }
 
-    /// The next part; of one without a tree, what fills `room` triples and one more.
+    /// Returns the next part. A part without a tree fills `room` triples and one more.
     fn next(&mut self, room: usize, meter: &mut Meter<'_>) -> Option<Part> {
         let (place, new) = self.chosen.next()?;
         let entities = &self.members[place];

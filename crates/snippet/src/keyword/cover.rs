@@ -1,13 +1,21 @@
-//! Keyword cover: the fewest triples that hold the keywords, telling ones first, near each other where they can be.
+//! Keyword cover: the fewest triples that contain the keywords, informative ones first, connected where possible.
 //!
-//! Triples that hold the same keywords are alike at first, so the cover is chosen among the distinct sets of keywords, of
-//! which a query has few: exactly, by breadth-first search over what is covered, for up to [`MAX_EXACT_KEYWORDS`] keywords present;
-//! beyond, greedily by the weight of what is new. Each chosen set then takes, of its triples, one that touches what was
-//! chosen before, else one whose entities hold most of the other sets; then one that says the keyword rather than being
-//! said of it; then the first in order. With budget left, links that join the pieces are added.
+//! Triples with the same keywords are equivalent at first. The cover is therefore computed on the distinct keyword
+//! sets, of which a query has few. For up to [`MAX_EXACT_KEYWORDS`] present keywords it is exact, by breadth-first
+//! search over the covered sets. Beyond, it is greedy by the weight of the new keywords.
 //!
-//! One pass over the triples groups them and one more joins pieces; all else is linear in the triples with keywords. A work
-//! bound and a deadline, looked at between these passes, leave out the later sets and the joining: what is chosen stays.
+//! For each chosen set, one triple is selected by these criteria:
+//!
+//! 1. It touches entities chosen before.
+//! 2. Its entities contain most of the other sets.
+//! 3. Its predicate or object contains the keyword, not its subject.
+//! 4. It is the first in order.
+//!
+//! With budget left, links that connect the components are added.
+//!
+//! One pass over the triples groups them, and one more connects components. All else is linear in the triples with
+//! keywords. A work bound and a deadline are checked between these passes. They omit the last sets and the connection;
+//! triples already chosen remain.
 
 use super::queue::{Limit, Meter};
 use super::{KeywordMatcher, KeywordSet, Matches, Roles};
@@ -16,17 +24,17 @@ use lodeseek_profile::Profile;
 use lodeseek_rdf::{TermId, TripleGraph};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Keywords up to which the fewest triples are found and not only few: 256 states.
+/// Maximum number of keywords for an exact cover: 256 states. Beyond, the cover is greedy.
 const MAX_EXACT_KEYWORDS: u32 = 8;
 
-/// What is done with budget that the cover leaves.
+/// Use of the budget that the cover leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Remainder {
     Join,
     Fill,
 }
 
-/// The extractor. See the module documentation.
+/// Keyword cover extractor. See the module documentation.
 #[derive(Clone)]
 pub struct KeywordCover<'m> {
     keywords: &'m dyn KeywordMatcher,
@@ -36,33 +44,35 @@ pub struct KeywordCover<'m> {
 }
 
 impl<'m> KeywordCover<'m> {
-    /// For these keywords, each as telling as it is rare among the triples.
+    /// Creates an extractor. The default weight of a keyword increases with its rarity among the triples.
     #[must_use]
     pub fn new(keywords: &'m dyn KeywordMatcher) -> Self {
         Self { keywords, weights: None, rest: Remainder::Join, limit: Limit::default() }
     }
 
-    /// With these weights of the keywords, by place.
+    /// Sets the weights of the keywords, by their position in the query.
     #[must_use]
     pub fn with_weights(self, weights: Vec<f64>) -> Self {
         Self { weights: Some(weights), ..self }
     }
 
-    /// With what budget is left spent on further triples that hold keywords, the heaviest first, and none on joining.
+    /// Fills the remaining budget with further triples that contain keywords, the heaviest first, instead of connecting
+    /// links.
     #[must_use]
     pub fn with_filling(self) -> Self {
         Self { rest: Remainder::Fill, ..self }
     }
 
-    /// With this bound on the triples looked at again after they were grouped. The first set gets its triple whatever that
-    /// takes; sets for which no work is left get none.
+    /// Sets the maximum number of triples inspected again after grouping. Default: no limit. The first set always gets
+    /// its triple; sets beyond the limit get none.
     #[must_use]
     pub fn with_work(self, work: u64) -> Self {
         let limit = Limit { work, ..self.limit };
         Self { limit, ..self }
     }
 
-    /// Ends with the triples chosen so far, one at least where a keyword matches, when the deadline has passed.
+    /// Sets a deadline. When it has passed, extraction ends with the triples chosen so far: at least one if a keyword
+    /// matches.
     #[must_use]
     pub fn with_deadline(self, deadline: Deadline<'m>) -> Self {
         let limit = Limit { deadline, ..self.limit };
@@ -94,7 +104,7 @@ impl SnippetExtractor for KeywordCover<'_> {
     }
 }
 
-/// ln(1 + triples / triples that hold the keyword), by place.
+/// Returns ln(1 + triples / triples that contain the keyword), by position.
 fn rarity(groups: &[(KeywordSet, Vec<u32>)], triples: usize) -> Vec<f64> {
     let mut holding = [0usize; 64];
     for (set, group) in groups {
@@ -107,7 +117,8 @@ pub(super) fn weight(weights: &[f64], set: KeywordSet) -> f64 {
     set.places().map(|place| weights.get(place).copied().unwrap_or(0.0)).sum()
 }
 
-/// The sets whose union weighs most, among at most `limit` of those given; of these the fewest. Heaviest first.
+/// Returns the sets with the heaviest union among at most `limit` of the given sets, and of these the fewest. Heaviest
+/// first.
 pub(super) fn cover(sets: &[KeywordSet], weights: &[f64], limit: usize) -> Vec<KeywordSet> {
     let all = sets.iter().fold(KeywordSet::NONE, |all, &set| all.with(set));
     let mut sets: Vec<KeywordSet> =
@@ -123,12 +134,12 @@ pub(super) fn cover(sets: &[KeywordSet], weights: &[f64], limit: usize) -> Vec<K
     cover
 }
 
-/// Whether the other set is a proper part.
+/// Returns true if `other` is a proper subset of `set`.
 fn contains(set: KeywordSet, other: KeywordSet) -> bool {
     set != other && other.without(set).is_empty()
 }
 
-/// Breadth first over the unions: the first way to each is one with the fewest sets.
+/// Breadth-first search over unions. The first path to each union has the fewest sets.
 fn fewest(sets: &[KeywordSet], all: KeywordSet, weights: &[f64], limit: usize) -> Vec<KeywordSet> {
     let mut way: FxHashMap<KeywordSet, Vec<KeywordSet>> = FxHashMap::from_iter([(KeywordSet::NONE, Vec::new())]);
     let mut layer = vec![KeywordSet::NONE];
@@ -162,7 +173,7 @@ fn greedy(sets: &[KeywordSet], weights: &[f64], limit: usize) -> Vec<KeywordSet>
     let (mut covered, mut chosen) = (KeywordSet::NONE, Vec::new());
     while chosen.len() < limit {
         let new = |set: &KeywordSet| weight(weights, set.without(covered));
-        // `max_by` gives the last of equals.
+        // `max_by` returns the last of equal elements.
         let Some(&best) = sets.iter().rev().max_by(|a, b| new(a).total_cmp(&new(b))) else { break };
         if best.without(covered).is_empty() {
             break;
@@ -189,7 +200,7 @@ impl Chooser<'_> {
         weight(self.weights, self.matches.statement_keywords(self.roles.triple(place)))
     }
 
-    /// A triple for each set, as far as the meter allows.
+    /// Selects a triple for each set, within the meter's limit.
     fn choose(&self, cover: &[KeywordSet], meter: &mut Meter<'_>) -> Vec<u32> {
         let near = self.near(cover);
         let mut touched: FxHashSet<TermId> = FxHashSet::default();
@@ -219,7 +230,7 @@ impl Chooser<'_> {
         chosen
     }
 
-    /// By entity: which of the cover's sets its triples hold, as bits by place in the cover.
+    /// Returns the sets of the cover contained in each entity's triples, as bits by position in the cover.
     fn near(&self, cover: &[KeywordSet]) -> FxHashMap<TermId, u64> {
         let mut near: FxHashMap<TermId, u64> = FxHashMap::default();
         if cover.len() > 1 {
@@ -234,7 +245,7 @@ impl Chooser<'_> {
         near
     }
 
-    /// Adds links between entities of different pieces, in order.
+    /// Adds links between entities of different components, in order.
     fn join(&self, chosen: &mut Vec<u32>, limit: usize, meter: &mut Meter<'_>) {
         let mut piece: FxHashMap<TermId, u32> = FxHashMap::default();
         let mut pieces = 0;
@@ -264,7 +275,8 @@ impl Chooser<'_> {
         }
     }
 
-    /// Adds further triples with keywords: the heaviest sets first, of one set those that say the keyword.
+    /// Adds further triples with keywords: the heaviest sets first, and within a set those with the keyword in
+    /// predicate or object.
     fn fill(&self, chosen: &mut Vec<u32>, limit: usize, meter: &mut Meter<'_>) {
         let mut groups: Vec<&(KeywordSet, Vec<u32>)> = self.groups.iter().collect();
         groups.sort_by(|a, b| weight(self.weights, b.0).total_cmp(&weight(self.weights, a.0)).then(a.0.cmp(&b.0)));

@@ -1,8 +1,8 @@
 //! KSD: keywords, schema and central entities in one weighted cover.
 //!
 //! X. Wang, G. Cheng, J. Z. Pan, E. Kharlamov, Y. Qu: *BANDAR: Benchmarking Snippet Generation Algorithms for (RDF)
-//! Dataset Search*, IEEE TKDE 35(2), 2023. With *T* triples of which *C* are of `rdf:type`, *n* the number of triples of a
-//! property or class, and *K* the keywords that the dataset holds:
+//! Dataset Search*, IEEE TKDE 35(2), 2023. Let *T* be the number of triples, *C* the number of `rdf:type` triples, *n*
+//! the number of triples of a property or class, and *K* the keywords that the dataset contains:
 //!
 //! ```text
 //! gain(triple) = 2 · |keywords not covered yet| / |K|
@@ -10,10 +10,10 @@
 //!              + Σ ln(out + 1)/ln(largest out + 1) + ln(in + 1)/ln(largest in + 1)   over its entities not covered yet
 //! ```
 //!
-//! Nothing makes the triples connected. Gains only fall, so a lazy queue gives the greedy choice itself: O(T) to fill it,
-//! and O(log T) for each of the entries looked at again, which are those whose property, class, keyword or entity was
-//! covered since. A work bound and a deadline end the choice early, after one triple at least: what there is then is the
-//! beginning of what there would be.
+//! The triples need not be connected. Gains only fall, so a lazy queue gives exactly the greedy choice. Filling it
+//! takes O(T). Each re-evaluated entry takes O(log T); these are the entries whose property, class, keyword or entity
+//! was covered since. A work bound and a deadline end the choice early, after at least one triple. The result is then a
+//! prefix of the full result.
 
 use super::queue::{LazyQueue, Limit, Meter};
 use super::{Degrees, KeywordMatcher, KeywordSet, Matches, Roles, log1, shares};
@@ -21,10 +21,10 @@ use crate::{Deadline, Snippet, SnippetExtractor, TripleBudget};
 use lodeseek_profile::Profile;
 use lodeseek_rdf::{TermId, TripleGraph};
 
-/// The weight of the keywords beside each of the other parts.
+/// Weight of the keywords; each other part has weight 1.
 const KEYWORD_WEIGHT: f64 = 2.0;
 
-/// The extractor. See the module documentation.
+/// KSD extractor. See the module documentation.
 #[derive(Clone, Copy)]
 pub struct Ksd<'m> {
     keywords: &'m dyn KeywordMatcher,
@@ -32,19 +32,20 @@ pub struct Ksd<'m> {
 }
 
 impl<'m> Ksd<'m> {
-    /// For these keywords.
+    /// Creates an extractor for these keywords.
     #[must_use]
     pub fn new(keywords: &'m dyn KeywordMatcher) -> Self {
         Self { keywords, limit: Limit::default() }
     }
 
-    /// With this bound on the triples looked at again after the first look at all. The snippet has one triple at least.
+    /// Sets the maximum number of triples inspected again after the initial pass. Default: no limit. The snippet has at
+    /// least one triple.
     #[must_use]
     pub fn with_work(self, work: u64) -> Self {
         Self { limit: Limit { work, ..self.limit }, ..self }
     }
 
-    /// Ends with the triples chosen so far, one at least, when the deadline has passed.
+    /// Sets a deadline. When it has passed, extraction ends with the triples chosen so far: at least one.
     #[must_use]
     pub fn with_deadline(self, deadline: Deadline<'m>) -> Self {
         Self { limit: Limit { deadline, ..self.limit }, ..self }
@@ -77,7 +78,7 @@ impl SnippetExtractor for Ksd<'_> {
     }
 }
 
-/// What is covered so far. Covering a term sets its weight to 0.
+/// Weights of what is not covered yet. Covering a term sets its weight to 0.
 pub(super) struct Cover<'g> {
     roles: Roles<'g>,
     matches: Matches,
@@ -124,7 +125,7 @@ impl<'g> Cover<'g> {
     }
 }
 
-/// By term: the logarithms of its degrees, each against that of the largest.
+/// Returns the centrality of each term: the logarithms of its degrees, relative to the largest.
 fn centrality(graph: &TripleGraph) -> Vec<f64> {
     let degrees = Degrees::new(graph);
     let largest = |all: &[u32]| all.iter().copied().max().filter(|&most| most > 0).map_or(1.0, log1);

@@ -1,13 +1,13 @@
-//! Snippets for a need: what of a dataset answers these keywords.
+//! Snippets for a keyword query.
 //!
-//! *The seam.* An extractor does not know what it means for a term to hold a keyword; a [`KeywordMatcher`] does, and says
-//! it as one set of bits a term. [`LabelMatcher`] asks a closure about each distinct label and serves lexical matching, with
-//! the tokens of whatever index the caller has. A matcher by embeddings implements the trait itself: it sees the whole
-//! graph, so it may embed all labels in one batch and keep the terms nearest to each keyword.
+//! *Interface.* A [`KeywordMatcher`] defines which terms contain which keywords, as a bit set for each term. Extractors
+//! depend only on this trait. [`LabelMatcher`] calls a closure for each distinct label; it serves lexical matching with
+//! the tokens of any index. An embedding-based matcher can implement the trait itself. It receives the whole graph, so
+//! it can embed all labels in one batch and retain the nearest terms of each keyword.
 //!
-//! *The methods.* [`KeywordCover`] shows the keywords in the fewest triples; [`Ksd`] weighs keywords against frequent
-//! classes and properties and central entities; [`OptimalSnippet`] covers the keywords, then adds what says most of the
-//! dataset, in one piece where it can.
+//! *Methods.* [`KeywordCover`] shows the keywords in the fewest triples. [`Ksd`] weighs keywords against frequent
+//! classes and properties and central entities. [`OptimalSnippet`] covers the keywords, then adds the most
+//! representative triples, in one connected component where possible.
 
 mod cover;
 mod ksd;
@@ -23,62 +23,62 @@ use lodeseek_rdf::vocab::rdf;
 use lodeseek_rdf::{Labels, TermId, TermRef, Triple, TripleGraph, local_name};
 use rustc_hash::FxHashMap;
 
-/// Triples looked at again after which a method named by a [`Method`](super::Method) ends, where no other bound is given.
+/// Default number of re-inspected triples after which a [`Method`](super::Method) ends.
 pub(super) const DEFAULT_WORK: u64 = 10_000_000;
 
-/// A set of keywords, by their places in the query: the first 64.
+/// Set of keywords, as bits by their position in the query. At most 64 keywords.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct KeywordSet(pub u64);
 
 impl KeywordSet {
-    /// No keyword.
+    /// Empty set.
     pub const NONE: Self = Self(0);
 
-    /// The keywords in either.
+    /// Returns the union.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// The keywords in both.
+    /// Returns the intersection.
     #[must_use]
     pub const fn shared_with(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// The keywords not in the other.
+    /// Returns the difference.
     #[must_use]
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 
-    /// Whether there is none.
+    /// Returns true if the set is empty.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// How many there are.
+    /// Returns the number of keywords.
     #[must_use]
     pub const fn len(self) -> u32 {
         self.0.count_ones()
     }
 
-    /// The places of the keywords, ascending.
+    /// Returns the positions of the keywords, ascending.
     pub fn places(self) -> impl Iterator<Item = usize> {
         (0..64).filter(move |place| self.0 >> place & 1 == 1)
     }
 }
 
-/// Says which keywords the terms of a graph hold.
+/// Matcher of keywords with the terms of a graph.
 pub trait KeywordMatcher {
-    /// The keywords of each term, by [`TermId`]: as many entries as the graph has terms.
+    /// Returns the keywords of each term, indexed by [`TermId`]. The result has one entry for each term of the graph.
     fn match_terms(&self, graph: &TripleGraph) -> Vec<KeywordSet>;
 }
 
-/// Matches a term by its label as it is indexed; the closure says which keywords a label holds.
+/// Matcher of term labels. The closure returns the keywords of a label as it is indexed.
 ///
-/// It is asked once for each literal and for each IRI without a label of its own, in the order of the terms.
+/// It is called once for each literal and for each IRI without a label of its own, in the order of the terms.
 pub struct LabelMatcher<F>(pub F);
 
 impl<F: Fn(&str) -> KeywordSet> KeywordMatcher for LabelMatcher<F> {
@@ -99,42 +99,42 @@ impl<F: Fn(&str) -> KeywordSet> KeywordMatcher for LabelMatcher<F> {
     }
 }
 
-/// Keywords of the terms of one graph, known already: for callers that extract more than once.
+/// Precomputed keywords of the terms of one graph, for several extractions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Matches(pub Vec<KeywordSet>);
 
 impl Matches {
-    /// Asks a matcher.
+    /// Computes the matches of a graph.
     #[must_use]
     pub fn new(matcher: &dyn KeywordMatcher, graph: &TripleGraph) -> Self {
         Self(matcher.match_terms(graph))
     }
 
-    /// The keywords of a term.
+    /// Returns the keywords of a term.
     #[must_use]
     pub fn term(&self, term: TermId) -> KeywordSet {
         self.0.get(term.index()).copied().unwrap_or_default()
     }
 
-    /// The keywords in any of a triple's terms.
+    /// Returns the keywords of all terms of a triple.
     #[must_use]
     pub fn triple(&self, triple: Triple) -> KeywordSet {
         self.statement_keywords(triple).with(self.term(triple.subject))
     }
 
-    /// The keywords in what a triple says of its subject.
+    /// Returns the keywords of a triple's predicate and object.
     #[must_use]
     pub fn statement_keywords(&self, triple: Triple) -> KeywordSet {
         self.term(triple.predicate).with(self.term(triple.object))
     }
 
-    /// The keywords in any term: every term is one of some triple.
+    /// Returns the keywords in any term. Every term occurs in a triple.
     #[must_use]
     pub fn present(&self) -> KeywordSet {
         self.0.iter().fold(KeywordSet::NONE, |all, &held| all.with(held))
     }
 
-    /// The triples with keywords, by the keywords they have, those with the smallest set of bits first.
+    /// Groups the triples with keywords by their keyword sets, in ascending order of the sets.
     fn groups(&self, graph: &TripleGraph) -> Vec<(KeywordSet, Vec<u32>)> {
         let mut groups: FxHashMap<KeywordSet, Vec<u32>> = FxHashMap::default();
         for (place, &triple) in graph.triples().iter().enumerate() {
@@ -155,7 +155,7 @@ impl KeywordMatcher for Matches {
     }
 }
 
-/// A graph as keyword methods see it: which terms are entities, which triples link two of them.
+/// Graph as seen by the keyword methods: terms that are entities, and triples that link two entities.
 struct Roles<'g> {
     graph: &'g TripleGraph,
     kind: Option<TermId>,
@@ -170,25 +170,25 @@ impl<'g> Roles<'g> {
         self.graph.triples()[place as usize]
     }
 
-    /// The class, where the triple gives one.
+    /// Returns the class if the triple assigns one.
     fn class(&self, triple: Triple) -> Option<TermId> {
         (Some(triple.predicate) == self.kind && !self.graph.is_literal(triple.object)).then_some(triple.object)
     }
 
-    /// The entity that the triple leads to, be it the subject itself.
+    /// Returns the entity that the triple links to, which may be the subject itself.
     fn target(&self, triple: Triple) -> Option<TermId> {
         let links = Some(triple.predicate) != self.kind && !self.graph.is_literal(triple.object);
         links.then_some(triple.object)
     }
 
-    /// The subject, and the other entity where the triple is a link between two.
+    /// Returns the subject, and the other entity if the triple is a link.
     fn ends(&self, triple: Triple) -> impl Iterator<Item = TermId> + use<> {
         let other = self.target(triple).filter(|&other| other != triple.subject);
         std::iter::once(triple.subject).chain(other)
     }
 }
 
-/// How many triples start at each term, and how many links end there.
+/// Number of outgoing triples and incoming links of each term.
 pub(super) struct Degrees {
     pub(super) out: Vec<u32>,
     pub(super) into: Vec<u32>,
@@ -208,12 +208,12 @@ impl Degrees {
     }
 }
 
-/// ln(n + 1).
+/// Returns ln(n + 1).
 pub(super) fn log1(count: u32) -> f64 {
     f64::from(count).ln_1p()
 }
 
-/// Each term's count as a share of a total; 0 for terms not counted.
+/// Returns each term's count as a share of a total; 0 for other terms.
 fn shares(terms: usize, counts: &[(TermId, u64)], total: u64) -> Vec<f64> {
     let mut shares = vec![0.0; terms];
     for &(id, count) in counts {

@@ -1,7 +1,9 @@
-//! The optimal data snippet: covers the keywords, then says most of the dataset in as large a piece as it can.
+//! Optimal data snippet: covers the keywords, then adds the most representative triples in a component as large as
+//! possible.
 //!
-//! An objective over sets of triples, from the research on snippets that explain why a dataset was found (nju-websoft,
-//! *optimal data snippets*). With *T* triples, *n* the count of a property or pattern, *E* the entities, *k* the budget:
+//! The objective on sets of triples is from research on snippets that explain why a dataset was found (nju-websoft,
+//! *optimal data snippets*). Let *T* be the number of triples, *n* the count of a property or pattern, *E* the
+//! entities, and *k* the budget:
 //!
 //! ```text
 //! F(S) = Σ n/T                                                              over the properties in S
@@ -10,16 +12,18 @@
 //!      + 2 · |largest piece of S| / k
 //! ```
 //!
-//! subject to |S| ≤ k and S holding min(k, those there are) of the keywords. A piece is connected by entities; literals and
-//! classes connect nothing. The greedy takes triples with most new keywords until all are covered, then those that add most
-//! to *F*; of equal keywords what adds most to *F*, of equal gains the first in order.
+//! subject to |S| ≤ k and to *S* containing min(k, number) of the present keywords. A component is connected by
+//! entities, not by literals or classes. The greedy algorithm chooses triples with most new keywords until all are
+//! covered, then triples with the largest gain of *F*. Ties between keywords are broken by *F*, and ties of *F* by
+//! order.
 //!
-//! *Cost.* Properties, entities and patterns shown by others only take away from a triple's gain. It can rise where one of
-//! its ends shows more than before or belongs to a piece that grew, so after each choice the triples at the ends of the
-//! chosen one, and at those pieces that joined the largest or grew without being it, are looked at again: O(T) once, the
-//! triples at such ends for each of k choices, and O(log T) for each that is queued again. The keywords are covered before
-//! that, each step looking at the triples with the sets of keywords that are best then. A work bound and a deadline end the
-//! choice early, after one triple at least: what there is then is the beginning of what there would be.
+//! *Cost.* Properties, entities and patterns that others show only reduce a triple's gain. The gain can rise if one of
+//! its ends shows more than before, or belongs to a component that grew. After each choice, triples are therefore
+//! re-evaluated at the ends of the chosen triple. The same is done at components that joined the largest one, or that
+//! grew and are not the largest. This takes O(T) once, the triples at such ends for each of k choices, and O(log T) for
+//! each triple that is queued again. The keywords are covered before; each of these steps inspects the triples of the
+//! best keyword sets. A work bound and a deadline end the choice early, after at least one triple. The result is then a
+//! prefix of the full result.
 
 use super::queue::{Candidate, LazyQueue, Limit, Meter};
 use super::{Degrees, KeywordMatcher, KeywordSet, Matches, Roles, log1, shares};
@@ -28,10 +32,10 @@ use lodeseek_profile::{Element, PatternId, Patterns, Profile};
 use lodeseek_rdf::{TermId, Triple, TripleGraph};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The weight of the largest piece beside each of the other parts.
+/// Weight of the largest component; each other part has weight 1.
 const PIECE_WEIGHT: f64 = 2.0;
 
-/// With which triple a snippet begins.
+/// Choice of the first triple.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Opening {
     #[default]
@@ -39,7 +43,7 @@ enum Opening {
     BestTriple,
 }
 
-/// The extractor. See the module documentation.
+/// Extractor of the optimal data snippet. See the module documentation.
 #[derive(Clone, Copy)]
 pub struct OptimalSnippet<'m> {
     keywords: &'m dyn KeywordMatcher,
@@ -49,31 +53,32 @@ pub struct OptimalSnippet<'m> {
 }
 
 impl<'m> OptimalSnippet<'m> {
-    /// For these keywords.
+    /// Creates an extractor for these keywords.
     #[must_use]
     pub fn new(keywords: &'m dyn KeywordMatcher) -> Self {
         Self { keywords, patterns: None, opening: Opening::default(), limit: Limit::default() }
     }
 
-    /// With the patterns of the graph, where they are known; otherwise they are found.
+    /// Sets precomputed patterns of the graph. Default: they are computed.
     #[must_use]
     pub fn with_patterns(self, patterns: &'m Patterns) -> Self {
         Self { patterns: Some(patterns), ..self }
     }
 
-    /// Beginning with the triple that adds most to the objective, whatever its keywords.
+    /// Starts with the triple that adds most to the objective, regardless of keywords.
     #[must_use]
     pub fn with_best_triple_first(self) -> Self {
         Self { opening: Opening::BestTriple, ..self }
     }
 
-    /// With this bound on the triples looked at again after the first look at all. The snippet has one triple at least.
+    /// Sets the maximum number of triples inspected again after the initial pass. Default: no limit. The snippet has at
+    /// least one triple.
     #[must_use]
     pub fn with_work(self, work: u64) -> Self {
         Self { limit: Limit { work, ..self.limit }, ..self }
     }
 
-    /// Ends with the triples chosen so far, one at least, when the deadline has passed.
+    /// Sets a deadline. When it has passed, extraction ends with the triples chosen so far: at least one.
     #[must_use]
     pub fn with_deadline(self, deadline: Deadline<'m>) -> Self {
         Self { limit: Limit { deadline, ..self.limit }, ..self }
@@ -110,16 +115,16 @@ impl SnippetExtractor for OptimalSnippet<'_> {
     }
 }
 
-/// What does not change while a snippet grows.
+/// Precomputed weights, constant while a snippet grows.
 pub(super) struct Weights<'g> {
     roles: Roles<'g>,
     patterns: Option<&'g Patterns>,
-    /// By term: the share of a property, the centrality of an entity.
+    /// Weights by term: share of a property, centrality of an entity.
     property: Vec<f64>,
     entity: Vec<f64>,
-    /// By pattern: what one element more of it adds.
+    /// Gain of one more element of each pattern.
     element: Vec<f64>,
-    /// What a triple more in the largest piece adds.
+    /// Gain of one more triple in the largest component.
     piece: f64,
     links: IncomingLinks,
 }
@@ -145,13 +150,13 @@ impl<'g> Weights<'g> {
         }
     }
 
-    /// The places of the triples at an entity.
+    /// Returns the positions of the triples at an entity.
     fn at(&self, entity: TermId) -> impl Iterator<Item = u32> {
         let from = self.roles.graph.subject_range(entity).map(|place| place as u32);
         from.chain(self.links.row(entity).iter().copied())
     }
 
-    /// What a triple shows of the patterns of its ends; of a link to itself, both.
+    /// Returns the pattern elements that a triple shows at its ends. A self-link shows both.
     fn shown(&self, triple: Triple) -> impl Iterator<Item = (TermId, Element)> {
         let own = match (self.roles.class(triple), Some(triple.predicate) == self.roles.kind) {
             (Some(class), _) => Some(Element::Class(class)),
@@ -163,7 +168,7 @@ impl<'g> Weights<'g> {
     }
 }
 
-/// By term: its logarithmic degrees as shares of all entities'.
+/// Returns the centrality of each term: its logarithmic degrees as shares of all entities' degrees.
 fn centrality(graph: &TripleGraph) -> Vec<f64> {
     let degrees = Degrees::new(graph);
     let total = |all: &[u32]| Some(all.iter().copied().map(log1).sum()).filter(|&sum: &f64| sum > 0.0).unwrap_or(1.0);
@@ -171,7 +176,7 @@ fn centrality(graph: &TripleGraph) -> Vec<f64> {
     degrees.out.iter().zip(&degrees.into).map(|(&o, &i)| log1(o) / out + log1(i) / into).collect()
 }
 
-/// The links to each entity: rows of `places` between two starts.
+/// Links to each entity: rows of `places` between two starts.
 struct IncomingLinks {
     starts: Vec<u32>,
     places: Vec<u32>,
@@ -202,17 +207,17 @@ impl IncomingLinks {
     }
 }
 
-/// The objective of a growing set of triples.
+/// Objective of a growing set of triples.
 pub(super) struct Objective<'w> {
     weights: &'w Weights<'w>,
     has_property: FxHashSet<TermId>,
-    /// By entity: the number of its piece.
+    /// Component number of each entity.
     piece_of: FxHashMap<TermId, u32>,
-    /// By piece: its triples. A piece that was joined to another has none.
+    /// Number of triples of each component; 0 for a component that was merged into another.
     pieces: Vec<u32>,
     shown: FxHashSet<(TermId, Element)>,
     shown_of: FxHashMap<TermId, u32>,
-    /// By pattern: the most elements that one entity shows.
+    /// Largest number of elements that one entity of each pattern shows.
     best: FxHashMap<PatternId, u32>,
 }
 
@@ -229,7 +234,7 @@ impl<'w> Objective<'w> {
         }
     }
 
-    /// What a triple would add now.
+    /// Returns the present gain of a triple.
     pub(super) fn gain(&self, place: u32) -> f64 {
         let triple = self.weights.roles.triple(place);
         let property = if self.has_property.contains(&triple.predicate) {
@@ -242,7 +247,7 @@ impl<'w> Objective<'w> {
         property + entities + self.pattern_gain(triple) + self.piece_gain(triple)
     }
 
-    /// The patterns of the ends with what their entities would show; at most two.
+    /// Returns the patterns of the ends, with the number of elements that each entity would then show; at most two.
     fn would_show(&self, triple: Triple) -> [Option<(PatternId, u32)>; 2] {
         let mut counts: [Option<(TermId, u32)>; 2] = [None; 2];
         for (entity, element) in self.weights.shown(triple) {
@@ -283,7 +288,7 @@ impl<'w> Objective<'w> {
         self.pieces.iter().copied().max().unwrap_or(0)
     }
 
-    /// The pieces that a triple would join.
+    /// Returns the components that a triple would connect.
     fn joins(&self, triple: Triple) -> impl Iterator<Item = u32> {
         let mut pieces = self.weights.roles.ends(triple).map(|end| self.piece(end));
         let (first, second) = (pieces.next().flatten(), pieces.next().flatten());
@@ -295,7 +300,7 @@ impl<'w> Objective<'w> {
         f64::from(joined.saturating_sub(self.largest())) * self.weights.piece
     }
 
-    /// Adds a triple; hands out the entities at whose triples gains may have risen.
+    /// Adds a triple and returns the entities at whose triples gains may have risen.
     pub(super) fn add(&mut self, place: u32) -> FxHashSet<TermId> {
         let triple = self.weights.roles.triple(place);
         self.has_property.insert(triple.predicate);
@@ -311,7 +316,7 @@ impl<'w> Objective<'w> {
         let largest = self.largest();
         let joined: Vec<u32> = self.joins(triple).collect();
         let mut risen: FxHashSet<TermId> = self.weights.roles.ends(triple).collect();
-        // At the entities of what was the largest piece nothing rises: it and the largest have grown alike.
+        // No gain rises at the entities of the former largest component: it has grown by as much as the largest.
         let grown = |piece: &u32| joined.contains(piece) && self.size(*piece) < largest;
         risen.extend(self.piece_of.iter().filter(|(_, piece)| grown(piece)).map(|(entity, _)| *entity));
         self.merge(triple, &joined);
@@ -343,7 +348,7 @@ struct Greedy<'o, 'w, 'h> {
 }
 
 impl Greedy<'_, '_, '_> {
-    /// The triple of these that adds most.
+    /// Returns the triple with the largest gain.
     fn best(&self, places: impl Iterator<Item = u32>) -> Option<Candidate> {
         places.map(|triple| Candidate { gain: self.objective.gain(triple), triple }).max()
     }
@@ -355,7 +360,7 @@ impl Greedy<'_, '_, '_> {
         self.objective.add(candidate.triple)
     }
 
-    /// Takes triples with most new keywords until none is left to cover.
+    /// Chooses triples with most new keywords until all are covered.
     fn cover_keywords(&mut self, matches: &Matches, mut uncovered: KeywordSet) {
         if uncovered.is_empty() {
             return;
@@ -375,7 +380,7 @@ impl Greedy<'_, '_, '_> {
         }
     }
 
-    /// Takes what adds most to the objective until the budget is spent.
+    /// Chooses triples with the largest gain until the budget is spent.
     fn fill(&mut self, triples: usize) {
         if self.chosen.len() >= self.budget || self.meter.is_over(0) {
             return;
@@ -391,7 +396,7 @@ impl Greedy<'_, '_, '_> {
         }
     }
 
-    /// Looks again at the triples of these entities.
+    /// Re-evaluates the triples of these entities.
     fn raise(&mut self, queue: &mut LazyQueue, risen: FxHashSet<TermId>) {
         for entity in risen {
             for triple in self.objective.weights.at(entity) {

@@ -1,10 +1,10 @@
-//! A queue of triples by what they would add, kept right lazily.
+//! Lazy priority queue of triples by gain.
 
 use crate::Deadline;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// A triple with the gain it had when it was queued. Equal gains: the triple that comes first in the graph's order.
+/// Triple with its gain at the time of insertion. Ties are broken by the order of the graph.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Candidate {
     pub(super) gain: f64,
@@ -25,32 +25,32 @@ impl PartialOrd for Candidate {
     }
 }
 
-/// The lazy queue: every triple not chosen yet has an entry of at least its present gain.
+/// Lazy queue. Invariant: every triple not yet chosen has an entry with at least its present gain.
 ///
-/// So the first entry popped whose gain is still true is the greatest of all, and of equal ones the first in order. Gains
-/// that fall need nothing; whoever makes a gain rise calls [`raise`](Self::raise). Filling it with *n* triples takes O(n),
-/// each entry popped or raised O(log n).
+/// The first popped entry whose gain is still correct is therefore the maximum, and the first of equals. Falling gains
+/// need no action. A caller that makes a gain rise must call [`raise`](Self::raise). Filling the queue with *n* triples
+/// takes O(n), each popped or raised entry O(log n).
 pub(super) struct LazyQueue {
     heap: BinaryHeap<Candidate>,
-    /// By triple: the gain of its newest entry.
+    /// Gain of the newest entry of each triple.
     newest: Vec<f64>,
     chosen: Vec<bool>,
 }
 
 impl LazyQueue {
-    /// All triples below `count`, with their gains.
+    /// Creates a queue of all triples below `count`, with their gains.
     pub(super) fn new(count: usize, gain: impl Fn(u32) -> f64) -> Self {
         let newest: Vec<f64> = (0..count as u32).map(gain).collect();
         let heap = newest.iter().enumerate().map(|(triple, &gain)| Candidate { gain, triple: triple as u32 }).collect();
         Self { heap, newest, chosen: vec![false; count] }
     }
 
-    /// Takes a triple that was chosen elsewhere out of the queue.
+    /// Removes a triple that was chosen elsewhere.
     pub(super) fn remove(&mut self, triple: u32) {
         self.chosen[triple as usize] = true;
     }
 
-    /// Takes out the triple that adds most; `None` where no triple adds anything, or past the limit.
+    /// Removes and returns the triple with the largest gain, or `None` if all gains are 0 or the limit is reached.
     pub(super) fn pop(&mut self, gain: impl Fn(u32) -> f64, meter: &mut Meter<'_>) -> Option<Candidate> {
         while let Some(top) = self.heap.pop() {
             if meter.is_over(1) {
@@ -65,7 +65,7 @@ impl LazyQueue {
                 self.chosen[place] = true;
                 return (now > 0.0).then_some(top);
             }
-            // An entry below the present gain has a newer one above it, which comes first.
+            // An entry below the present gain has a newer entry above it, which is popped first.
             if now < top.gain {
                 self.newest[place] = now;
                 self.heap.push(Candidate { gain: now, ..top });
@@ -74,7 +74,7 @@ impl LazyQueue {
         None
     }
 
-    /// Tells that the gain of a triple may have risen.
+    /// Updates the gain of a triple after it may have risen.
     pub(super) fn raise(&mut self, triple: u32, gain: impl Fn(u32) -> f64) {
         let place = triple as usize;
         if self.chosen[place] {
@@ -88,8 +88,8 @@ impl LazyQueue {
     }
 }
 
-/// When an extractor must end: by a count of its steps (for keywords, the triples looked at once more), which is the same on
-/// every run, or by a deadline, asked for now and then.
+/// Limit of an extractor: a number of steps, which is the same on every run, or a deadline, checked at intervals. For
+/// keyword methods, a step is a triple that is inspected again.
 #[derive(Clone, Copy)]
 pub(crate) struct Limit<'h> {
     pub(crate) work: u64,
@@ -102,7 +102,7 @@ impl Default for Limit<'_> {
     }
 }
 
-/// What is left of a [`Limit`]. Nothing counts before [`start`](Self::start), so that there is always a first triple.
+/// Remainder of a [`Limit`]. Nothing is counted before [`start`](Self::start), so that there is always a first triple.
 pub(crate) struct Meter<'h> {
     started: bool,
     left: u64,
@@ -111,7 +111,7 @@ pub(crate) struct Meter<'h> {
     over: bool,
 }
 
-/// Work between two questions whether the deadline has passed: less than a millisecond.
+/// Steps between two checks of the deadline: less than a millisecond.
 const DEADLINE_CHECK_INTERVAL: u64 = 4096;
 
 impl<'h> Meter<'h> {
@@ -119,12 +119,13 @@ impl<'h> Meter<'h> {
         Self { started: false, left: limit.work, until_check: 0, deadline: limit.deadline, over: false }
     }
 
-    /// From here on work counts, and the deadline too.
+    /// Starts counting work and checking the deadline.
     pub(crate) fn start(&mut self) {
         self.started = true;
     }
 
-    /// Counts work. Once over, it stays over, and the deadline is not asked again.
+    /// Counts work and returns true if the limit is exceeded. Once exceeded it stays so, and the deadline is not
+    /// checked again.
     pub(crate) fn is_over(&mut self, work: u64) -> bool {
         if self.over || !self.started {
             return self.over;
@@ -136,7 +137,7 @@ impl<'h> Meter<'h> {
         self.over
     }
 
-    /// Whether it was over at any time.
+    /// Returns true if the limit was exceeded at any time.
     pub(crate) fn was_over(&self) -> bool {
         self.over
     }

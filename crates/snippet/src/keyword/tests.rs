@@ -5,7 +5,7 @@ use lodeseek_profile::{Element, PatternId, Patterns, Profile};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Names in [`random_statements`], which end in these: subjects and objects, properties, a class and literals.
+/// Matches the ends of names in [`random_statements`]: subjects and objects, properties, a class and literals.
 fn matcher() -> LabelMatcher<impl Fn(&str) -> KeywordSet> {
     let words = ["n1", "p2", "n3", "C5", "7", "n4"];
     let bit = move |label: &str, place: usize| u64::from(label == words[place]) << place;
@@ -24,7 +24,7 @@ fn share(counts: &[(TermId, u64)], id: TermId, total: u64) -> f64 {
     counts.iter().find(|(other, _)| *other == id).map_or(0.0, |(_, count)| *count as f64 / total as f64)
 }
 
-/// What the methods are defined over, looked up anew each time.
+/// Literal implementation of the definitions, recomputed at every call.
 struct Naive<'g> {
     graph: &'g TripleGraph,
     profile: Profile,
@@ -53,7 +53,7 @@ impl<'g> Naive<'g> {
         ((out as f64 + 1.0).ln(), (into as f64 + 1.0).ln())
     }
 
-    /// The value of a set for KSD: the weight of all it covers.
+    /// Value of a set for KSD: the total weight it covers.
     fn ksd(&self, triples: &[Triple]) -> f64 {
         let all = self.entities(self.graph.triples());
         let largest = |of: fn((f64, f64)) -> f64| {
@@ -76,7 +76,7 @@ impl<'g> Naive<'g> {
         properties.iter().map(|&p| share(&self.profile.properties, p, self.profile.triples)).sum()
     }
 
-    /// The objective of the optimal data snippet.
+    /// Objective of the optimal data snippet.
     fn objective(&self, triples: &[Triple]) -> f64 {
         let all = self.entities(self.graph.triples());
         let total = |of: fn((f64, f64)) -> f64| all.iter().map(|&entity| of(self.degrees(entity))).sum::<f64>();
@@ -143,13 +143,13 @@ fn held(matches: &Matches, triples: &[Triple]) -> KeywordSet {
     triples.iter().fold(KeywordSet::NONE, |all, t| all.with(matches.triple(*t)))
 }
 
-/// Every set of at most so many of these.
+/// Returns every subset of at most `most` triples.
 fn sets_of(triples: &[Triple], most: usize) -> impl Iterator<Item = Vec<Triple>> {
     let chosen = (0u32..1 << triples.len()).filter(move |set| set.count_ones() as usize <= most);
     chosen.map(|set| triples.iter().enumerate().filter(|(place, _)| set >> place & 1 == 1).map(|(_, t)| *t).collect())
 }
 
-/// The fewest triples that hold all keywords, by trying.
+/// Returns the smallest number of triples that contain all keywords, by exhaustive search.
 fn fewest(matches: &Matches, triples: &[Triple]) -> usize {
     let all = matches.present();
     let mut layer = BTreeSet::from([KeywordSet::NONE]);
@@ -219,7 +219,7 @@ proptest! {
         prop_assert_eq!(filled.triples.len(), some.min(5));
     }
 
-    /// Every part of the objective is at most the sum of what its triples have alone: hence the ratio without keywords.
+    /// Every part of the objective is subadditive over triples; hence the ratio without keywords.
     #[test]
     fn the_objective_is_at_most_the_optimum_and_at_least_its_part(statements in random_statements(), budget in 1usize..4) {
         let graph = graph_of(&statements[..statements.len().min(9)].concat());
@@ -236,7 +236,7 @@ proptest! {
         }
     }
 
-    /// Exactly for few keywords; greedily, 1 − 1/e of it at least, for more than are tried.
+    /// Exact for few keywords; greedy with ratio 1 − 1/e for more.
     #[test]
     fn no_snippet_holds_more_keywords_than_the_cover(statements in random_statements(), budget in 0usize..4) {
         let graph = graph_of(&statements[..statements.len().min(9)].concat());
@@ -279,7 +279,7 @@ fn what_every_extractor_keeps_to() {
     check(&KeywordCover::new(&keywords).with_filling(), guarantees);
 }
 
-/// [`matcher`], with no limit to how long it lives.
+/// [`matcher`] as a type with a static lifetime.
 struct Names;
 
 impl KeywordMatcher for Names {
@@ -298,7 +298,7 @@ fn every_extractor_keeps_its_deadline() {
     check_deadline(|deadline| Box::new(KeywordCover::new(&Names).with_filling().with_deadline(deadline)), guarantees);
 }
 
-/// What a bound leaves is the beginning of what there would be without; it says so where something is missing.
+/// A bounded result is a prefix of the unbounded one, and is marked as interrupted if something is missing.
 fn check_work<'k>(graph: &TripleGraph, make: &dyn Fn(u64) -> Box<dyn SnippetExtractor + 'k>) {
     let whole = extract(&*make(u64::MAX), graph, 6);
     assert!(!whole.interrupted);

@@ -1,4 +1,4 @@
-//! From entities to triples: few that show all of them in full, and their order.
+//! Selection and order of triples: few that show all chosen entities in full.
 
 use super::{EntityGraph, Goals, Part};
 use crate::keyword::Meter;
@@ -8,10 +8,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The places of the triples for a part, in the order they are shown.
+/// Returns the positions of the triples for a part, in snippet order.
 ///
-/// With `l` links between its entities: O(l log l), and taking out again what is not needed O(l) for each triple that
-/// only the connection could hold.
+/// For `l` links between its entities: O(l log l). Removing a redundant triple costs O(l) if only the connection may
+/// need it.
 pub(super) fn assemble(entity_graph: &EntityGraph<'_>, goals: &Goals, part: &Part, meter: &mut Meter<'_>) -> Vec<u32> {
     let mut assembly = Assembly::new(entity_graph, goals, part);
     assembly.take_what_serves_most();
@@ -25,11 +25,11 @@ struct Assembly<'s, 'g> {
     goals: &'s Goals,
     part: &'s Part,
     inside: FxHashSet<u32>,
-    /// How many chosen triples show an element of an entity, or serve a goal.
+    /// Number of chosen triples that show an element of an entity.
     shown: FxHashMap<(TermId, Element), u32>,
     served: FxHashMap<u32, u32>,
-    /// By entity: another of the same connected piece.
-    leads: FxHashMap<u32, u32>,
+    /// Union-find parent of each entity.
+    parents: FxHashMap<u32, u32>,
     chosen: Vec<u32>,
 }
 
@@ -43,28 +43,28 @@ impl<'s, 'g> Assembly<'s, 'g> {
             inside,
             shown: FxHashMap::default(),
             served: FxHashMap::default(),
-            leads: FxHashMap::default(),
+            parents: FxHashMap::default(),
             chosen: Vec::new(),
         }
     }
 
     fn piece(&mut self, mut entity: u32) -> u32 {
-        while let Some(&lead) = self.leads.get(&entity) {
-            if let Some(&further) = self.leads.get(&lead) {
-                self.leads.insert(entity, further);
+        while let Some(&lead) = self.parents.get(&entity) {
+            if let Some(&further) = self.parents.get(&lead) {
+                self.parents.insert(entity, further);
             }
             entity = lead;
         }
         entity
     }
 
-    /// The link patterns and keywords that a triple serves and this part is to cover.
+    /// Returns the link patterns and keywords of this part that a triple serves.
     fn goals_of(&self, place: u32) -> impl Iterator<Item = u32> + use<'s, 'g> {
         let wanted = &self.part.goals;
         self.goals.of_triple(self.entity_graph, place).filter(move |goal| wanted.contains(goal))
     }
 
-    /// What a triple would add that is not there yet. It only shrinks.
+    /// Returns the number of missing elements, goals and connections that a triple would add. It only shrinks.
     fn value(&mut self, place: u32) -> usize {
         let entity_graph = self.entity_graph;
         let new = entity_graph.contributions(entity_graph.triple(place)).filter(|(entity, element)| {
@@ -86,12 +86,12 @@ impl<'s, 'g> Assembly<'s, 'g> {
         let (a, b) = self.entity_graph.ends(place);
         let (a, b) = (self.piece(a), self.piece(b));
         if a != b {
-            self.leads.insert(a, b);
+            self.parents.insert(a, b);
         }
         self.chosen.push(place);
     }
 
-    /// Triples between the entities, those that add most first.
+    /// Chooses triples between the entities, those with most additions first.
     fn take_what_serves_most(&mut self) {
         let mut candidates = Vec::new();
         for &entity in &self.part.entities {
@@ -113,8 +113,8 @@ impl<'s, 'g> Assembly<'s, 'g> {
         }
     }
 
-    /// A triple for each element that only triples from or to other entities show; any triple for an entity without
-    /// elements.
+    /// Adds a triple for each element that only triples to or from other entities show. Adds any triple for an entity
+    /// without elements.
     fn complete(&mut self) {
         for &number in &self.part.entities {
             let entity = self.entity_graph.entity(number);
@@ -145,7 +145,7 @@ impl<'s, 'g> Assembly<'s, 'g> {
         }
     }
 
-    /// Takes out what others show too, the last first, as long as the meter allows.
+    /// Removes redundant triples, the last first, within the meter's limit.
     fn take_out(&mut self, meter: &mut Meter<'_>) {
         for at in (0..self.chosen.len()).rev() {
             let place = self.chosen[at];
@@ -185,7 +185,7 @@ impl<'s, 'g> Assembly<'s, 'g> {
         }
     }
 
-    /// Whether these triples join all entities.
+    /// Returns true if these triples connect all entities.
     fn connects(&self, places: &[u32]) -> bool {
         let mut pieces = Assembly::new(self.entity_graph, self.goals, self.part);
         let mut left = self.part.entities.len();
@@ -194,7 +194,7 @@ impl<'s, 'g> Assembly<'s, 'g> {
             if self.inside.contains(&a) && self.inside.contains(&b) {
                 let (a, b) = (pieces.piece(a), pieces.piece(b));
                 if a != b {
-                    pieces.leads.insert(a, b);
+                    pieces.parents.insert(a, b);
                     left -= 1;
                 }
             }
@@ -202,7 +202,7 @@ impl<'s, 'g> Assembly<'s, 'g> {
         left == 1
     }
 
-    /// Entity after entity along the chosen links, always on to the most frequent pattern; classes first.
+    /// Orders the triples entity by entity along the chosen links, the most frequent pattern first; classes first.
     fn ordered(mut self) -> Vec<u32> {
         let mut at: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         self.chosen

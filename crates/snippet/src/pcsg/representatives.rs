@@ -1,9 +1,9 @@
-//! One entity for each pattern: the form of pattern coverage that fills the texts of dense rankers.
+//! One representative entity for each description pattern. This snippet fills the texts of dense rankers.
 //!
-//! Q. Chen, X. Chen, …, G. Cheng: *Dense Re-Ranking with Weak Supervision for RDF Dataset Search*, ISWC 2023, takes subsets
-//! of triples that each cover one entity description pattern, ranked by its frequency. The paper leaves open which entity
-//! stands for a pattern. Here it is the one of which the triples chosen before show most; among equals that with the
-//! shortest name, IRIs before blank nodes; then the first.
+//! Q. Chen, X. Chen, …, G. Cheng: *Dense Re-Ranking with Weak Supervision for RDF Dataset Search*, ISWC 2023, extracts
+//! subsets of triples that each cover one entity description pattern, ranked by its frequency. The paper does not
+//! specify which entity represents a pattern. This implementation chooses the entity with most elements already shown.
+//! Ties are broken by the shortest name (IRIs before blank nodes), then by order.
 
 use super::{EntityGraph, described_share};
 use crate::{Deadline, Snippet, SnippetExtractor, TripleBudget};
@@ -12,24 +12,24 @@ use lodeseek_rdf::{TermId, Triple, TripleGraph};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 
-/// Triples looked at for the example with the shortest text of one element.
+/// Maximum number of triples inspected to find the shortest example of an element.
 const EXAMPLES: usize = 64;
 
-/// How representatives are chosen.
+/// Options of [`PatternRepresentatives`].
 #[derive(Clone, Copy, Default)]
 pub struct RepresentativeOptions<'h> {
-    /// When no further pattern is shown.
+    /// Deadline after which no further pattern is shown.
     pub deadline: Deadline<'h>,
 }
 
-/// The extractor. See the module documentation. O(T) beyond the patterns, whatever the budget.
+/// Extractor of pattern representatives. See the module documentation. O(T) after the patterns, for every budget.
 #[derive(Clone, Copy, Default)]
 pub struct PatternRepresentatives<'h> {
     options: RepresentativeOptions<'h>,
 }
 
 impl<'h> PatternRepresentatives<'h> {
-    /// With these options.
+    /// Creates an extractor with these options.
     #[must_use]
     pub fn new(options: RepresentativeOptions<'h>) -> Self {
         Self { options }
@@ -52,7 +52,7 @@ impl SnippetExtractor for PatternRepresentatives<'_> {
         };
         let mut interrupted = false;
         for pattern in patterns.patterns() {
-            // The first pattern is always shown: nothing at all would not be a snippet.
+            // The first pattern is always shown, so that the snippet is not empty.
             let late = !builder.triples.is_empty() && self.options.deadline.has_passed();
             if late || builder.triples.len() >= budget.0 {
                 interrupted = true;
@@ -68,9 +68,9 @@ impl SnippetExtractor for PatternRepresentatives<'_> {
 
 struct SnippetBuilder<'s, 'g> {
     entity_graph: &'s EntityGraph<'g>,
-    /// Of each entity in the triples so far: the elements they show.
+    /// Elements shown so far, for each entity in the chosen triples.
     shown: FxHashMap<TermId, FxHashSet<Element>>,
-    /// Those entities by pattern.
+    /// Entities in the chosen triples, by pattern.
     touched: FxHashMap<PatternId, Vec<TermId>>,
     triples: Vec<Triple>,
 }
@@ -87,7 +87,7 @@ impl SnippetBuilder<'_, '_> {
             }
         }
         if pattern.elements.is_empty() {
-            // An entity whose only types are literals: any of its triples stands for it.
+            // An entity whose only types are literals: any of its triples represents it.
             self.triples.extend(self.entity_graph.outgoing(number).next().map(|place| self.entity_graph.triple(place)));
         }
     }
@@ -104,7 +104,7 @@ impl SnippetBuilder<'_, '_> {
         }
     }
 
-    /// The triple with the shortest other end; of two such the first.
+    /// Returns the triple with the shortest other end, the first of equals.
     fn example(&self, number: u32, element: Element) -> Option<Triple> {
         let (entity_graph, entity) = (self.entity_graph, self.entity_graph.entity(number));
         let length = |term: TermId| entity_graph.graph.term(term).text().len();

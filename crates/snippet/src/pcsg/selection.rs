@@ -1,4 +1,4 @@
-//! Which entities of a component are shown in full.
+//! Selection of the entities of a component that are shown in full.
 
 use super::{EntityGraph, Goals};
 use crate::graph::Member;
@@ -13,7 +13,7 @@ pub(super) struct Selection<'s, 'g> {
 }
 
 impl Selection<'_, '_> {
-    /// The goals that a component could serve, sorted.
+    /// Returns the goals that a component could serve, sorted.
     pub(super) fn offers(&self, entities: &[u32]) -> Vec<u32> {
         let mut offers = Vec::new();
         for &entity in entities {
@@ -27,7 +27,7 @@ impl Selection<'_, '_> {
         offers
     }
 
-    /// The members of the goals' groups in a component. The pattern of an entity at a link that must be shown needs no
+    /// Returns the members of the goals' groups in a component. The pattern of an entity at a required link needs no
     /// group of its own.
     pub(super) fn groups(&self, entities: &[u32], goals: &FxHashSet<u32>) -> Vec<Vec<Member>> {
         let mut groups: FxHashMap<u32, Vec<Member>> = FxHashMap::default();
@@ -55,8 +55,8 @@ impl Selection<'_, '_> {
         groups.into_iter().map(|(_, members)| members).collect()
     }
 
-    /// Takes out entities without which the rest stays connected and serves the same goals, those with most elements
-    /// first. Each is tried once, as long as the meter allows: O(entities · links between them).
+    /// Removes entities that are not needed for connection and goals, those with most elements first. Each is tried
+    /// once, within the meter's limit: O(entities · links between them).
     pub(super) fn take_out(
         &self,
         entities: &mut Vec<u32>,
@@ -82,7 +82,7 @@ impl Selection<'_, '_> {
     }
 }
 
-/// The entities that remain, the links between them, and how often each goal is served.
+/// Remaining entities, the links between them, and the number of times each goal is served.
 struct Remaining {
     neighbours: FxHashMap<u32, Vec<u32>>,
     served: FxHashMap<u32, u32>,
@@ -111,7 +111,7 @@ impl Remaining {
         self.links + self.neighbours.len() as u64
     }
 
-    /// Calls back with the count of each goal that an entity serves, once for each way it serves it.
+    /// Calls `change` with the count of each goal that an entity serves, once for each way in which it is served.
     fn each_goal(
         &mut self,
         selection: &Selection<'_, '_>,
@@ -144,7 +144,7 @@ impl Remaining {
         }
         let mut spare = true;
         self.each_goal(selection, entity, goals, Direction::Both, |served| *served -= 1);
-        // A goal at zero may be any entity's: those served by others only never fall.
+        // Only this entity's goals can have dropped to zero; all other counts are unchanged.
         self.each_goal(selection, entity, goals, Direction::Both, |served| spare &= *served > 0);
         self.each_goal(selection, entity, goals, Direction::Both, |served| *served += 1);
         spare
@@ -176,15 +176,15 @@ impl Remaining {
     }
 }
 
-/// Which triples of an entity are looked at.
+/// Direction of an entity's triples.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Direction {
     Outgoing,
     Both,
 }
 
-/// Entities that touch every group, connected or not: for each group not touched yet the member that adds least weight,
-/// groups with fewest members first. O(members).
+/// Returns entities that touch every group, not necessarily connected. For each untouched group, the member with the
+/// least additional weight is chosen, groups with fewest members first. O(members).
 pub(super) fn cover_cheaply(groups: &[Vec<Member>], weights: &[u32]) -> Vec<u32> {
     let mut order: Vec<&Vec<Member>> = groups.iter().filter(|group| !group.is_empty()).collect();
     order.sort_by_key(|group| group.len());

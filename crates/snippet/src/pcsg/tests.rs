@@ -1,4 +1,4 @@
-//! Coverage by definition, the published outputs, and the suite of all extractors.
+//! Coverage by definition, the published outputs, and the conformance suite.
 
 use super::*;
 use crate::conformance::{self, Guarantees};
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// What triples of a graph cover: complete entities' patterns, and links between complete entities.
+/// Coverage of triples: patterns of complete entities, and links between complete entities.
 #[derive(Debug, PartialEq, Eq, Default)]
 struct Covered {
     entities: BTreeSet<PatternId>,
@@ -51,7 +51,7 @@ fn extract(extractor: &dyn SnippetExtractor, graph: &TripleGraph) -> Snippet {
     extractor.extract(graph, &Profile::new(graph), TripleBudget(usize::MAX))
 }
 
-/// All letters, as keywords: terms match by containing them.
+/// Keywords of one letter each; a term matches if it contains the letter.
 struct Letters(&'static str);
 
 impl Letters {
@@ -128,7 +128,7 @@ proptest! {
         }
     }
 
-    /// Without trees, patterns are left out that the budget cannot show: it is filled none the less.
+    /// Without trees, patterns that exceed the budget are left out; the budget is filled nevertheless.
     #[test]
     fn patterns_left_out_leave_no_room(statements in conformance::random_statements(), budget in 1usize..8) {
         let graph = conformance::graph_of(&statements.concat());
@@ -166,7 +166,8 @@ fn read(path: &Path) -> Option<TripleGraph> {
     Some(builder.finish())
 }
 
-/// On every input whose output by the authors' Java is there: all that it covers, with no more triples.
+/// On every input with an output of the authors' Java program: the snippet covers all that it covers, with no more
+/// triples.
 #[test]
 fn no_more_triples_than_the_published_implementation() {
     for name in ["syn500", "syn2000", "reg2000", "reg10000", "reg50000"] {
@@ -194,7 +195,7 @@ fn no_more_triples_than_the_published_implementation() {
     }
 }
 
-/// Says something beside the results of the tests.
+/// Prints a note beside the test results.
 fn note(text: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr().lock(), "{text}");
