@@ -1,0 +1,102 @@
+//! Search results as JSON: the form of `GET /api/search` and of `lodeseek search --json`.
+
+use crate::{FacetValues, Hit, SearchResponse, facet_label};
+use lodeseek_catalog::{Metadata, Scheme};
+use serde_json::{Value, json};
+
+/// Returns the JSON object of a search response for `query`.
+#[must_use]
+pub fn hit_json(query: &str, response: &SearchResponse) -> Value {
+    let hits: Vec<Value> = response.hits.iter().map(one_hit).collect();
+    let mut value = json!({
+        "query": query,
+        "model": response.model,
+        "terms": response.terms,
+        "total": response.total,
+        "withWords": response.with_words,
+        "hits": hits,
+    });
+    if let Some(suggestion) = &response.suggestion {
+        value["suggestion"] = json!(suggestion);
+    }
+    if let Some(rerank) = &response.rerank {
+        value["rerank"] = json!(rerank);
+        value["onlyClosest"] = json!(response.only_closest);
+    }
+    if response.hits.iter().any(|hit| !hit.duplicates.is_empty()) {
+        value["counts"] = json!("every dataset, those that are the same each");
+    }
+    if let Some(facets) = &response.facets {
+        value["facets"] = facets.facets.iter().map(facet_json).collect();
+        value["years"] = json!(facets.years);
+    }
+    value
+}
+
+/// Returns a facet with its values. Values that are IRIs get labels.
+fn facet_json(one: &FacetValues) -> Value {
+    let mut json = json!(one);
+    if one.facet.has_iris()
+        && let Some(values) = json["values"].as_array_mut()
+    {
+        for (json, value) in values.iter_mut().zip(&one.values) {
+            json["label"] = json!(facet_label(one.facet, &value.value));
+        }
+    }
+    json
+}
+
+fn one_hit(hit: &Hit) -> Value {
+    let metadata = &hit.card.metadata;
+    let mut value = json!({
+        "rank": hit.rank,
+        "id": metadata.id,
+        "title": metadata.title(),
+        "score": hit.score,
+        "description": metadata.description(),
+        "creators": metadata.agents().collect::<Vec<_>>(),
+        "license": metadata.license,
+        "triples": hit.card.profile.triples,
+        "fields": hit.fields,
+        "snippet": hit.snippet,
+    });
+    if let Some(popularity) = hit.popularity {
+        value["popularity"] = json!(popularity);
+    }
+    if let Some(remote) = &hit.card.remote {
+        // The endpoint with its size, without the list of graphs.
+        value["remote"] = json!(remote.clone().cut(0));
+    }
+    if !hit.duplicates.is_empty() {
+        value["duplicates"] = json!(hit.duplicates);
+    }
+    add_optional_metadata(&mut value, metadata);
+    if !hit.dense.is_empty() {
+        value["dense"] = json!(hit.dense);
+        value["closest"] = json!(hit.is_closest());
+    }
+    if let Some(explanation) = &hit.explanation {
+        value["explanation"] = json!(explanation);
+        value["evidence"] = json!(hit.evidence);
+    }
+    value
+}
+
+/// Adds the properties that only some catalogues provide.
+fn add_optional_metadata(value: &mut Value, metadata: &Metadata) {
+    if let Some(year) = metadata.first_year() {
+        value["year"] = json!(year);
+    }
+    if let Some(uses) = metadata.uses {
+        value["uses"] = json!(uses);
+    }
+    for (key, scheme) in [("tasks", Scheme::Task), ("modalities", Scheme::Modality), ("languages", Scheme::Language)] {
+        let labels: Vec<&str> = metadata.themes_of(scheme).collect();
+        if !labels.is_empty() {
+            value[key] = json!(labels);
+        }
+    }
+    if !metadata.introduced_by.is_empty() {
+        value["introducedBy"] = json!(metadata.introduced_by);
+    }
+}
