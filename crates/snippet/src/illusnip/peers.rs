@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 const INPUTS: [&str; 7] = ["syn500", "syn2000", "reg2000", "syn10000", "reg10000", "dbp80", "reg50000"];
 
 fn data() -> Option<PathBuf> {
-    let folder = std::env::var_os("LODESEEK_DATA").map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
+    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let folder = std::env::var_os("LODESEEK_DATA").map_or(default, PathBuf::from);
     Some(folder.join("snippets")).filter(|snippets| snippets.is_dir())
 }
 
