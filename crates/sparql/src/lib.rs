@@ -1,3 +1,7 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Design
+//!
 //! SPARQL 1.1 queries over the store, bounded in time and size. <https://www.w3.org/TR/sparql11-query/>
 //!
 //! *Visible graphs.* The default graph is the metadata: catalogue, profiles and snippets. The named graphs are those

@@ -1,3 +1,7 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Design
+//!
 //! The home of a collection on disk: Oxigraph on RocksDB, and a compact copy of every graph.
 //!
 //! ```text
