@@ -229,7 +229,7 @@ mod tests {
         let server = site();
         let found = checked(&server, EgressPolicy::default(), &["/there"]);
         let reach = &found[&server.iri("/there")];
-        assert!(!reach.is_reachable() && reach.fault.as_deref().is_some_and(|fault| fault.contains("may be asked")));
+        assert!(!reach.is_reachable() && reach.fault.as_deref().is_some_and(|fault| fault.contains("not in the allow list")));
         assert!(server.received().is_empty());
     }
 

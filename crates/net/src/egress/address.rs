@@ -1,7 +1,8 @@
-//! Which addresses are public.
+//! Classification of public IP addresses.
 //!
-//! After IANA's registries of special-purpose addresses (RFC 6890 and its updates): what is not globally reachable is
-//! not public. Of IPv6 only `2000::/3` is assigned to the public; an address that carries one of IPv4 is judged by it.
+//! It follows IANA's registries of special-purpose addresses (RFC 6890 and its updates): an address that is not globally
+//! reachable is not public. In IPv6 only `2000::/3` is assigned. An IPv6 address that embeds an IPv4 address is
+//! classified by the embedded one.
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -42,7 +43,7 @@ const NOT_PUBLIC_V6: [Ipv6Net; 4] = [
 ];
 const NAT64: Ipv6Net = v6(0x64, 0xff9b, 96);
 
-/// The address meant by one that only carries it: mapped (`::ffff:0:0/96`) or translated (`64:ff9b::/96`).
+/// Returns the IPv4 address embedded in a mapped (`::ffff:0:0/96`) or translated (`64:ff9b::/96`) address.
 fn embedded_address(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V6(v6) if NAT64.contains(&v6) => {
@@ -60,7 +61,7 @@ fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// Whether an address may be connected to: a public one, or one of the networks that configuration opens.
+/// Returns true if connections to an address are permitted: it is public or in a configured private network.
 pub(super) fn is_open(address: IpAddr, private_networks: &[IpNet]) -> bool {
     let meant = embedded_address(address);
     is_public(meant) || private_networks.iter().any(|network| network.contains(&meant))

@@ -1,8 +1,10 @@
-//! Giving up a request while it waits for the other side.
+//! Cancellation of requests that wait for the network.
 //!
-//! *Why a variable of the thread?* A request runs in the thread that makes it, and its body is read in the thread that
-//! reads it; but connections outlive requests, and the HTTP library tells a connection only how long it may wait, not for
-//! whom. So whoever works for a request says so here, and the connection, which waits in short spells, looks it up.
+//! # Why a thread-local variable?
+//!
+//! Connections outlive requests, and the HTTP library passes only a timeout to a connection, not the request. The current
+//! [`Cancellation`] is therefore stored in a thread-local variable while a request is sent or its body is read. The
+//! connection waits in intervals of 50 ms and checks this variable after each.
 
 use super::error::EgressFault;
 use std::cell::RefCell;
@@ -14,24 +16,36 @@ use ureq::Error;
 use ureq::unversioned::transport::time::Duration as Left;
 use ureq::unversioned::transport::{Buffers, ConnectionDetails, Connector, NextTimeout, Transport};
 
-/// How long a wait goes on without looking whether anybody still wants its outcome.
+/// Interval in which a waiting connection checks for cancellation.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 thread_local! {
     static CURRENT: RefCell<Cancellation> = const { RefCell::new(Cancellation(None)) };
 }
 
-/// Whether a request has been given up; asked while it waits. By default never.
+/// Cancellation check of a request, called while the request waits. The default is never cancelled.
+///
+/// ```
+/// use lodeseek_net::egress::Cancellation;
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicBool, Ordering};
+///
+/// let flag = Arc::new(AtomicBool::new(false));
+/// let cancellation = Cancellation::from(Arc::clone(&flag));
+/// assert!(!cancellation.is_cancelled());
+/// flag.store(true, Ordering::Relaxed);
+/// assert!(cancellation.is_cancelled());
+/// ```
 #[derive(Clone, Default)]
 pub struct Cancellation(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
 
 impl Cancellation {
-    /// Given up as soon as the closure says so. It is called often.
+    /// Cancels as soon as the function returns true. It is called about every 50 ms and must be cheap.
     pub fn from_fn(is_cancelled: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(is_cancelled)))
     }
 
-    /// Whether the request has been given up.
+    /// Returns true if the request is cancelled.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.0.as_ref().is_some_and(|is_cancelled| is_cancelled())
@@ -50,7 +64,7 @@ impl fmt::Debug for Cancellation {
     }
 }
 
-/// Restores what the thread worked for before, panics included.
+/// Restores the previous cancellation of the thread when dropped, also after a panic.
 struct RestoreOnDrop(Cancellation);
 
 impl Drop for RestoreOnDrop {
@@ -60,18 +74,18 @@ impl Drop for RestoreOnDrop {
     }
 }
 
-/// Does a piece of a request's work.
+/// Runs `work` with `request` as the current cancellation of the thread.
 pub(super) fn with_cancellation<T>(request: &Cancellation, work: impl FnOnce() -> T) -> T {
     let _before = RestoreOnDrop(CURRENT.with(|current| current.replace(request.clone())));
     work()
 }
 
-/// Whether the request this thread works for has been given up.
+/// Returns true if the current request of this thread is cancelled.
 pub(super) fn is_cancelled() -> bool {
     CURRENT.with(|current| current.borrow().clone()).is_cancelled()
 }
 
-/// Makes connections wait in short spells.
+/// Connector whose connections check for cancellation while they wait.
 #[derive(Debug)]
 pub(super) struct CancellableConnector;
 

@@ -1,100 +1,106 @@
-//! Why a request was not made or not started.
+//! Errors of requests.
 
 use std::io;
 use std::sync::Arc;
 
-/// A request that was refused, or failed. What it says is fit for anonymous clients: no address of ours, no name that a
-/// redirect gave away; those are traced.
+/// Blocked or failed request.
+///
+/// The message is safe for anonymous clients: it contains no internal address and no redirect target. Those are logged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("<{iri}>: {fault}")]
 pub struct EgressError {
-    /// What was asked, without its query.
+    /// Requested IRI, without its query string.
     pub iri: String,
-    /// Why there is no answer.
+    /// Cause of the error.
     pub fault: EgressFault,
 }
 
-/// Why a request was refused, or failed.
+/// Cause of a blocked or failed request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EgressFault {
-    /// No absolute IRI of the web.
-    #[error("it is no absolute http or https IRI")]
+    /// Not an absolute http or https IRI.
+    #[error("not an absolute http or https IRI")]
     Malformed,
-    /// Neither http nor https.
-    #[error("only http and https may be asked")]
+    /// Scheme other than http and https.
+    #[error("blocked by the egress policy: only http and https are allowed")]
     Scheme,
-    /// A name or password before the host.
-    #[error("an IRI with a user name is not asked")]
+    /// User name or password in the IRI.
+    #[error("blocked by the egress policy: the IRI contains a user name or password")]
     UserInfo,
-    /// The policy does not list it.
-    #[error("it is not among what may be asked")]
+    /// IRI outside the allow list.
+    #[error("blocked by the egress policy: not in the allow list")]
     NotListed,
-    /// One of its addresses is of a network that is not public.
-    #[error("its host has no address that may be asked")]
+    /// Host with an address in a network that is not public.
+    #[error("the host has no address that the egress policy permits")]
     Address,
-    /// Its host has no address. Reads like [`EgressFault::Address`]: else a client could learn which names exist in
-    /// networks it does not see.
-    #[error("its host has no address that may be asked")]
+    /// Host without an address.
+    ///
+    /// The message equals that of [`EgressFault::Address`]. Otherwise clients could probe for names in private networks.
+    #[error("the host has no address that the egress policy permits")]
     Unresolved,
-    /// Too many redirects.
-    #[error("it redirects more than {0} times")]
+    /// Too many redirects, with the limit.
+    #[error("more than {0} redirects")]
     Redirects(usize),
-    /// From https to http.
-    #[error("it redirects from https to http")]
+    /// Redirect from https to http.
+    #[error("redirect from https to http")]
     Downgrade,
-    /// A redirect to nowhere.
-    #[error("it redirects without saying where to")]
+    /// Redirect without a valid `Location` header.
+    #[error("redirect without a valid Location header")]
     Location,
-    /// A redirect to what the policy does not allow.
-    #[error("it redirects to what may not be asked")]
+    /// Redirect that the policy blocks.
+    #[error("blocked by the egress policy: redirect to a forbidden address")]
     Redirected(#[source] Box<EgressFault>),
-    /// A redirect to another host, which who asks follows itself.
-    #[error("it redirects to another host")]
+    /// Redirect to another origin, with the target.
+    ///
+    /// See [`Request::with_same_origin_only`](super::Request::with_same_origin_only).
+    #[error("redirect to another host")]
     OtherHost(String),
-    /// No connection.
-    #[error("no connection ({0})")]
+    /// Failed connection attempt.
+    #[error("connection failed ({0})")]
     Connect(io::ErrorKind),
-    /// The connection is not secure.
-    #[error("no secure connection")]
+    /// TLS failure.
+    #[error("TLS handshake or certificate error")]
     Tls,
-    /// The connection ended before the answer did.
-    #[error("the connection broke ({0})")]
+    /// Connection lost before the end of the response.
+    #[error("connection lost ({0})")]
     Broken(io::ErrorKind),
-    /// The answer is no HTTP, or its encoding is damaged.
-    #[error("the answer is not proper HTTP")]
+    /// Response that is not valid HTTP or has a damaged encoding.
+    #[error("invalid HTTP response")]
     Protocol,
-    /// The time was up.
-    #[error("the time is up")]
+    /// Exceeded timeout.
+    #[error("timed out")]
     TimedOut,
-    /// Nobody waits for the answer any more.
-    #[error("the request was given up")]
+    /// Request cancelled by the caller.
+    #[error("cancelled")]
     Cancelled,
-    /// The answer is longer than the limit, in bytes.
-    #[error("the answer has more than {0} bytes")]
+    /// Response longer than the limit in bytes.
+    #[error("response larger than {0} bytes")]
     TooLarge(u64),
 }
 
 impl EgressFault {
-    /// Whether the same request may have luck a moment later. A name that is not found is not: most are misspelt or gone.
+    /// Returns true if a retry may succeed.
+    ///
+    /// An unknown host name is not transient: most are misspelt or no longer exist.
     #[must_use]
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::Connect(_) | Self::Broken(_))
     }
 
-    /// Whether the policy forbids the request, whatever the state of the network.
+    /// Returns true if the policy blocks the request.
     #[must_use]
     pub fn is_refusal(&self) -> bool {
         use EgressFault::{Address, Downgrade, Malformed, NotListed, Redirected, Scheme, UserInfo};
         matches!(self, Malformed | Scheme | UserInfo | NotListed | Address | Downgrade | Redirected(_))
     }
 
-    /// The fault as the layers below hand it through.
+    /// Wraps the fault in an [`io::Error`], so that it passes through the HTTP library.
     pub(super) fn into_io(self) -> io::Error {
         io::Error::other(self)
     }
 
-    /// What an error of the HTTP library means.
+    /// Converts an error of the HTTP library.
     pub(super) fn from_http(error: ureq::Error, started: ResponseStarted) -> Self {
         match error {
             ureq::Error::Io(error) => Self::from_io(&error, started),
@@ -132,7 +138,7 @@ impl EgressFault {
     }
 }
 
-/// Whether the answer had begun.
+/// State of the response when an error occurred.
 #[derive(Clone, Copy)]
 pub(super) enum ResponseStarted {
     Yes,
@@ -140,7 +146,7 @@ pub(super) enum ResponseStarted {
 }
 
 impl EgressError {
-    /// The error behind one of a [`Body`](super::Body)'s reader, however deep a parser wrapped it.
+    /// Finds the [`EgressError`] in an error of a [`Body`](super::Body)'s reader, also if a parser wrapped it.
     #[must_use]
     pub fn find_in(error: &io::Error) -> Option<&Self> {
         let inner = error.get_ref()?;

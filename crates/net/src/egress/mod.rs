@@ -1,19 +1,25 @@
-//! The one door to the network: every request the program makes goes through an [`Egress`] and its [`EgressPolicy`].
+//! HTTP client with an egress policy. Every outgoing request of the program is sent by an [`Egress`].
 //!
-//! Whom a query, a catalogue or a document makes us ask is not ours to choose, so what may be asked is: http and https
-//! alone, what the policy lists, at addresses that are public unless configuration opens their network. The addresses
-//! checked are those connected to, since a name is resolved once. Redirects are followed by hand, at most [`MAX_REDIRECTS`],
-//! each checked like the first request, none from https to http. There is no proxy: the environment's would undo all that.
+//! Queries, catalogues and documents contain addresses that are chosen by others. The [`EgressPolicy`] protects against
+//! server-side request forgery:
 //!
-//! Every request has an end: a time for connecting, a time for all of it, the last byte included, a length of the answer
-//! after decompression, and a [`Cancellation`] that is looked at every 50 ms.
+//! - Only http and https are allowed, and only IRIs in the allow list or, if configured, any public host.
+//! - Only public IP addresses are allowed, unless the configuration opens a private network.
+//! - A host name is resolved once, and the connection uses the checked addresses (no DNS rebinding).
+//! - At most [`MAX_REDIRECTS`] redirects are followed. Each is checked like the first request, and none leads from https
+//!   to http.
+//! - Proxy settings of the environment are ignored, because a proxy would bypass these checks.
+//!
+//! Every request is bounded: by a connect timeout, a total timeout up to the last byte, a maximum length of the response
+//! after decompression, and a [`Cancellation`] that is checked every 50 ms.
 //!
 //! ```
 //! use lodeseek_net::egress::{Egress, EgressPolicy};
 //!
 //! let egress = Egress::new(EgressPolicy::default());
-//! let refused = egress.get("http://169.254.169.254/latest/meta-data").send().unwrap_err();
-//! assert_eq!(refused.to_string(), "<http://169.254.169.254/latest/meta-data>: it is not among what may be asked");
+//! let error = egress.get("http://169.254.169.254/latest/meta-data").send().unwrap_err();
+//! assert!(error.fault.is_refusal());
+//! assert!(error.to_string().ends_with("blocked by the egress policy: not in the allow list"));
 //! ```
 
 mod address;
@@ -43,23 +49,23 @@ use ureq::http;
 use ureq::unversioned::transport::{Connector, RustlsConnector, TcpConnector};
 use url::{Url, form_urlencoded};
 
-/// How many redirects are followed.
+/// Maximum number of redirects of a request.
 pub const MAX_REDIRECTS: usize = 3;
-/// How the program names itself.
+/// Value of the `User-Agent` header.
 const USER_AGENT: &str = concat!("lodeseek/", env!("CARGO_PKG_VERSION"));
-/// Bytes of the headers of an answer.
+/// Maximum size of the response headers in bytes.
 const MAX_HEADER_BYTES: usize = 32 << 10;
-/// How long a connection is kept for the next request.
+/// Time for which an idle connection is kept open.
 const MAX_IDLE: Duration = Duration::from_secs(10);
 
-/// What one request may cost.
+/// Limits of one request.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestLimits {
-    /// Time until the connection stands, on each address tried. Default 5 s.
+    /// Connect timeout for each address. Default 5 s.
     pub connect: Duration,
-    /// Time until the last byte of the answer is read, redirects included. Default 30 s.
+    /// Total timeout, from the first request to the last byte of the response, with redirects. Default 30 s.
     pub total: Duration,
-    /// Bytes of the answer, decompressed. Default 100 MiB.
+    /// Maximum size of the decompressed response in bytes. Default 100 MiB.
     pub bytes: u64,
 }
 
@@ -69,16 +75,16 @@ impl Default for RequestLimits {
     }
 }
 
-/// Makes requests as far as its policy allows them. To be shared: it keeps connections.
+/// HTTP client that sends the requests its policy permits. Share one instance: it pools connections.
 #[derive(Debug)]
 pub struct Egress {
     policy: EgressPolicy,
     listed: Agent,
-    /// Apart, so that no connection into an inner network serves a request that is not listed.
+    /// Separate pool: a connection into a private network must not serve a request that is not listed.
     public: Agent,
 }
 
-/// Nobody may be asked.
+/// Creates a client that blocks every request.
 impl Default for Egress {
     fn default() -> Self {
         Self::new(EgressPolicy::default())
@@ -86,48 +92,52 @@ impl Default for Egress {
 }
 
 impl Egress {
-    /// With the names of the operating system.
+    /// Creates a client with the resolver of the operating system.
     #[must_use]
     pub fn new(policy: EgressPolicy) -> Self {
         Self::with_resolver(policy, Arc::new(SystemResolver))
     }
 
-    /// With names of one's own.
+    /// Creates a client with a custom resolver.
     #[must_use]
     pub fn with_resolver(policy: EgressPolicy, names: Arc<dyn Resolve>) -> Self {
         let listed = agent(Arc::clone(&names), policy.private_networks.clone());
         Self { listed, public: agent(names, Vec::new()), policy }
     }
 
-    /// A request by GET.
+    /// Prepares a GET request.
     pub fn get(&self, iri: &str) -> Request<'_> {
         self.request(iri, Method::Get)
     }
 
-    /// A request by HEAD: what GET would answer, without the body.
+    /// Prepares a HEAD request.
     pub fn head(&self, iri: &str) -> Request<'_> {
         self.request(iri, Method::Head)
     }
 
-    /// A request by POST.
+    /// Prepares a POST request.
     pub fn post(&self, iri: &str, content_type: &str, body: Vec<u8>) -> Request<'_> {
         self.request(iri, Method::Post { content_type: content_type.to_owned(), body })
     }
 
-    /// A request by POST that carries a form.
+    /// Prepares a POST request with a URL-encoded form.
     pub fn post_form(&self, iri: &str, fields: &[(&str, &str)]) -> Request<'_> {
         let mut form = form_urlencoded::Serializer::new(String::new());
         form.extend_pairs(fields);
         self.post(iri, "application/x-www-form-urlencoded", form.finish().into_bytes())
     }
 
-    /// Whether nobody may be asked.
+    /// Returns true if the policy blocks every request.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.policy.listed.is_empty() && self.policy.others == OtherHosts::Refused
     }
 
-    /// Whether the policy allows to ask, as far as the IRI tells: the addresses of its host are yet to be seen.
+    /// Checks an IRI against the policy without resolving its host name.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason if the policy blocks the IRI. The IP addresses are checked later, when the request is sent.
     pub fn check(&self, iri: &str) -> Result<(), EgressError> {
         let admitted = parse(iri).and_then(|url| self.policy.admit(&url));
         admitted.map(drop).map_err(|fault| EgressError { iri: shown(iri), fault })
@@ -177,7 +187,7 @@ enum Method {
     Post { content_type: String, body: Vec<u8> },
 }
 
-/// A request to be sent.
+/// Prepared request.
 #[derive(Debug)]
 #[must_use]
 pub struct Request<'e> {
@@ -194,59 +204,64 @@ pub struct Request<'e> {
 }
 
 impl Request<'_> {
-    /// What the answer should be: the value of `Accept`.
+    /// Sets the `Accept` header. Default `*/*`.
     pub fn with_accept(mut self, accept: &str) -> Self {
         accept.clone_into(&mut self.accept);
         self
     }
 
-    /// A parameter of the query of the IRI, encoded and appended.
+    /// Appends a parameter to the query string of the IRI.
     pub fn with_parameter(mut self, name: &str, value: &str) -> Self {
         self.parameters.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// A header for the host asked: a redirect to another one does not take it along.
+    /// Adds a header. It is not sent to another origin after a redirect.
     pub fn with_header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// A header that asks for less of an answer, a condition or a range. It tells nothing of us: redirects take it along.
+    /// Adds a conditional or range header. It contains no credentials, so it is also sent after a redirect.
     pub fn with_condition(mut self, name: &str, value: &str) -> Self {
         self.conditions.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// What it may cost.
+    /// Sets the limits.
     pub fn with_limits(mut self, limits: RequestLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Redirects to another host, if the policy allows them, are not followed but told ([`EgressFault::OtherHost`]): who asks may
-    /// have to ask that host something first.
+    /// Stops at a permitted redirect to another origin and returns it as [`EgressFault::OtherHost`].
+    ///
+    /// The caller may have to check the robots.txt of that host first.
     pub fn with_same_origin_only(mut self) -> Self {
         self.stays = true;
         self
     }
 
-    /// When it is given up.
+    /// Sets the cancellation.
     pub fn with_cancellation(mut self, cancellation: Cancellation) -> Self {
         self.cancellation = cancellation;
         self
     }
 
-    /// Sends it, follows redirects, and waits for the headers of the answer. What status says is the caller's to judge.
+    /// Sends the request, follows redirects and waits for the response headers. The caller checks the status code.
+    ///
+    /// # Errors
+    ///
+    /// Returns an [`EgressError`] if the policy blocks the request or the transfer fails.
     pub fn send(self) -> Result<Response, EgressError> {
         let iri = shown(&self.iri);
         self.follow(&iri).map_err(|fault| {
-            tracing::debug!(%iri, %fault, "no answer");
+            tracing::debug!(%iri, %fault, "request failed");
             EgressError { iri, fault }
         })
     }
 
-    /// By a redirect a request keeps its method and body, but for 303, which points to what is to be got.
+    /// Follows redirects. A redirect keeps method and body, except status 303, which changes the method to GET.
     fn follow(mut self, shown: &str) -> Result<Response, EgressFault> {
         let deadline = Instant::now() + self.limits.total;
         let mut first = parse(&self.iri)?;
@@ -322,7 +337,7 @@ impl Request<'_> {
     }
 }
 
-/// An IRI as messages name it: without query, fragment and user name, in one line of bounded length.
+/// Returns an IRI for messages: without query, fragment and user name, on one line of at most 200 characters.
 fn shown(iri: &str) -> String {
     let end = iri.find(['?', '#']).unwrap_or(iri.len());
     let text: String = iri[..end].chars().filter(|character| !character.is_control()).take(200).collect();

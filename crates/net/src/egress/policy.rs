@@ -1,11 +1,11 @@
-//! Whom the program may ask.
+//! Egress policy: the IRIs and networks that requests may use.
 
 use super::error::EgressFault;
 use ipnet::IpNet;
 use serde::Deserialize;
 use url::Url;
 
-/// Whom the program may ask. By default nobody.
+/// Egress policy. The default blocks every request.
 ///
 /// ```
 /// use lodeseek_net::egress::{EgressPolicy, OtherHosts};
@@ -21,39 +21,39 @@ use url::Url;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct EgressPolicy {
-    /// What may be asked.
+    /// Allow list of IRI prefixes.
     pub listed: Vec<IriPrefix>,
-    /// Whether hosts that are not listed may be asked.
+    /// Treatment of hosts that are not in the allow list.
     pub others: OtherHosts,
-    /// Networks that are not public but may be connected to, for what is listed alone: no query makes the program look
-    /// around in them.
+    /// Private networks that may be connected to, for IRIs in the allow list only.
+    ///
+    /// Queries cannot scan these networks with other addresses. The former name of this setting is `inner`.
     #[serde(alias = "inner")]
     pub private_networks: Vec<IpNet>,
 }
 
-/// What becomes of a request to a host that is not listed.
+/// Treatment of requests to hosts that are not in the allow list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OtherHosts {
-    /// It is refused.
+    /// Block the request.
     #[default]
     Refused,
-    /// It is made if every address of the host is public, and the port is 80, 443 or one that no system service has
-    /// (from 1024 on).
+    /// Permit the request if all addresses of the host are public and the port is 80, 443 or at least 1024.
     AnyPublic,
 }
 
-/// The beginning of the IRIs that may be asked: scheme, host, port, and the path up to the end of a segment.
+/// Prefix of permitted IRIs: scheme, host, port and complete path segments.
 ///
-/// `https://example.org/data` covers itself, `https://example.org/data/1` and `https://example.org/data?query=…`, but
-/// neither `https://example.org/database` nor `https://example.org.evil/data`, since it is compared part by part.
+/// `https://example.org/data` covers itself, `https://example.org/data/1` and `https://example.org/data?query=…`. It covers
+/// neither `https://example.org/database` nor `https://example.org.evil/data`, because components are compared.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct IriPrefix(Url);
 
-/// A prefix that cannot be one.
+/// Text that is not a valid [`IriPrefix`].
 #[derive(Debug, thiserror::Error)]
-#[error("{0:?} is no prefix of IRIs: scheme http or https, a host and a path, no user name, query or fragment")]
+#[error("invalid IRI prefix {0:?}: expected http or https, a host and a path, without user name, query or fragment")]
 pub struct PrefixError(String);
 
 impl std::str::FromStr for IriPrefix {
@@ -87,20 +87,21 @@ fn is_under(prefix: &str, path: &str) -> bool {
     at_boundary && (prefix == "/" || !has_parent_segment(rest))
 }
 
-/// Whether a server may read the path as one that leaves the prefix. Plain `..` is gone by now: this is about what some
-/// servers decode later (`%2e%2e`, `%2f`, `%252e`) or take for it (`..;`).
+/// Returns true if a server might interpret the path as one that leaves the prefix.
+///
+/// URL parsing has already resolved plain `..`. Some servers also decode `%2e%2e`, `%2f` and `%252e`, or accept `..;`.
 fn has_parent_segment(rest: &str) -> bool {
     let rest = rest.to_ascii_lowercase();
     ["%2e", "%2f", "%5c", "%25"].iter().any(|code| rest.contains(code))
         || rest.split('/').any(|segment| segment.starts_with(".."))
 }
 
-/// By which part of the policy a request may be made.
+/// Addresses that a permitted request may use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum AddressScope {
-    /// It is listed: networks opened by configuration may be connected to.
+    /// Public addresses and configured private networks, for IRIs in the allow list.
     Listed,
-    /// Public addresses alone.
+    /// Public addresses only.
     Public,
 }
 
@@ -129,7 +130,7 @@ fn check(url: &Url) -> Result<(), EgressFault> {
     if url.host().is_none() { Err(EgressFault::Malformed) } else { Ok(()) }
 }
 
-/// Reads an IRI. What a browser would repair (blanks, backslashes) is none.
+/// Parses an IRI. Characters that a browser would repair (blanks, backslashes) are rejected.
 pub(super) fn parse(iri: &str) -> Result<Url, EgressFault> {
     if !is_clean(iri) {
         return Err(EgressFault::Malformed);
@@ -143,7 +144,7 @@ pub(super) fn parse(iri: &str) -> Result<Url, EgressFault> {
     Ok(url)
 }
 
-/// Where a redirect leads, if it may lead there.
+/// Resolves a redirect. Redirects from https to http are rejected.
 pub(super) fn redirect_target(from: &Url, location: &str) -> Result<Url, EgressFault> {
     let joined = is_clean(location).then(|| from.join(location).ok()).flatten();
     let mut url = joined.ok_or(EgressFault::Location)?;

@@ -1,4 +1,4 @@
-//! From names to addresses, once: what is checked here is what the connection is made to.
+//! Name resolution. The addresses that are checked here are those of the connection.
 
 use super::address::is_open;
 use super::cancellation;
@@ -16,16 +16,16 @@ use ureq::http::Uri;
 use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::NextTimeout;
 
-/// How many of a host's addresses are tried.
+/// Maximum number of addresses of a host that are tried.
 const MAX_ADDRESSES: usize = 16;
 
-/// From the name of a host to its addresses.
+/// Resolver of host names.
 pub trait Resolve: Send + Sync {
-    /// All addresses of a host, not only those to try. May block: it is called in a thread of its own.
+    /// Returns all addresses of a host. The call may block: it runs in a separate thread.
     fn resolve(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>>;
 }
 
-/// The resolver of the operating system.
+/// Resolver of the operating system.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemResolver;
 
@@ -35,10 +35,10 @@ impl Resolve for SystemResolver {
     }
 }
 
-/// Hands out the addresses of a host if every one of them is open.
+/// Resolver that returns the addresses of a host only if all of them are permitted.
 pub(super) struct CheckedResolver {
     pub(super) names: Arc<dyn Resolve>,
-    /// Networks that are not public, and open all the same.
+    /// Private networks that are permitted.
     pub(super) private_networks: Vec<IpNet>,
 }
 
@@ -85,7 +85,7 @@ impl CheckedResolver {
         }
     }
 
-    /// The system's resolver knows no time-out, so it works in a thread that may be left to itself.
+    /// Resolves a name in a separate thread, because the system's resolver has no timeout.
     fn addresses(&self, host: &str, port: u16, timeout: Duration) -> Result<Vec<SocketAddr>, EgressFault> {
         let (names, name) = (Arc::clone(&self.names), host.to_owned());
         let (sender, receiver) = sync_channel(1);

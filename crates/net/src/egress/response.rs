@@ -1,4 +1,4 @@
-//! Answers, read within their bounds.
+//! Responses with bounded bodies.
 
 use super::cancellation::{Cancellation, with_cancellation};
 use super::error::{EgressError, EgressFault, ResponseStarted};
@@ -8,7 +8,7 @@ use std::time::Duration;
 use ureq::http::HeaderMap;
 use ureq::http::response::Parts;
 
-/// The status and headers of an answer; its body is still to be read.
+/// Status and headers of a response, and its unread body.
 #[derive(Debug)]
 pub struct Response {
     status: u16,
@@ -22,31 +22,32 @@ impl Response {
         Self { status: parts.status.as_u16(), headers: parts.headers, address, body }
     }
 
-    /// Who started: what was asked, or what it redirected to in the end.
+    /// Returns the IRI of the response, after all redirects.
     #[must_use]
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// The status code: any but those of a redirect that could be followed.
+    /// Returns the status code. It is never that of a followed redirect.
     #[must_use]
     pub fn status(&self) -> u16 {
         self.status
     }
 
-    /// A header, if it is text.
+    /// Returns a header, if its value is text.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// Every header of a name that is text.
+    /// Iterates over the text values of all headers with a name.
     pub fn headers(&self, name: &str) -> impl Iterator<Item = &str> {
         self.headers.get_all(name).iter().filter_map(|value| value.to_str().ok())
     }
 
-    /// When to ask again (`Retry-After`): seconds, or a date, which the server's own clock (`Date`) turns into a time from
-    /// now.
+    /// Returns the delay before a retry from the `Retry-After` header.
+    ///
+    /// The header contains seconds or a date. A date is compared with the server's `Date` header.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         let value = self.header("retry-after")?.trim();
@@ -58,16 +59,16 @@ impl Response {
         Some(then.duration_since(now).unwrap_or_default())
     }
 
-    /// The body, decompressed.
+    /// Returns the decompressed body.
     #[must_use]
     pub fn into_body(self) -> Body {
         self.body
     }
 }
 
-/// A body: at most as long, in time and in bytes after decompression, as the request allowed.
+/// Decompressed body, bounded by the timeout and the size limit of the request.
 ///
-/// Its errors carry an [`EgressError`], found by [`EgressError::find_in`].
+/// Its errors contain an [`EgressError`]; [`EgressError::find_in`] returns it.
 pub struct Body {
     reader: Box<dyn Read + Send>,
     iri: String,
@@ -81,7 +82,7 @@ impl Body {
         Self { reader: Box::new(reader), iri, limit, read: 0, cancellation }
     }
 
-    /// A piece of the body, checked against the limit: nothing of a longer one passes for its end.
+    /// Reads a part of the body and checks the limit. A body over the limit ends with an error, not with its end.
     fn next(&mut self, buffer: &mut [u8]) -> Result<usize, EgressFault> {
         if self.cancellation.is_cancelled() {
             return Err(EgressFault::Cancelled);

@@ -1,5 +1,4 @@
-//! What is known of one endpoint: how the former calls went; and of its host: how many calls run, and when the next may
-//! begin.
+//! Statistics of endpoints, and rate limits of their hosts.
 
 use super::error::{FailureKind, RemoteError};
 use super::timeout::{POLL_INTERVAL, Timeout};
@@ -10,28 +9,28 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How the calls to one endpoint went.
+/// Statistics of the calls to one endpoint.
 #[derive(Clone, Debug)]
 pub struct EndpointStatistics {
-    /// The endpoint.
+    /// Endpoint.
     pub endpoint: NamedNode,
-    /// Calls that have ended.
+    /// Number of completed calls.
     pub calls: u64,
-    /// Requests made for them: first ones, repeated ones, and those in another form.
+    /// Number of requests of these calls, with retries.
     pub requests: u64,
-    /// Calls that failed.
+    /// Number of failed calls, by kind.
     pub failures: BTreeMap<FailureKind, u64>,
-    /// Rows handed out.
+    /// Number of returned rows.
     pub rows: u64,
-    /// Bytes of answers, decompressed.
+    /// Size of the decompressed responses in bytes.
     pub bytes: u64,
-    /// Time from the first request of a call to the end of its rows, over all calls. Whoever reads rows slowly adds to it.
+    /// Total time of all calls, from the first request to the last row. It includes the time a caller takes to read rows.
     pub total_time: Duration,
-    /// The longest time of one call.
+    /// Longest time of one call.
     pub max_time: Duration,
-    /// When a call last failed, and how.
+    /// Time and message of the last failed call.
     pub last_error: Option<(Instant, String)>,
-    /// When a call last succeeded.
+    /// Time of the last successful call.
     pub last_success: Option<Instant>,
 }
 
@@ -72,14 +71,14 @@ impl EndpointStatistics {
 #[derive(Debug)]
 struct HostState {
     inside: usize,
-    /// When the next request may begin.
+    /// Earliest start of the next request.
     next: Instant,
 }
 
-/// A server, however many endpoints it has: it is one machine that answers them all.
+/// Host of one or more endpoints. Rate limits apply to the host.
 #[derive(Debug)]
 pub(super) struct Host {
-    /// Name and port, as IRIs have them.
+    /// Name and port as in the IRI.
     name: String,
     state: Mutex<HostState>,
     left: Condvar,
@@ -94,7 +93,7 @@ impl Host {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for a place among the `concurrent` ones.
+    /// Waits for one of `concurrent` permits.
     fn acquire_permit(self: &Arc<Self>, concurrent: usize, timeout: &Timeout) -> Result<Permit, EgressFault> {
         let mut state = self.state();
         while state.inside >= concurrent.max(1) {
@@ -105,7 +104,7 @@ impl Host {
         Ok(Permit(Arc::clone(self)))
     }
 
-    /// When a request may begin; the next one may begin `pause` later.
+    /// Reserves the start of a request. The next one can start `pause` later.
     fn reserve(&self, pause: Duration) -> Instant {
         let mut state = self.state();
         let turn = state.next.max(Instant::now());
@@ -114,7 +113,7 @@ impl Host {
     }
 }
 
-/// The host of an endpoint: its IRI's user, name and port; the IRI itself where it has none.
+/// Returns the authority of an endpoint's IRI in lower case, or the IRI itself if it has none.
 fn host_of(endpoint: &NamedNode) -> String {
     let iri = oxiri::IriRef::parse(endpoint.as_str()).ok();
     let authority = iri.as_ref().and_then(|iri| iri.authority()).unwrap_or(endpoint.as_str());
@@ -125,14 +124,14 @@ fn host_of(endpoint: &NamedNode) -> String {
 pub(super) struct Endpoint {
     host: Arc<Host>,
     statistics: Mutex<EndpointStatistics>,
-    /// It takes queries by GET alone.
+    /// If true, the endpoint accepts queries by GET only.
     get_only: AtomicBool,
-    /// When it was last asked for, counted in calls of the client.
+    /// Number of the last call, counted over the whole client.
     pub(super) last_use: AtomicU64,
 }
 
 impl Endpoint {
-    /// An endpoint that is new among those `known`, with whose host it may be one.
+    /// Creates an endpoint. It shares the host of a known endpoint with the same authority.
     pub(super) fn new<'e>(endpoint: NamedNode, mut known: impl Iterator<Item = &'e Arc<Self>>) -> Self {
         let name = host_of(&endpoint);
         let host = known.find(|known| known.host.name == name).map(|known| Arc::clone(&known.host));
@@ -161,7 +160,7 @@ impl Endpoint {
     }
 }
 
-/// One of the places that calls to a host have.
+/// Permit for one concurrent call to a host.
 #[derive(Debug)]
 struct Permit(Arc<Host>);
 
@@ -172,11 +171,11 @@ impl Drop for Permit {
     }
 }
 
-/// One call to an endpoint: a place there while it lasts, and a line of the statistics when it ends.
+/// Running call: it holds a permit of the host and adds to the statistics when it ends.
 #[derive(Debug)]
 pub(super) struct ActiveCall {
     pub(super) endpoint: Arc<Endpoint>,
-    /// None for a call that waited in vain: it is counted all the same.
+    /// `None` if the call failed to get a permit. Such calls are also counted.
     _place: Option<Permit>,
     start: Instant,
     requests: u64,
@@ -186,7 +185,7 @@ pub(super) struct ActiveCall {
 }
 
 impl ActiveCall {
-    /// Waits for a place.
+    /// Waits for a permit.
     pub(super) fn begin(endpoint: Arc<Endpoint>, concurrent: usize, timeout: &Timeout) -> Result<Self, RemoteError> {
         match endpoint.host.acquire_permit(concurrent, timeout) {
             Ok(place) => Ok(Self::new(endpoint, Some(place))),
@@ -203,7 +202,7 @@ impl ActiveCall {
         Self { endpoint, _place: place, start: Instant::now(), requests: 0, rows: 0, bytes, failure: None }
     }
 
-    /// Waits until the endpoint may be sent a request.
+    /// Waits until the rate limit permits a request.
     pub(super) fn pace(&mut self, pause: Duration, timeout: &Timeout) -> Result<(), RemoteError> {
         let turn = self.endpoint.host.reserve(pause);
         timeout.wait_until(turn).map_err(|fault| timeout.error(fault))?;
@@ -211,7 +210,7 @@ impl ActiveCall {
         Ok(())
     }
 
-    /// ResponseEnds the call with a failure, which is handed through.
+    /// Ends the call with a failure and returns the error.
     pub(super) fn failed(mut self, error: RemoteError) -> RemoteError {
         self.failure = Some((error.kind(), error.to_string()));
         error

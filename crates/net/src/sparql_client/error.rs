@@ -1,14 +1,15 @@
-//! Why an endpoint gave no answer, or none that can be used.
+//! Errors of calls to endpoints.
 
 use crate::egress::{EgressError, EgressFault};
 use std::fmt;
 use std::time::Duration;
 
-/// Characters of an endpoint's text that a message repeats.
+/// Maximum number of characters of an endpoint's text in a message.
 const EXCERPT_CHARS: usize = 300;
 
-/// What an endpoint said, as far as a message repeats it: one line of at most 300 characters, without any that control
-/// a terminal or the direction of the text.
+/// Excerpt of an endpoint's error text for messages.
+///
+/// It is one line of at most 300 characters, without control characters and characters that change the text direction.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Excerpt(String);
 
@@ -20,14 +21,14 @@ impl Excerpt {
         Self(words.join(" ").chars().take(EXCERPT_CHARS).collect())
     }
 
-    /// The text; empty where the endpoint said nothing.
+    /// Returns the text. It is empty if the endpoint sent none.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Characters without a shape that rearrange or hide others.
+/// Returns true for invisible formatting characters, which can rearrange or hide others.
 fn is_format(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
@@ -38,110 +39,110 @@ impl fmt::Display for Excerpt {
     }
 }
 
-/// A call that gave no answer, or only part of one.
+/// Failed call to an endpoint.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RemoteError {
-    /// No request was made, or no whole answer came: the policy, the network, the time, the length, or nobody waits.
+    /// Blocked or failed request: policy, network, timeout, size limit or cancellation.
     #[error(transparent)]
     Egress(#[from] EgressError),
-    /// The endpoint finds the query wrong: 400.
-    #[error("<{endpoint}> refuses the query{text}")]
+    /// Query rejected by the endpoint: status 400.
+    #[error("<{endpoint}> rejected the query{text}")]
     Rejected {
-        /// Who said so.
+        /// Endpoint IRI.
         endpoint: String,
-        /// What it said.
+        /// Text of the error response.
         text: Excerpt,
     },
-    /// The query is too long for the endpoint: 413, 414 or 431. A shorter one may pass.
-    #[error("<{endpoint}> finds the query too long ({status}){text}")]
+    /// Query too long for the endpoint: status 413, 414 or 431.
+    #[error("<{endpoint}> rejected the query as too long ({status}){text}")]
     RequestTooLarge {
-        /// Who said so.
+        /// Endpoint IRI.
         endpoint: String,
-        /// The status code.
+        /// HTTP status code.
         status: u16,
-        /// What it said.
+        /// Text of the error response.
         text: Excerpt,
     },
-    /// The endpoint has no time now, however often it was asked: 429, 502, 503 or 504.
+    /// Overloaded or unavailable endpoint, after all retries: status 429, 502, 503 or 504.
     #[error("<{endpoint}> is busy ({status}){text}")]
     Busy {
-        /// Who said so.
+        /// Endpoint IRI.
         endpoint: String,
-        /// The status code.
+        /// HTTP status code.
         status: u16,
-        /// When it wants to be asked again.
+        /// Delay before the next attempt, from `Retry-After`.
         retry_after: Option<Duration>,
-        /// What it said.
+        /// Text of the error response.
         text: Excerpt,
     },
     /// Any other status.
-    #[error("<{endpoint}> answers with status {status}{text}")]
+    #[error("<{endpoint}> returned status {status}{text}")]
     Status {
-        /// Who said so.
+        /// Endpoint IRI.
         endpoint: String,
-        /// The status code.
+        /// HTTP status code.
         status: u16,
-        /// What it said.
+        /// Text of the error response.
         text: Excerpt,
     },
-    /// An answer that is no result of the query, or a damaged one.
-    #[error("<{endpoint}> gives an answer that cannot be read ({message}){text}")]
+    /// Response that cannot be parsed as a result of the query.
+    #[error("<{endpoint}> returned an invalid response ({message}){text}")]
     Unreadable {
-        /// Whose answer.
+        /// Endpoint IRI.
         endpoint: String,
-        /// Whether it is JSON: then XML may be better.
+        /// If true, the response is JSON, and a retry with XML may succeed.
         json: bool,
-        /// What is wrong with it.
+        /// Parse error.
         message: String,
-        /// How it begins.
+        /// Beginning of the response.
         text: Excerpt,
     },
-    /// More rows than the call allows.
-    #[error("<{endpoint}> gives more than {limit} rows")]
+    /// More rows than the limit of the call.
+    #[error("<{endpoint}> returned more than {limit} rows")]
     TooManyRows {
-        /// Whose answer.
+        /// Endpoint IRI.
         endpoint: String,
-        /// The limit.
+        /// Limit.
         limit: u64,
     },
-    /// As many calls as the endpoint may have at one time were running until the time was up.
-    #[error("<{endpoint}> is kept busy by other calls")]
+    /// No permit before the deadline: other calls used all of the host's concurrent calls.
+    #[error("<{endpoint}>: timed out while waiting for other calls to this host")]
     Crowded {
-        /// Which one.
+        /// Endpoint IRI.
         endpoint: String,
     },
 }
 
-/// Failures, as statistics count them.
+/// Kind of a failure in statistics.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum FailureKind {
-    /// The policy does not allow the request.
+    /// Blocked by the egress policy.
     Refused,
-    /// No connection, or a broken one.
+    /// Failed or lost connection.
     Connection,
-    /// The time was up.
+    /// Exceeded timeout.
     TimedOut,
-    /// Nobody waited any more.
+    /// Cancelled by the caller.
     Cancelled,
-    /// The endpoint found the query wrong.
+    /// Query rejected by the endpoint.
     Rejected,
-    /// The endpoint found the query too long.
+    /// Query too long for the endpoint.
     RequestTooLarge,
-    /// The endpoint had no time.
+    /// Overloaded or unavailable endpoint.
     Busy,
-    /// Another status.
+    /// Other HTTP status.
     Status,
-    /// The answer could not be read.
+    /// Invalid response.
     Unreadable,
-    /// The answer was longer than the call allowed.
+    /// Response over a limit of the call.
     TooLong,
-    /// Too many calls of ours.
+    /// No permit for a call to the host.
     Crowded,
 }
 
 impl FailureKind {
-    /// The name, as statistics show it.
+    /// Returns the name used in statistics.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -161,7 +162,7 @@ impl FailureKind {
 }
 
 impl RemoteError {
-    /// Which kind of failure it is.
+    /// Returns the kind of the failure.
     #[must_use]
     pub fn kind(&self) -> FailureKind {
         match self {
@@ -176,7 +177,7 @@ impl RemoteError {
         }
     }
 
-    /// Whether the same request may have luck a moment later.
+    /// Returns true if a retry may succeed.
     pub(super) fn is_transient(&self) -> bool {
         match self {
             Self::Egress(error) => error.fault.is_transient(),
@@ -188,7 +189,7 @@ impl RemoteError {
         if let Self::Busy { retry_after, .. } = self { *retry_after } else { None }
     }
 
-    /// What a status that is no success says.
+    /// Converts an HTTP status other than success.
     pub(super) fn from_status(endpoint: &str, status: u16, retry_after: Option<Duration>, text: Excerpt) -> Self {
         let endpoint = endpoint.to_owned();
         match status {

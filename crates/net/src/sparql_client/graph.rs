@@ -1,4 +1,4 @@
-//! Graphs: answers to `CONSTRUCT` and `DESCRIBE`.
+//! Results of `CONSTRUCT` and `DESCRIBE`.
 
 use super::error::RemoteError;
 use super::solutions::relabel;
@@ -12,16 +12,16 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// An answer to a `CONSTRUCT` or `DESCRIBE`.
+/// Result of a `CONSTRUCT` or `DESCRIBE` query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RemoteGraph {
-    /// Its triples, as they came.
+    /// Triples in the order of the response.
     pub triples: Vec<Triple>,
-    /// Statements left out because they are no RDF: endpoints hand out IRIs with blanks, for one.
+    /// Number of skipped statements that are not valid RDF, such as those with blanks in an IRI.
     pub skipped: u64,
 }
 
-/// Collects triples up to a limit.
+/// Sink that collects triples up to a limit.
 struct Collector<'c> {
     triples: Vec<Triple>,
     limit: u64,
@@ -51,7 +51,7 @@ fn renamed(mut triple: Triple, response: u64) -> Triple {
     triple
 }
 
-/// ResponseEnds where the collector is full, and keeps the error that intake only reports.
+/// Reader that stops when the collector is full. It keeps the error, because the dump reader only reports its text.
 struct LimitedReader<'t, R> {
     reader: R,
     full: &'t Cell<bool>,
@@ -71,7 +71,7 @@ impl<R: Read> Read for LimitedReader<'_, R> {
     }
 }
 
-/// Reads a graph whole, as a dump is read: what is no RDF is left out and counted.
+/// Reads a graph with the tolerant dump reader. Invalid statements are skipped and counted.
 pub(super) fn read(
     endpoint: &str,
     media_type: &str,
@@ -96,11 +96,11 @@ pub(super) fn read(
     Ok(RemoteGraph { triples: collector.triples, skipped })
 }
 
-/// How many statements were left out of a document read to its end.
+/// Returns the number of skipped statements of a completely read document.
 fn count_skipped(reports: &[FileReport]) -> Result<u64, String> {
-    let [report] = reports else { return Err("it is not one document".to_owned()) };
+    let [report] = reports else { return Err("expected one document".to_owned()) };
     if report.outcome.is_failure() {
-        return Err(report.problems.last().map_or_else(|| "it is no RDF".to_owned(), ToString::to_string));
+        return Err(report.problems.last().map_or_else(|| "not RDF".to_owned(), ToString::to_string));
     }
     Ok(report.skipped)
 }

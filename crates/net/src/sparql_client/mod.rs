@@ -1,20 +1,28 @@
-//! A client of the SPARQL 1.1 Protocol: queries to endpoints that are not ours. <https://www.w3.org/TR/sparql11-protocol/>
+//! Client of the SPARQL 1.1 Protocol. <https://www.w3.org/TR/sparql11-protocol/>
 //!
-//! Endpoints differ from the protocol and from each other, and they fail. So a query is sent by POST and, where that is
-//! refused (405, 501), by GET; the format of an answer is told by its first character; an answer in JSON that cannot be
-//! read is asked for again in XML; what may pass in a moment (no connection, 429, 502, 503, 504) is tried again after the
-//! time the endpoint asks for or fixed steps, as far as the deadline allows. All this happens before the first row is
-//! handed out: from then on an error is final, since no caller could tell the rows of two attempts apart.
+//! Many endpoints deviate from the protocol, and many are overloaded. The client therefore
 //!
-//! Every call has a deadline, and limits of rows and bytes beyond which it fails: an answer is whole or an error. All
-//! requests obey the policy of the [`Egress`].
+//! - sends a query by POST, and by GET if the endpoint rejects POST (405, 501);
+//! - detects the format of a response by its first character;
+//! - requests XML if a JSON response cannot be parsed;
+//! - retries after transient failures (failed connection, 429, 502, 503, 504), after the delay in `Retry-After` or after
+//!   [`ClientOptions::back_off`], as far as the deadline permits.
 //!
-//! *Politeness.* No host gets more than [`ClientOptions::concurrent`] calls at one time, and none within
-//! [`ClientOptions::pause`] after another. A call lasts until its rows are read or dropped: who opens calls to an
-//! endpoint while holding the rows of others should drain those first, or may wait in vain ([`RemoteError::Crowded`]).
+//! This ends with the first row. Later errors are final, because a caller could not separate the rows of two attempts.
 //!
-//! *Blank nodes* mean something within one answer only. They get labels that no other answer of the client has, and no
-//! dataset in the store; one client serves a whole program.
+//! Every call has a deadline and limits of rows and bytes. A result over a limit is an error, never a truncated result.
+//! All requests obey the policy of the [`Egress`].
+//!
+//! # Rate limits
+//!
+//! A host gets at most [`ClientOptions::concurrent`] calls at a time, and requests are at least [`ClientOptions::pause`]
+//! apart. A call lasts until its rows are read or dropped. A caller that holds open rows should read them before it opens
+//! further calls to the same host. Otherwise the new calls may fail with [`RemoteError::Crowded`].
+//!
+//! # Blank nodes
+//!
+//! Blank node labels are valid within one response. The client renames them, so that they differ from those of all its
+//! other responses and of all datasets in the store. Use one client per program.
 
 mod endpoint;
 mod error;
@@ -41,26 +49,26 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use timeout::Timeout;
 
-/// Results: what is asked for first, and what when JSON came and could not be read.
+/// `Accept` headers of SELECT and ASK: the first attempt, and the retry if JSON could not be parsed.
 const RESULTS_ACCEPT: &[&str] =
     &["application/sparql-results+json, application/sparql-results+xml;q=0.8", "application/sparql-results+xml"];
-/// Graphs: lines first, of which a broken one spoils no other.
+/// `Accept` headers of CONSTRUCT and DESCRIBE. N-Triples is preferred: a broken line does not affect others.
 const GRAPHS_ACCEPT: &[&str] = &["application/n-triples, text/turtle;q=0.9, application/rdf+xml;q=0.5"];
-/// Bytes of a query that may become part of an IRI.
+/// Maximum length of a query that is sent by GET, in bytes.
 const MAX_GET_QUERY_BYTES: usize = 2000;
-/// Bytes of the text of a failure that are read.
+/// Maximum number of bytes read of an error response.
 const FAILURE_TEXT_BYTES: u64 = 4096;
-/// Endpoints remembered. Of more, those not in use and longest unused are forgotten.
+/// Maximum number of endpoints with statistics. The least recently used idle endpoint is evicted.
 const MAX_ENDPOINTS: usize = 4096;
 
-/// How the client treats endpoints.
+/// Options of the client.
 #[derive(Clone, Debug)]
 pub struct ClientOptions {
-    /// Calls to one host at one time, over all its endpoints. Default 4.
+    /// Maximum number of concurrent calls to one host, over all its endpoints. Default 4.
     pub concurrent: usize,
-    /// Time between the beginnings of two requests to one host. Default none.
+    /// Minimum time between the starts of two requests to one host. Default 0.
     pub pause: Duration,
-    /// How long to wait before each further attempt, where the endpoint does not say. Default 250 ms, 1 s and 4 s.
+    /// Delays before the retries, unless the endpoint sends `Retry-After`. Default 250 ms, 1 s and 4 s.
     pub back_off: Vec<Duration>,
 }
 
@@ -71,18 +79,18 @@ impl Default for ClientOptions {
     }
 }
 
-/// What one call may cost.
+/// Limits of one call.
 #[derive(Clone, Debug)]
 pub struct CallOptions {
-    /// Time until the last row must be there, waiting and further attempts included. Default 30 s.
+    /// Total timeout up to the last row, with waiting and retries. Default 30 s.
     pub time: Duration,
-    /// Time until a connection stands. Default 5 s.
+    /// Connect timeout. Default 5 s.
     pub connect: Duration,
-    /// Rows of the answer. Default 1,000,000.
+    /// Maximum number of rows or triples. Default 1,000,000.
     pub rows: u64,
-    /// Bytes of the answer, decompressed. Default 100 MiB.
+    /// Maximum size of the decompressed response in bytes. Default 100 MiB.
     pub bytes: u64,
-    /// When the call is given up. Default never.
+    /// Cancellation of the call. Default: never cancelled.
     pub cancellation: Cancellation,
 }
 
@@ -98,7 +106,7 @@ impl Default for CallOptions {
     }
 }
 
-/// Asks SPARQL endpoints; to be shared by all threads.
+/// Client for SPARQL endpoints. Share one instance between all threads.
 ///
 /// ```
 /// use lodeseek_net::egress::{Egress, EgressPolicy};
@@ -106,11 +114,11 @@ impl Default for CallOptions {
 /// use oxrdf::NamedNodeRef;
 /// use std::sync::Arc;
 ///
-/// let egress = Egress::new(EgressPolicy::default()); // nobody may be asked
+/// let egress = Egress::new(EgressPolicy::default()); // blocks every request
 /// let client = SparqlClient::new(Arc::new(egress), ClientOptions::default());
 /// let endpoint = NamedNodeRef::new("https://query.wikidata.org/sparql")?;
-/// let refused = client.ask(endpoint, "ASK { ?s ?p ?o }", &CallOptions::default()).unwrap_err();
-/// assert_eq!(refused.kind(), FailureKind::Refused);
+/// let error = client.ask(endpoint, "ASK { ?s ?p ?o }", &CallOptions::default()).unwrap_err();
+/// assert_eq!(error.kind(), FailureKind::Refused);
 /// # Ok::<(), oxrdf::IriParseError>(())
 /// ```
 #[derive(Debug)]
@@ -123,20 +131,20 @@ pub struct SparqlClient {
 }
 
 impl SparqlClient {
-    /// A client whose requests go out through `egress`.
+    /// Creates a client that sends its requests by `egress`.
     #[must_use]
     pub fn new(egress: Arc<Egress>, options: ClientOptions) -> Self {
         let endpoints = Mutex::default();
         Self { egress, options, endpoints, calls: AtomicU64::new(0), responses: AtomicU64::new(0) }
     }
 
-    /// Whether no endpoint may be asked.
+    /// Returns true if the egress policy blocks every endpoint.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.egress.is_closed()
     }
 
-    /// The rows of a `SELECT`.
+    /// Runs a `SELECT` query and returns its rows as they arrive.
     pub fn select(
         &self,
         endpoint: NamedNodeRef<'_>,
@@ -150,7 +158,7 @@ impl SparqlClient {
         Ok(Solutions::new(rows, active))
     }
 
-    /// The answer to an `ASK`.
+    /// Runs an `ASK` query.
     pub fn ask(&self, endpoint: NamedNodeRef<'_>, query: &str, options: &CallOptions) -> Result<bool, RemoteError> {
         let read =
             |endpoint: &str, response: Response, bytes| Answer::open(endpoint, response.into_body(), bytes)?.boolean();
@@ -158,7 +166,7 @@ impl SparqlClient {
         Ok(answer)
     }
 
-    /// The graph of a `CONSTRUCT` or `DESCRIBE`, whole in memory: [`CallOptions::rows`] bounds its triples.
+    /// Runs a `CONSTRUCT` or `DESCRIBE` query. The graph is held in memory; [`CallOptions::rows`] limits its triples.
     pub fn construct(
         &self,
         endpoint: NamedNodeRef<'_>,
@@ -174,7 +182,7 @@ impl SparqlClient {
         Ok(graph)
     }
 
-    /// How the calls to every endpoint went, ordered by endpoint. Calls under way are not counted yet.
+    /// Returns statistics of all endpoints, ordered by endpoint. Running calls are not included.
     #[must_use]
     pub fn snapshot(&self) -> Vec<EndpointStatistics> {
         let known: Vec<_> = self.endpoints().values().cloned().collect();
@@ -187,7 +195,7 @@ impl SparqlClient {
         self.endpoints.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A number no other response has.
+    /// Returns a unique response number.
     fn number(&self) -> u64 {
         self.responses.fetch_add(1, Ordering::Relaxed)
     }
@@ -200,7 +208,7 @@ impl SparqlClient {
         accept_headers: &'static [&'static str],
         read: impl Fn(&str, Response, Arc<AtomicU64>) -> Result<T, RemoteError>,
     ) -> Result<(T, ActiveCall), RemoteError> {
-        self.egress.check(endpoint.as_str())?; // else strangers could fill the table
+        self.egress.check(endpoint.as_str())?; // otherwise queries could fill the table with forbidden endpoints
         let timeout = Timeout {
             iri: endpoint.as_str().to_owned(),
             deadline: Instant::now() + options.time,
@@ -245,19 +253,19 @@ enum Method {
     Get,
 }
 
-/// One call on its way to an answer.
+/// State of one call until its response.
 struct Call<'c> {
     client: &'c SparqlClient,
     query: &'c str,
     options: &'c CallOptions,
     timeout: Timeout,
     method: Method,
-    /// What to ask for: the first, and the next where that could not be read.
+    /// `Accept` headers: the first is sent, the next after an unreadable response.
     accept_headers: &'static [&'static str],
 }
 
 impl Call<'_> {
-    /// Attempts until one succeeds, or none is left that could.
+    /// Sends requests until one succeeds or no further attempt is useful.
     fn answer<T>(
         &mut self,
         active: &mut ActiveCall,
@@ -300,12 +308,12 @@ impl Call<'_> {
         self.accept_headers.len() > 1 && matches!(error, RemoteError::Unreadable { json: true, .. })
     }
 
-    /// Waits before the next attempt, unless that would come too late: then the failure stands.
+    /// Waits before the next attempt. Returns the error if the attempt would start after the deadline.
     fn back_off(&self, wait: Duration, error: RemoteError) -> Result<(), RemoteError> {
         if !self.timeout.allows(wait) {
             return Err(error);
         }
-        tracing::debug!(%error, ?wait, "trying again");
+        tracing::debug!(%error, ?wait, "retrying");
         self.timeout.wait_until(Instant::now() + wait).map_err(|fault| self.timeout.error(fault).into())
     }
 
@@ -336,13 +344,13 @@ impl Call<'_> {
     }
 }
 
-/// What an answer that is no success says; a text that does not come is none.
+/// Converts an error response. A text that cannot be read is treated as empty.
 fn failure(endpoint: &str, response: Response) -> RemoteError {
     let (status, retry_after) = (response.status(), response.retry_after());
     let mut text = Vec::new();
     let read = response.into_body().take(FAILURE_TEXT_BYTES).read_to_end(&mut text);
     if let Err(error) = read {
-        tracing::debug!(endpoint, status, %error, "the text of a failure broke off");
+        tracing::debug!(endpoint, status, %error, "cannot read the text of an error response");
     }
     RemoteError::from_status(endpoint, status, retry_after, Excerpt::from_bytes(&text))
 }

@@ -1,4 +1,4 @@
-//! Rows as they arrive.
+//! Streaming results of `SELECT`, and results of `ASK`.
 
 use super::endpoint::ActiveCall;
 use super::error::RemoteError;
@@ -13,12 +13,12 @@ use std::io::{self, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// Bytes before an answer that may be blank.
+/// Maximum number of blank bytes before a response.
 const MAX_LEADING_BLANKS: usize = 4096;
 
 type Source = Box<dyn Read + Send>;
 
-/// An answer whose format is known.
+/// Response with its detected format.
 pub(super) struct Answer {
     context: ResponseContext,
     format: QueryResultsFormat,
@@ -26,8 +26,9 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// Looks at the first character, which alone tells: results in JSON are an object, those in XML an element. What the
-    /// endpoint *says* of its answer is wrong too often (`text/plain`, `application/xml`, a default of the server).
+    /// Detects the format by the first character: `{` for JSON, `<` for XML.
+    ///
+    /// The declared media type is ignored, because it is often wrong (`text/plain`, `application/xml`, a server default).
     pub(super) fn open(
         endpoint: &str,
         body: impl Read + Send + 'static,
@@ -50,17 +51,17 @@ impl Answer {
     pub(super) fn boolean(self) -> Result<bool, RemoteError> {
         match QueryResultsParser::from_format(self.format).for_reader(self.source) {
             Ok(ReaderQueryResultsParserOutput::Boolean(value)) => Ok(value),
-            Ok(_) => Err(self.context.unreadable("rows in answer to a yes-or-no question")),
+            Ok(_) => Err(self.context.unreadable("rows instead of the boolean result of ASK")),
             Err(error) => Err(self.context.parser(&error)),
         }
     }
 
-    /// Reads up to the first row.
+    /// Reads the response up to the first row.
     pub(super) fn rows(self, limit: u64, response: u64) -> Result<Rows, RemoteError> {
         let context = self.context;
         let rows = match QueryResultsParser::from_format(self.format).for_reader(self.source) {
             Ok(ReaderQueryResultsParserOutput::Solutions(rows)) => rows,
-            Ok(_) => return Err(context.unreadable("yes or no in answer to a question for rows")),
+            Ok(_) => return Err(context.unreadable("a boolean instead of the rows of SELECT")),
             Err(error) => return Err(context.parser(&error)),
         };
         let variables = rows.variables().into();
@@ -70,7 +71,7 @@ impl Answer {
     }
 }
 
-/// The first bytes that are not blank, without a byte order mark; none of an empty answer.
+/// Returns the first non-blank bytes, without a byte order mark. They are empty if the response is empty.
 fn begin(reader: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut first = Vec::new();
     let mut buffer = [0; 512];
@@ -88,12 +89,12 @@ fn begin(reader: &mut impl Read) -> io::Result<Vec<u8>> {
     }
 }
 
-/// The rows of an answer.
+/// Rows of a response.
 pub(super) struct Rows {
     context: ResponseContext,
     variables: Arc<[Variable]>,
     rows: ReaderSolutionsParser<Source>,
-    /// Read ahead: an endpoint whose first row is damaged may be asked again.
+    /// First row, read ahead: if it is damaged, the request can be retried.
     first: Option<QuerySolution>,
     left: u64,
     limit: u64,
@@ -105,7 +106,7 @@ impl Rows {
         let row = match self.rows.next() {
             Some(row) => row.map_err(|error| self.context.parser(&error)),
             None if self.context.json || self.context.xml_has_ended() => return None,
-            None => Err(self.context.unreadable("it ends before its end")),
+            None => Err(self.context.unreadable("truncated")),
         };
         Some(row.and_then(|row| self.admit(row)))
     }
@@ -132,19 +133,19 @@ fn renamed(row: QuerySolution, response: u64, variables: &Arc<[Variable]>) -> Qu
     QuerySolution::from((Arc::clone(variables), values.collect::<Vec<_>>()))
 }
 
-/// A blank node that no other response has: a hash of the response's number and the label, so that nothing need be kept.
-/// The id begins with a digit no blank node of the store begins with (`store/blank.rs`), and which is a letter, so that
-/// the label is also a name in RDF/XML.
+/// Returns a blank node with a label that is unique among all responses: a hash of the response number and the label.
+///
+/// The label starts with `b`, which no blank node of the store starts with (`blank.rs` of the store). A letter is needed,
+/// because labels in RDF/XML are XML names.
 pub(super) fn relabel(node: &BlankNode, response: u64) -> BlankNode {
     let digest = Sha256::new().chain_update(response.to_le_bytes()).chain_update(node.as_str()).finalize();
     let hash = digest.iter().take(16).fold(0, |hash, &byte| hash << 8 | u128::from(byte));
     BlankNode::new_from_unique_id(hash & (u128::MAX >> 4) | 0xb << 124)
 }
 
-/// The rows of an answer, parsed as they arrive: one at a time is in memory.
+/// Iterator over the rows of a `SELECT` result. One row at a time is in memory.
 ///
-/// While there may be more rows the call keeps its place at the endpoint; dropping the rest ends the call. After an error
-/// there is nothing more.
+/// The call holds its permit until the last row is read or the iterator is dropped. The iterator ends after an error.
 pub struct Solutions {
     variables: Arc<[Variable]>,
     running: Option<(Rows, ActiveCall)>,
@@ -155,7 +156,7 @@ impl Solutions {
         Self { variables: Arc::clone(&rows.variables), running: Some((rows, call)) }
     }
 
-    /// The variables, in the order of the answer.
+    /// Returns the variables in the order of the response.
     #[must_use]
     pub fn variables(&self) -> &Arc<[Variable]> {
         &self.variables

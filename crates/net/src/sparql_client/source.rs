@@ -1,4 +1,4 @@
-//! The bytes of an answer, and what messages need of them.
+//! Response bytes, and excerpts of them for error messages.
 
 use super::error::{Excerpt, RemoteError};
 use crate::egress::EgressError;
@@ -7,12 +7,12 @@ use std::io::{self, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Bytes of an answer kept for messages.
+/// Number of bytes kept of the beginning of a response, for error messages.
 const HEAD_BYTES: usize = 1200;
-/// Bytes of an answer kept to see whether it ended.
+/// Number of bytes kept of the end of a response, to detect truncation.
 const TAIL_BYTES: usize = 1024;
 
-/// Both ends of an answer, as far as it was read.
+/// Beginning and end of the part of a response that was read.
 #[derive(Default)]
 struct ResponseEnds {
     beginning: Vec<u8>,
@@ -29,7 +29,7 @@ impl ResponseEnds {
     }
 }
 
-/// Whose answer it is and how it begins.
+/// Endpoint, format and excerpts of a response.
 pub(super) struct ResponseContext {
     pub(super) endpoint: String,
     pub(super) json: bool,
@@ -51,7 +51,7 @@ impl ResponseContext {
         }
     }
 
-    /// Whether the root element was closed, which the parser does not ask: half an answer would pass for a whole one.
+    /// Returns true if the root element is closed. The parser does not check this and would accept a truncated response.
     pub(super) fn xml_has_ended(&self) -> bool {
         let ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&ends.ending);
@@ -75,13 +75,14 @@ impl ResponseContext {
     }
 }
 
-/// What Virtuoso puts before the name of a blank node in JSON, where `://` makes it no name. Inside a text its quotes would
-/// be escaped, so that it stands for nothing else.
+/// Beginning of a blank node in Virtuoso's JSON. Its `://` is not valid in a label.
+///
+/// The quotes would be escaped inside a literal, so these bytes occur nowhere else.
 const VIRTUOSO_NODE_ID: &[u8] = b"\"bnode\", \"value\": \"nodeID://";
-/// The bytes of it that no name may have.
+/// Number of trailing bytes that are not valid in a label.
 const INVALID_BYTES: usize = 3;
 
-/// Makes Virtuoso's blank nodes readable, byte for byte: `nodeID://b1` becomes `nodeID___b1`.
+/// Filter that makes Virtuoso's blank node labels valid: `nodeID://b1` becomes `nodeID___b1`.
 pub(super) struct VirtuosoNodeIdFilter<R> {
     reader: R,
     /// Bytes of [`VIRTUOSO_NODE_ID`] that were read last.
@@ -95,7 +96,7 @@ impl<R> VirtuosoNodeIdFilter<R> {
 
     fn rename(&mut self, byte: &mut u8) {
         if *byte != VIRTUOSO_NODE_ID[self.matched] {
-            self.matched = usize::from(*byte == VIRTUOSO_NODE_ID[0]); // a quote begins it anew
+            self.matched = usize::from(*byte == VIRTUOSO_NODE_ID[0]); // a quote may start the next match
             return;
         }
         self.matched += 1;
@@ -114,7 +115,7 @@ impl<R: Read> Read for VirtuosoNodeIdFilter<R> {
     }
 }
 
-/// Counts what is read and keeps both its ends.
+/// Reader that counts bytes and keeps the beginning and end of a response.
 pub(super) struct Meter<R> {
     reader: R,
     bytes: Arc<AtomicU64>,
@@ -140,7 +141,7 @@ impl<R: Read> Read for Meter<R> {
 mod tests {
     use super::*;
 
-    /// One byte at a time, so that everything is cut everywhere.
+    /// Reader of one byte at a time, which splits the input everywhere.
     struct Slow<'s>(&'s [u8]);
 
     impl Read for Slow<'_> {

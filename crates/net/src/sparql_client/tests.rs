@@ -1,4 +1,4 @@
-//! The client against servers on loopback that behave as endpoints do.
+//! Tests of the client with servers on loopback that imitate endpoints.
 
 use super::*;
 use crate::egress::tests::server::{Received, Server, answer};
@@ -36,12 +36,12 @@ fn client_of(mut policy: EgressPolicy, options: ClientOptions, servers: &[&Serve
     SparqlClient::new(Arc::new(Egress::new(policy)), options)
 }
 
-/// Steps short enough for tests.
+/// Returns options with short delays.
 fn hasty() -> ClientOptions {
     ClientOptions { back_off: [10, 20].map(Duration::from_millis).to_vec(), ..ClientOptions::default() }
 }
 
-/// A client that may ask the server.
+/// Creates a client whose policy allows the server.
 fn client(server: &Server, options: ClientOptions) -> SparqlClient {
     let policy =
         EgressPolicy { private_networks: vec!["127.0.0.0/8".parse().expect("a network")], ..EgressPolicy::default() };
@@ -67,7 +67,7 @@ fn json(body: impl AsRef<[u8]>) -> Vec<u8> {
     answer("200 OK", JSON_TYPE, body)
 }
 
-/// As many rows of one number each.
+/// Returns JSON results with `count` rows.
 fn numbers(count: usize) -> String {
     let row = |n: usize| format!(r#"{{"n": {{"type": "literal", "value": "{n}"}}}}"#);
     let rows: Vec<String> = (0..count).map(row).collect();
@@ -418,7 +418,7 @@ fn statistics_tell_how_it_went() {
     assert_eq!(statistics.bytes, 2 * JSON.len() as u64);
     assert_eq!(statistics.failures, [(FailureKind::Rejected, 1)].into());
     let (failed, message) = statistics.last_error.as_ref().expect("a failure");
-    assert!(message.ends_with("refuses the query: parse error"), "{message}");
+    assert!(message.ends_with("rejected the query: parse error"), "{message}");
     assert!(statistics.last_success.is_some_and(|succeeded| succeeded > *failed));
     assert!(statistics.max_time <= statistics.total_time && statistics.max_time >= Duration::from_millis(10));
 }

@@ -1,13 +1,13 @@
-//! How long a call waits, for whatever it waits.
+//! Deadline and cancellation of a call.
 
 use crate::egress::{Cancellation, EgressError, EgressFault};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a wait goes on without looking whether anybody still wants its outcome.
+/// Interval in which a waiting call checks for cancellation.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// A call's deadline, and whether it was given up.
+/// Deadline and cancellation of one call.
 pub(super) struct Timeout {
     pub(super) iri: String,
     pub(super) deadline: Instant,
@@ -19,7 +19,7 @@ impl Timeout {
         EgressError { iri: self.iri.clone(), fault }
     }
 
-    /// The time left, never none.
+    /// Returns the time left, or an error if it is zero or the call is cancelled.
     pub(super) fn left(&self) -> Result<Duration, EgressFault> {
         if self.cancellation.is_cancelled() {
             return Err(EgressFault::Cancelled);
@@ -28,12 +28,12 @@ impl Timeout {
         if left.is_zero() { Err(EgressFault::TimedOut) } else { Ok(left) }
     }
 
-    /// Whether a wait can end before the deadline.
+    /// Returns true if a wait can end before the deadline.
     pub(super) fn allows(&self, wait: Duration) -> bool {
         self.left().is_ok_and(|left| wait < left)
     }
 
-    /// Waits; not at all where the deadline comes first.
+    /// Waits until an instant. Fails at once if the deadline comes first.
     pub(super) fn wait_until(&self, then: Instant) -> Result<(), EgressFault> {
         if then >= self.deadline {
             return Err(EgressFault::TimedOut);

@@ -1,4 +1,4 @@
-//! What attackers try, against servers on loopback that configuration allows or forbids.
+//! Attacks on the egress policy, with servers on loopback that the configuration allows or forbids.
 
 pub(crate) mod server;
 
@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-/// Names whose addresses change with every look-up; the last ones stay. The system knows the others.
+/// Names whose addresses change with each look-up until the last ones. Other names are resolved by the system.
 #[derive(Default)]
 struct Names {
     addresses: Mutex<HashMap<&'static str, Vec<Vec<&'static str>>>>,
@@ -36,7 +36,7 @@ impl Resolve for Names {
     }
 }
 
-/// Loopback may be asked at what is listed, and everybody else who is public.
+/// Permits listed IRIs on loopback, and all public hosts.
 fn policy(listed: &[String]) -> EgressPolicy {
     EgressPolicy {
         listed: listed.iter().map(|prefix| prefix.parse().expect("a prefix")).collect(),
@@ -65,7 +65,7 @@ fn within(milliseconds: u64) -> RequestLimits {
     RequestLimits { total: Duration::from_millis(milliseconds), ..RequestLimits::default() }
 }
 
-/// Hosts that lead where nobody may go; the port is to be filled in.
+/// Hosts with forbidden addresses, without a port.
 const FORBIDDEN_HOSTS: &[&str] = &[
     "127.0.0.1",
     "127.0.0.1.",
@@ -145,7 +145,7 @@ fn no_redirect_leads_inside() {
     let server = Server::start(move |_, request, stream| {
         let (status, host) = request.path[1..].split_once('/').expect("a status and a host");
         let location = format!("Location: http://{host}:{inside}/\r\n");
-        stream.write_all(&answer(&format!("{status} OtherHost"), &location, "")).ok();
+        stream.write_all(&answer(&format!("{status} Redirect"), &location, "")).ok();
     });
     let egress = Egress::with_resolver(policy(&[server.iri("/")]), attackers_names());
     for (number, host) in FORBIDDEN_HOSTS.iter().filter(|host| host.is_ascii()).enumerate() {
@@ -256,10 +256,11 @@ fn a_refusal_names_what_was_asked_and_no_more() {
     let asked = server.iri("/a?query=secret#b").replace("127", "user:password@127");
     assert_eq!(
         egress.get(&asked).send().expect_err("refused").to_string(),
-        format!("<{}>: an IRI with a user name is not asked", server.iri("/a"))
+        format!("<{}>: blocked by the egress policy: the IRI contains a user name or password", server.iri("/a"))
     );
     let refused = egress.get(&server.iri("/a?query=secret")).send().expect_err("refused");
-    assert_eq!(refused.to_string(), format!("<{}>: its host has no address that may be asked", server.iri("/a")));
+    let expected = format!("<{}>: the host has no address that the egress policy permits", server.iri("/a"));
+    assert_eq!(refused.to_string(), expected);
     assert!(!format!("{refused:?}").contains("10.1.2.3"));
 }
 

@@ -1,17 +1,17 @@
-//! Servers on loopback that answer as a test wants, for as long as the tests run.
+//! HTTP servers on loopback with scripted responses. They run until the test process ends.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// A request as it came.
+/// Received request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Received {
     pub(crate) method: String,
-    /// With the query.
+    /// Path with the query string.
     pub(crate) path: String,
-    /// Names in lower case.
+    /// Headers with names in lower case.
     headers: Vec<(String, String)>,
     pub(crate) body: String,
 }
@@ -22,14 +22,14 @@ impl Received {
     }
 }
 
-/// A server and what it received.
+/// Server and the requests it received.
 pub(crate) struct Server {
     pub(crate) port: u16,
     received: Arc<Mutex<Vec<Received>>>,
 }
 
 impl Server {
-    /// Answers the one request of each connection; the number of the request, from 0, is handed along.
+    /// Starts a server that handles one request per connection. `answer` gets the number of the request, starting at 0.
     pub(crate) fn start(answer: impl Fn(usize, &Received, &mut TcpStream) + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
         let port = listener.local_addr().expect("bound").port();
@@ -53,7 +53,7 @@ impl Server {
         Self { port, received }
     }
 
-    /// Answers every request alike.
+    /// Starts a server that sends the same response to every request.
     pub(crate) fn constant(answer: impl Into<Vec<u8>>) -> Self {
         let answer = answer.into();
         Self::start(move |_, _, stream| {
@@ -61,7 +61,7 @@ impl Server {
         })
     }
 
-    /// Gives the answers in turn, the last one ever after.
+    /// Starts a server that sends the responses in turn and repeats the last one.
     pub(crate) fn in_turn(answers: Vec<Vec<u8>>) -> Self {
         Self::start(move |number, _, stream| {
             stream.write_all(&answers[number.min(answers.len() - 1)]).ok();
@@ -96,7 +96,7 @@ fn read(stream: &TcpStream) -> Option<Received> {
     Some(request)
 }
 
-/// An answer; `headers` are lines, each with its end.
+/// Builds a response. `headers` are lines that end with CR LF.
 pub(crate) fn answer(status: &str, headers: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
     let body = body.as_ref();
     let head = format!("HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {}\r\n{headers}\r\n", body.len());
