@@ -141,11 +141,11 @@ fn every_dialect_is_told_as_dcat() {
 fn problems_name_file_entry_and_reason() {
     let catalog = read(&testdata("catalogs/ckan.json"));
     assert!(
-        catalog.problems[0].ends_with("ckan.json: entry 2 (77): the portal has deleted it"),
+        catalog.problems[0].ends_with("ckan.json: entry 2 (77): ignored: its state in the portal is `deleted`"),
         "{:?}",
         catalog.problems
     );
-    assert!(catalog.problems[1].ends_with("ckan.json: entry 3: no object"), "{:?}", catalog.problems);
+    assert!(catalog.problems[1].ends_with("ckan.json: entry 3: not a JSON object"), "{:?}", catalog.problems);
 }
 
 #[test]

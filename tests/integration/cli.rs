@@ -339,7 +339,7 @@ fn errors_say_what_to_do() {
     let missing = fails(&nowhere, &["load", "testdata/catalog.ttl", "testdata/missing.ttl"]);
     assert!(missing.contains("cannot read testdata/missing.ttl"), "{missing}");
     let base = fails(&nowhere, &["load", "testdata/catalog.ttl", "--base", "ftp://e.org/"]);
-    assert!(base.contains("\"ftp://e.org/\" is no base for IRIs"), "{base}");
+    assert!(base.contains("\"ftp://e.org/\" is not a valid base for IRIs"), "{base}");
     assert!(!nowhere.exists(), "nothing was written before everything was checked");
     assert!(fails(&nowhere, &["load"]).contains("<SOURCE>"));
     assert!(fails(&nowhere, &["search"]).contains("<QUERY>"));

@@ -1,13 +1,13 @@
-//! ACORDAR's `datasets.json`: a list of objects, with the liberties the published file takes.
+//! ACORDAR's `datasets.json`: a list of objects in a loose form.
 //!
-//! Ids are numbers or strings; tags a list or one string split at `;`; absent values are missing, `null`, empty or the
-//! string `"None"`; a dump is one path or a list. One entry that cannot be read does not stop the others.
+//! Ids are numbers or strings. Tags are a list, or one string split at `;`. Absent values are missing, `null`, empty
+//! or the string `"None"`. Dumps are one path or a list. An unreadable entry does not affect the others.
 
 use super::{Agent, Catalog, CatalogError, Dataset, DatasetId, Distribution, Location, Metadata, Text};
 use serde_json::{Map, Value};
 use std::path::Path;
 
-/// Whether the beginning of a file is that of a list of plain objects, and not of JSON-LD.
+/// If true, the file begins with a list of plain objects and is not JSON-LD.
 pub(super) fn looks_like(head: &str) -> bool {
     let json = head.starts_with('[') && head[1..].trim_start().starts_with(['{', ']']) || head.starts_with('{');
     let linked = ["\"@context\"", "\"@graph\"", "\"@id\"", "\"@type\""].iter().any(|key| head.contains(key));
@@ -35,8 +35,8 @@ pub(super) fn read(document: Value, path: &Path) -> Result<Catalog, CatalogError
 }
 
 fn dataset(entry: &Value) -> Result<Dataset, String> {
-    let entry = entry.as_object().ok_or("no object")?;
-    let id = text(entry, &["dataset_id", "id"]).ok_or("no dataset_id")?;
+    let entry = entry.as_object().ok_or("not a JSON object")?;
+    let id = text(entry, &["dataset_id", "id"]).ok_or("no `dataset_id` or `id`")?;
     let id = DatasetId::new(id.as_str()).map_err(|error| error.to_string())?;
     let texts = |keys: &[&str]| text(entry, keys).map(Text::plain).into_iter().collect::<Vec<_>>();
     let metadata = Metadata {
@@ -57,7 +57,7 @@ fn dataset(entry: &Value) -> Result<Dataset, String> {
     Ok(Dataset { distributions, ..Dataset::new(metadata) })
 }
 
-/// The first of the keys that has a value, as text.
+/// Returns the value of the first key that has one, as text.
 fn text(entry: &Map<String, Value>, keys: &[&str]) -> Option<String> {
     keys.iter().find_map(|key| scalar(entry.get(*key)?))
 }
@@ -71,7 +71,7 @@ pub(super) fn scalar(value: &Value) -> Option<String> {
     (!text.is_empty() && text != "None" && text != "null").then_some(text)
 }
 
-/// The first of the keys that has values: a list, or one string to be split.
+/// Returns the values of the first key that has any: a list, or one string that is split.
 fn list(entry: &Map<String, Value>, keys: &[&str], separator: char) -> Vec<String> {
     let Some(value) = keys.iter().find_map(|key| entry.get(*key).filter(|value| !value.is_null())) else {
         return Vec::new();

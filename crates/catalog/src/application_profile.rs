@@ -1,13 +1,15 @@
-//! DCAT-AP 3.0.1, the form in which European portals exchange catalogues: a description of ours, so that other portals'
-//! tools take it. <https://semiceu.github.io/DCAT-AP/releases/3.0.1/>
+//! DCAT-AP 3.0.1, the application profile of European portals: converts a description so that the tools of other
+//! portals accept it.
+//! <https://semiceu.github.io/DCAT-AP/releases/3.0.1/>
 //!
-//! Catalogues say in words what the profile wants as a node (a licence, a language), leave the classes of nodes unsaid, or
-//! repeat what may be there once. Here each property gets the kind of value the profile asks for ([`RANGES`]), each node the
-//! class that its property implies, and each class what it must have, where that can be known. Nothing is made up: a
-//! title that is not there is the id, a description that is not there says that it is not, and tells what the content
-//! tells. What cannot be said in the profile is left out and handed back.
+//! Catalogues use literals where the profile requires nodes (licence, language), omit the classes of nodes, or repeat
+//! properties that are allowed once. The conversion gives each property the kind of value required by the profile
+//! ([`RANGES`]). Each node gets the class implied by its property, and each class its mandatory properties where they
+//! are known. Nothing is invented. A missing title becomes the id. A missing description becomes a sentence that
+//! states its absence and summarises the content. Statements that the profile cannot express are left out and
+//! returned.
 //!
-//! Properties that the profile does not know are passed on as they are.
+//! Properties outside of the profile are kept unchanged.
 
 use super::{DatasetId, Iris};
 use lodeseek_rdf::vocab::{
@@ -22,20 +24,20 @@ const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
 const LEGAL_RESOURCE: &str = "http://data.europa.eu/eli/ontology#LegalResource";
 const AS_WKT: &str = "http://www.opengis.net/ont/geosparql#asWKT";
 
-/// What values a property has.
+/// Range of a property.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Range {
     /// Literals.
     Text,
-    /// Literals of a datatype of XML Schema, by its local name.
+    /// Literals of an XML Schema datatype, by its local name.
     Typed(&'static str),
-    /// Nodes that may be anything.
+    /// Nodes of any class.
     Address,
-    /// Documents: nodes of a class that needs no more than to be named.
+    /// Documents: nodes of a class without mandatory properties.
     Document,
-    /// Nodes of a class; words become one that has them as this property.
+    /// Nodes of a class. A literal becomes a node with the literal as its `by` property.
     Named { class: &'static str, by: &'static str },
-    /// Nodes that are described and of a class; others are a plain relation.
+    /// Nodes that are described and of this class. Other nodes become a `dct:relation`.
     Described(&'static str),
 }
 
@@ -53,7 +55,7 @@ const fn named(class: &'static str, by: &'static str) -> Range {
     Range::Named { class, by }
 }
 
-/// (property, its values, whether a node has one at most), as the profile's shapes have them.
+/// (property, range, at most one value), from the shapes of the profile.
 const RANGES: &[(&str, Range, bool)] = &[
     (dcterms::TITLE, Range::Text, false),
     (dcterms::DESCRIPTION, Range::Text, false),
@@ -118,7 +120,7 @@ const RANGES: &[(&str, Range, bool)] = &[
     (dcat::QUALIFIED_RELATION, Range::Described(dcat::RELATIONSHIP), false),
 ];
 
-/// What nodes of a class must have, and what nobody can know for them: one without is a resource, and no more.
+/// Mandatory properties of classes that cannot be supplied. A node without them is a `dcat:Resource` only.
 const MANDATORY: &[(&str, &[&str])] = &[
     (dcat::CATALOG, &[dcterms::TITLE, dcterms::DESCRIPTION, dcterms::PUBLISHER]),
     (dcat::DATASET, &[dcterms::TITLE, dcterms::DESCRIPTION]),
@@ -129,7 +131,7 @@ const MANDATORY: &[(&str, &[&str])] = &[
     (spdx::CHECKSUM_CLASS, &[spdx::ALGORITHM, spdx::CHECKSUM_VALUE]),
 ];
 
-/// What a property's values are to be.
+/// Kind of a property's values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ValueKind {
     /// Texts, numbers or dates.
@@ -138,7 +140,8 @@ pub enum ValueKind {
     Node,
 }
 
-/// What the profile takes for values of a property, and whether it takes one alone; nothing where it does not know it.
+/// Returns the kind of values that the profile requires, and true if it allows one value only. `None` for properties
+/// outside of the profile.
 #[must_use]
 pub fn value_kind(property: &str) -> Option<(ValueKind, bool)> {
     let (_, range, single) = RANGES.iter().find(|(known, _, _)| *known == property)?;
@@ -146,25 +149,25 @@ pub fn value_kind(property: &str) -> Option<(ValueKind, bool)> {
     Some((if is_literal { ValueKind::Literal } else { ValueKind::Node }, *single))
 }
 
-/// What a home has of a dataset, beside what its catalogue says.
+/// Local information about a dataset, in addition to its catalogue.
 #[derive(Clone, Debug)]
 pub struct LocalContent {
-    /// Where its content can be had, where there is any here.
+    /// Address of the local content, if there is any.
     pub content: Option<NamedNode>,
-    /// What its content tells of it, in a sentence: it stands for a description that is not there.
+    /// Summary of the content in a sentence. It replaces a missing description.
     pub summary: String,
 }
 
-/// A description in the profile.
+/// A description in DCAT-AP.
 #[derive(Clone, Debug, Default)]
 pub struct DcatApDescription {
-    /// The description.
+    /// Triples of the description.
     pub triples: Vec<Triple>,
-    /// Statements that cannot be said in the profile.
+    /// Statements that the profile cannot express.
     pub left_out: Vec<Triple>,
 }
 
-/// The description of a dataset, as the catalogue graph has it, in the profile.
+/// Converts the description of a dataset in the catalogue graph to DCAT-AP.
 #[must_use]
 pub fn to_dcat_ap(description: &[Triple], id: &DatasetId, iris: &Iris, offer: &LocalContent) -> DcatApDescription {
     let mut writer = Writer::new(description, id, iris);
@@ -180,11 +183,11 @@ struct Writer<'d> {
     id: &'d DatasetId,
     iris: &'d Iris,
     node: NamedNode,
-    /// The classes of the nodes described, without those for which they lack something.
+    /// Classes of the nodes, without those whose mandatory properties are missing.
     classes: FxHashMap<&'d str, FxHashSet<&'d str>>,
     out: Vec<Triple>,
     seen: FxHashSet<Triple>,
-    /// Places of a node's statements.
+    /// Indexes of a node's statements in `out`.
     of: FxHashMap<NamedNode, Vec<usize>>,
     left_out: Vec<Triple>,
 }
@@ -217,7 +220,7 @@ impl<'d> Writer<'d> {
         Self { id, iris, node: own, classes, out, seen, of, left_out }
     }
 
-    /// Ordered by their text: the same is written the same in every run.
+    /// Sorts the triples by their text, so that the output is the same in every run.
     fn finish(mut self) -> DcatApDescription {
         self.out.sort_by_cached_key(ToString::to_string);
         DcatApDescription { triples: self.out, left_out: self.left_out }
@@ -235,7 +238,7 @@ impl<'d> Writer<'d> {
         self.classes.get(node.as_str()).is_some_and(|classes| classes.contains(class))
     }
 
-    /// Whether a node has a property already.
+    /// If true, the node has the property already.
     fn has(&self, node: &NamedNode, property: &str) -> bool {
         self.objects(node, property).next().is_some()
     }
@@ -246,19 +249,19 @@ impl<'d> Writer<'d> {
         triples.filter(move |triple| triple.predicate.as_str() == property).map(|triple| &triple.object)
     }
 
-    /// Adds a statement of the description as the profile says it.
+    /// Adds a statement of the description in the form of the profile.
     fn take(&mut self, triple: &Triple) {
         let NamedOrBlankNode::NamedNode(subject) = &triple.subject else { return self.left_out.push(triple.clone()) };
         match triple.predicate.as_str() {
-            // Where this home keeps the content, and how it read it, is of no use elsewhere.
+            // Internal statements about stored content are of no use elsewhere.
             lodeseek::GRAPH | sd::NAMED_GRAPH | lodeseek::SKIPPED_STATEMENTS | sd::NAME => {}
             rdf::TYPE if triple.object == NamedNode::new_unchecked(sd::NAMED_GRAPH_CLASS).into() => {}
             rdf::TYPE if matches!(&triple.object, Term::NamedNode(class) if !self.is_a(subject, class.as_str())) => {
                 self.left_out.push(triple.clone());
                 self.add(subject, rdf::TYPE, NamedNode::new_unchecked(dcat::RESOURCE));
             }
-            dcat::HAS_DATASET if *subject != self.node => {} // the page tells its members
-            // The profile takes a source for another dataset; it is this one, where it came from.
+            dcat::HAS_DATASET if *subject != self.node => {} // the page lists its members
+            // In the profile `dct:source` is another dataset; here it is the same dataset in its source catalogue.
             dcterms::SOURCE if *subject == self.node => self.add(subject, owl::SAME_AS, triple.object.clone()),
             property => match RANGES.iter().find(|(known, _, _)| *known == property) {
                 Some(&(property, range, single)) => self.ranged(subject, (property, range, single), triple),
@@ -304,7 +307,7 @@ impl<'d> Writer<'d> {
         }
     }
 
-    /// Words where the profile wants a node: a node that is called so.
+    /// Adds a literal where the profile requires a node: a node with this label.
     fn worded(&mut self, subject: &NamedNode, property: &str, (class, by): (&str, &str), words: &Literal) {
         let known = known_node(property, words.value());
         let node = known.clone().unwrap_or_else(|| self.part(class, words));
@@ -321,10 +324,10 @@ impl<'d> Writer<'d> {
         self.iris.part(self.id, &format!("{}-{hash}", local_name(class).to_lowercase()))
     }
 
-    /// What a dataset must have, and ways to its content.
+    /// Adds the mandatory properties of the dataset, and distributions of the local content.
     fn complete_dataset(&mut self, offer: &LocalContent) {
         let node = self.node.clone();
-        // The profile's shapes do not know that a dataset is one.
+        // The shapes of the profile do not include that a dataset is a resource.
         self.add(&node, rdf::TYPE, NamedNode::new_unchecked(dcat::RESOURCE));
         if !self.has(&node, dcterms::TITLE) {
             self.add(&node, dcterms::TITLE, Literal::from(self.id.as_str()));
@@ -347,8 +350,8 @@ impl<'d> Writer<'d> {
         }
     }
 
-    /// A distribution that nobody elsewhere can reach, a file here, is had from here. It has the dataset's licence where it
-    /// has none of its own: that is where tools look for it.
+    /// Completes a distribution. A local file without a public address gets the address of this server. The licence of
+    /// the dataset is copied, because tools expect it here.
     fn complete_distribution(&mut self, distribution: &NamedNode, license: Option<&Term>, offer: &LocalContent) {
         let download = self.objects(distribution, dcat::DOWNLOAD_URL).next().cloned();
         if download.is_none()
@@ -358,7 +361,7 @@ impl<'d> Writer<'d> {
             self.add(distribution, dcat::DOWNLOAD_URL, content.clone());
         }
         if !self.has(distribution, dcat::ACCESS_URL) {
-            // A distribution that is no part of this description is where it says.
+            // A distribution outside of this description is at its own IRI.
             let is_part = distribution.as_str().starts_with(self.node.as_str());
             let page = if is_part { self.node.clone() } else { distribution.clone() };
             self.add(distribution, dcat::ACCESS_URL, download.unwrap_or_else(|| page.into()));
@@ -380,7 +383,7 @@ impl<'d> Writer<'d> {
         subjects.collect()
     }
 
-    /// Names for nodes that must have one: what their address says.
+    /// Adds names to nodes that must have one: the end of their address.
     fn complete_nodes(&mut self) {
         for (class, name) in [
             (foaf::AGENT, foaf::NAME),
@@ -398,7 +401,7 @@ impl<'d> Writer<'d> {
         }
     }
 
-    /// What a node is called: its labels, else its address.
+    /// Returns the label of a node, else a name from its address.
     fn label_of(&self, node: &NamedNode) -> String {
         let names = [rdfs::LABEL, skos::PREF_LABEL, dcterms::TITLE, foaf::NAME, vcard::FN, skos::NOTATION];
         let literal = |name| {
@@ -421,7 +424,7 @@ fn term_text(term: &Term) -> String {
     }
 }
 
-/// The node that everybody knows under a name.
+/// Returns the standard node for a name.
 fn known_node(property: &str, name: &str) -> Option<NamedNode> {
     let lower = name.trim().to_ascii_lowercase();
     let iri = match property {
@@ -445,7 +448,7 @@ fn known_node(property: &str, name: &str) -> Option<NamedNode> {
     NamedNode::new(iri).ok()
 }
 
-/// A literal of a datatype, where the text is one of it.
+/// Returns a literal of the datatype; `None` if the text is not valid.
 fn typed(text: &str, kind: &str) -> Option<Literal> {
     let text = text.trim();
     let value = match kind {
@@ -492,7 +495,7 @@ mod tests {
         lines
     }
 
-    /// A description of the dataset `<1>`, profiled, as far as a text names its terms.
+    /// Converts a description of the dataset `<1>` in Turtle to DCAT-AP.
     fn dcat_ap_of(turtle: &str) -> DcatApDescription {
         let graph = graph(&format!("<1> a dcat:Dataset ; dct:title \"One\" ; dct:description \"First\" . {turtle}"));
         let description: Vec<Triple> = graph.triples().iter().map(|&triple| graph.to_triple(triple)).collect();

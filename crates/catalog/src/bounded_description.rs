@@ -1,13 +1,14 @@
-//! What a description says beyond the typed fields, carried along whole.
+//! Bounded description of a dataset: all statements about it, its blank nodes and its described resources.
 //!
-//! From the dataset's node the statements about it and about the nodes that it leads to are followed: blank nodes, and
-//! nodes with IRIs of their own of which the same catalogue says more than their class. Every one of them becomes a part of the dataset's
-//! description, so that the description can be found, compared and replaced as one, and so that two catalogues that
-//! describe one publisher do not write into one another's words. Its IRI is kept by `owl:sameAs`: the part is the very
-//! thing, and stands only for what this catalogue says of it.
+//! The statements are followed from the dataset's node. Included are blank nodes, and nodes with IRIs for which the
+//! same catalogue states more than the class. Each node becomes a part of the dataset's description. The description
+//! can therefore be found, compared and replaced as a unit. Two catalogues that describe one publisher do not mix
+//! their statements. `owl:sameAs` keeps the IRI of the node: the part denotes the same resource, with the statements
+//! of this catalogue only.
 //!
-//! Parts are named by what they say, never by the labels of blank nodes: the same catalogue has the same parts in every
-//! run. Nodes that say the same are one part.
+//! A part is named after its content, not after the label of a blank node: the same catalogue has the same parts in
+//! every run. Nodes with equal content are one part. Compare the concise bounded description,
+//! <https://www.w3.org/submissions/CBD/>.
 
 use super::node_reader::NodeReader;
 use super::statement::{Node, Statement, Value};
@@ -20,12 +21,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use sha2::{Digest, Sha256};
 use std::collections::hash_map::Entry;
 
-/// Steps from the dataset to what is still carried.
+/// Maximum number of steps from the dataset to a node of its description.
 const DEPTH: u32 = 8;
-/// Statements carried for one dataset: portals have datasets with thousands of distributions.
+/// Maximum number of statements followed for one dataset. Portals have datasets with thousands of distributions.
 const STATEMENTS: usize = 200_000;
 
-/// Properties that lead to the members of something larger, or back to it: each member tells of itself.
+/// Properties that link a collection and its members. They are not followed: each member has its own description.
 const MEMBERSHIP: &[&str] = &[
     dcat::HAS_DATASET,
     dcat::RECORD,
@@ -35,8 +36,8 @@ const MEMBERSHIP: &[&str] = &[
     dcat::SERVES_DATASET,
     foaf::PRIMARY_TOPIC,
 ];
-/// Counts and parts that a catalogue states of a dataset's content. Those of the content held here are the profile's, on
-/// the dataset's own node: these go to a part.
+/// Declared counts and partitions of a dataset's content. They go to a part, as the counts of the local content (the
+/// profile) are on the dataset's own node.
 const STATED: &[&str] = &[
     void::TRIPLES,
     void::ENTITIES,
@@ -49,27 +50,27 @@ const STATED: &[&str] = &[
     void::PROPERTY_PARTITION,
     void::SUBSET,
 ];
-/// The only terms of ours that descriptions of others may carry: the others steer the store.
+/// The only `lodeseek:` terms accepted in descriptions of catalogues. The other terms control the store.
 const CARRIED: &[&str] = &[lodeseek::STATED, lodeseek::SERVED_BY];
 const AGENTS: &[&str] = &[dcterms::CREATOR, dcterms::PUBLISHER, dc11::CREATOR];
 
-/// Statements about a catalogue, record or service that each of its datasets repeats.
+/// Maximum number of statements about a catalogue, record or service that are repeated for each of its datasets.
 const HEADER: usize = 1000;
 
-/// Addresses of files and pages: what is said of the file is not said of the distribution.
+/// Properties with addresses of files and pages. Statements about a file are not statements about its distribution.
 const PLACES: &[&str] = &[dcat::DOWNLOAD_URL, dcat::ACCESS_URL, void::DATA_DUMP, dcat::LANDING_PAGE];
 
 type Color = [u8; 16];
 type Link = (&'static str, TermId);
 
-/// What a catalogue's graph says of its datasets from outside of them.
+/// Index of a catalogue's graph: datasets, and the resources that link to them.
 pub(super) struct CatalogIndex<'g> {
     graph: &'g TripleGraph,
-    /// The nodes that are datasets of their own.
+    /// Nodes of datasets.
     pub(super) entries: FxHashSet<TermId>,
-    /// What leads to a dataset, turned round: (property from the dataset, node).
+    /// Inverted links to a dataset: (property from the dataset, node).
     links: FxHashMap<TermId, Vec<Link>>,
-    /// What is said of those nodes, without their members: a catalogue may have a million.
+    /// Statements about these nodes, without their members: a catalogue may have a million.
     headers: FxHashMap<TermId, Vec<Triple>>,
 }
 
@@ -86,14 +87,14 @@ impl<'g> CatalogIndex<'g> {
         index
     }
 
-    /// For the header of a dump: the content that it leads to is no description.
+    /// Creates the index for the header of a dump. The content that it links to is not part of the description.
     pub(super) fn for_dump_header(graph: &'g TripleGraph, entry: TermId) -> Self {
         let headers = FxHashMap::from_iter([(entry, header(graph, entry))]);
         let entries = headers[&entry].iter().map(|triple| triple.object).chain([entry]).collect();
         Self { graph, entries, links: FxHashMap::default(), headers }
     }
 
-    /// Without anything that leads to the one entry.
+    /// Creates the index of one dataset without links to it.
     pub(super) fn for_entry(graph: &'g TripleGraph, entry: TermId) -> Self {
         let entries = FxHashSet::from_iter([entry]);
         Self { graph, entries, links: FxHashMap::default(), headers: FxHashMap::default() }
@@ -124,20 +125,20 @@ fn header(graph: &TripleGraph, node: TermId) -> Vec<Triple> {
     graph.subject_triples(node).iter().filter(|triple| !is_member(triple)).take(HEADER).copied().collect()
 }
 
-/// The nodes of one description.
+/// Nodes of one description.
 pub(super) struct BoundedDescription<'g> {
     reader: NodeReader<'g>,
     index: &'g CatalogIndex<'g>,
     nodes: Vec<TermId>,
     colors: FxHashMap<TermId, Color>,
-    /// The smallest property that leads to a node, which its part is named after.
+    /// Smallest property that leads to a node; its part is named after it.
     via: FxHashMap<TermId, TermId>,
-    /// Nodes that were left aside, for the description is too deep or too large.
+    /// Number of nodes that were left out because the description is too deep or too large.
     left_aside: usize,
 }
 
 impl<'g> BoundedDescription<'g> {
-    /// The description from a reader's node, without the nodes of which the typed fields say everything.
+    /// Collects the description from the reader's node, without the nodes that the typed fields cover completely.
     pub(super) fn new(reader: NodeReader<'g>, index: &'g CatalogIndex<'g>, typed: &FxHashSet<TermId>) -> Self {
         let (nodes, colors, via) = (vec![reader.node], FxHashMap::default(), FxHashMap::default());
         let mut description = Self { reader, index, nodes, colors, via, left_aside: 0 };
@@ -157,7 +158,7 @@ impl<'g> BoundedDescription<'g> {
     fn collect(&mut self, typed: &FxHashSet<TermId>) {
         let mut known: FxHashMap<TermId, u32> = FxHashMap::from_iter([(self.reader.node, 0)]);
         for (_, node) in self.links() {
-            // What is said of a catalogue is repeated by each of its datasets: two steps and no more.
+            // The description of a catalogue is repeated for each of its datasets: only two steps are followed.
             if known.insert(*node, DEPTH - 2).is_none() {
                 self.nodes.push(*node);
             }
@@ -186,7 +187,7 @@ impl<'g> BoundedDescription<'g> {
         }
     }
 
-    /// Whether what is said of an object belongs to the description.
+    /// If true, the statements about the object belong to the description.
     fn leads_on(&self, predicate: TermId, object: TermId) -> bool {
         let graph = self.graph();
         let predicate = graph.term(predicate).text();
@@ -205,19 +206,19 @@ impl<'g> BoundedDescription<'g> {
         }
     }
 
-    /// Whether more is said of a node with an IRI than what it is: its class is told by the property that leads to it.
+    /// If true, an IRI has other statements than its class. The class follows from the property that leads to it.
     fn is_described(&self, node: TermId) -> bool {
         let kind = self.graph().iri(rdf::TYPE);
         self.graph().subject_triples(node).iter().any(|triple| Some(triple.predicate) != kind)
     }
 
-    /// Whether a property is of the store's own book-keeping.
+    /// If true, the property is for internal use of the store.
     fn is_ours(&self, predicate: &str) -> bool {
         predicate.starts_with(lodeseek::NAMESPACE) && !CARRIED.contains(&predicate) || predicate == sd::NAMED_GRAPH
     }
 
-    /// Gives every node a colour by what it says: first by its IRIs and literals, then, round by round, by the colours of
-    /// the blank nodes that it names.
+    /// Computes the colour of every node by colour refinement. It starts from the IRIs and literals of a node. In each
+    /// round the colours of its blank nodes are added.
     fn color(&mut self) {
         let graph = self.graph();
         let ground: FxHashMap<TermId, Color> = self.nodes.iter().map(|&node| (node, self.ground(node))).collect();
@@ -264,7 +265,7 @@ impl<'g> BoundedDescription<'g> {
         digest(lines.iter().map(String::as_bytes))
     }
 
-    /// What nodes are put in order by: their IRIs, else their colours. Parts of a stored description keep theirs.
+    /// Returns the sort key of a node: its IRI, else its colour. Parts of a stored description keep their names.
     pub(super) fn order(&self, node: TermId) -> (bool, usize, String) {
         match self.graph().term(node) {
             TermRef::Iri(iri) => match self.reader.part(iri) {
@@ -275,7 +276,7 @@ impl<'g> BoundedDescription<'g> {
         }
     }
 
-    /// Blank nodes that say the same are one.
+    /// If true, both are blank nodes with the same content, thus one part.
     pub(super) fn is_same(&self, one: TermId, other: TermId) -> bool {
         let is_blank = |node| matches!(self.graph().term(node), TermRef::Blank(_));
         is_blank(one) && is_blank(other) && self.colors.get(&one) == self.colors.get(&other)
@@ -311,15 +312,15 @@ fn hex(color: &Color) -> String {
     color.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The nodes that the typed fields speak of, as their statements name them.
+/// Nodes of the typed fields, with their names in the statements.
 #[derive(Default)]
 pub(super) struct TypedNodes {
     pub(super) nodes: FxHashMap<TermId, Node>,
-    /// Agents, who may also be no more than a text.
+    /// Agents. An agent may be a literal.
     pub(super) agents: FxHashMap<TermId, Agent>,
 }
 
-/// Statements of a description that the typed fields of a dataset do not make.
+/// Statements of a description that the typed fields do not cover.
 pub(super) struct ExtraStatements<'g> {
     description: BoundedDescription<'g>,
     names: FxHashMap<TermId, Node>,
@@ -339,7 +340,7 @@ impl<'g> ExtraStatements<'g> {
         Self { description, names, agents: named.agents, out: Vec::new() }
     }
 
-    /// The statements, and what could not be carried.
+    /// Returns the statements, and a message if nodes were left out.
     pub(super) fn carry(mut self, dataset: &Dataset) -> (Vec<Statement>, Option<String>) {
         let typed: FxHashSet<Statement> = typed_fields::statements(dataset, &|_| true).into_iter().collect();
         for (property, node) in self.description.links() {
@@ -354,7 +355,7 @@ impl<'g> ExtraStatements<'g> {
         let id = &dataset.metadata.id;
         let problem = (self.description.left_aside > 0).then(|| {
             let aside = self.description.left_aside;
-            format!("dataset {id}: {aside} nodes of its description are too far off or too many and were left out")
+            format!("dataset {id}: {aside} nodes of the description exceed the limits ({DEPTH} steps, {STATEMENTS} statements) and were left out")
         });
         (self.out, problem)
     }
@@ -394,7 +395,8 @@ impl<'g> ExtraStatements<'g> {
         let stored = self.description.reader.is_stored();
         match predicate {
             dcterms::IDENTIFIER => self.identifier(object, dataset),
-            // `dct:source` is where we have the description from; its own sources are what it was derived from.
+            // In the catalogue graph, `dct:source` is the source of the description. The dataset's own sources are in
+            // `prov:wasDerivedFrom`.
             dcterms::SOURCE if stored => {}
             _ => {
                 if AGENTS.contains(&predicate) && graph.is_literal(object) && self.agent_text(predicate, object) {
@@ -415,7 +417,7 @@ impl<'g> ExtraStatements<'g> {
         }
     }
 
-    /// Identifiers other than that by which the dataset is known here.
+    /// Adds the identifiers other than the dataset's id.
     fn identifier(&mut self, object: TermId, dataset: &Dataset) {
         let term = self.description.graph().term(object);
         let text = term.text().trim();
@@ -435,7 +437,7 @@ impl<'g> ExtraStatements<'g> {
         self.out.push(Statement::new(part, skos::NOTATION, notation));
     }
 
-    /// An agent who is no more than a text.
+    /// Adds an agent that is a literal.
     fn agent_text(&mut self, predicate: &str, object: TermId) -> bool {
         let Some(agent) = self.agents.get(&object) else { return false };
         let part = Node::Part(typed_fields::agent_part(agent));
@@ -471,7 +473,7 @@ impl<'g> ExtraStatements<'g> {
     }
 }
 
-/// The typed fields hold texts without the white space around them.
+/// Trims white space, as in the typed fields.
 fn trimmed(value: Value) -> Value {
     match value {
         Value::Literal(literal) if literal.value().trim() != literal.value() => {
@@ -486,7 +488,7 @@ fn trimmed(value: Value) -> Value {
     }
 }
 
-/// Dates and addresses of the dataset, in the form in which the typed fields have them.
+/// Normalises dates and addresses as the typed fields do.
 fn normal(predicate: &str, value: Value) -> Value {
     match (predicate, value) {
         (dcterms::ISSUED | dcterms::MODIFIED, Value::Literal(literal)) if literal.language().is_none() => {

@@ -1,5 +1,5 @@
-//! CKAN: packages as its action API answers with them, alone or in lists, with the fields that its DCAT extension keeps
-//! in `extras` or as keys of their own.
+//! CKAN: packages from responses of its action API, alone or in lists. The fields of its DCAT extension are read from
+//! `extras` or from keys of their own.
 //! <https://docs.ckan.org/en/latest/api/>
 
 use super::dcat_builder::{DcatBuilder, Field, FieldKind, Object, Subject, first, scalar, scalars};
@@ -76,7 +76,7 @@ const SERVICE: &[Field] = &[
     ("serves_dataset", dcat::SERVES_DATASET, FieldKind::Resource),
 ];
 
-/// The packages of a document, if it is CKAN's.
+/// Returns the packages of a document; `None` if it is not CKAN's.
 pub(super) fn entries(document: &Value) -> Option<Vec<&Value>> {
     let content = match document.get("result") {
         Some(result) if document.get("success").is_some() => result,
@@ -108,7 +108,7 @@ pub(super) fn read(packages: Vec<&Value>, path: &Path) -> Catalog {
 
 fn describe(package: &Object, builder: &mut DcatBuilder) -> Result<Option<DatasetId>, String> {
     if package.get("state").and_then(Value::as_str) == Some("deleted") {
-        return Err("the portal has deleted it".to_owned());
+        return Err("ignored: its state in the portal is `deleted`".to_owned());
     }
     let mut package = with_extras(package);
     let name = first(&package, &["name", "id"]).or_else(|| first(&package, &["identifier", "title"]));
@@ -139,7 +139,7 @@ fn describe(package: &Object, builder: &mut DcatBuilder) -> Result<Option<Datase
     Ok(id)
 }
 
-/// The package with its extras as keys, those in JSON read; its own keys win.
+/// Returns the package with its extras as keys; JSON in their values is parsed. Existing keys take precedence.
 fn with_extras(package: &Object) -> Object {
     let mut package = package.clone();
     package.retain(|_, value| !value.is_null());
@@ -161,7 +161,8 @@ fn array(value: Option<Value>) -> Vec<Value> {
     }
 }
 
-/// When the portal took the package up is of the record; of the dataset only where it says nothing better.
+/// Adds the dates of the catalogue record. They are also the dataset's dates if the package has no `issued` or
+/// `modified`.
 fn record(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
     let dates = [("metadata_created", "issued", dcterms::ISSUED), ("metadata_modified", "modified", dcterms::MODIFIED)];
     let dates = dates.map(|(key, own, property)| (package.remove(key), own, property));
@@ -196,7 +197,7 @@ fn keywords(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
     }
 }
 
-/// People and organisations: keys of their own, else those that begin with their role, else CKAN's.
+/// Adds people and organisations, from: a key of their own, keys that begin with their role, CKAN's standard keys.
 fn agents(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
     let organization = package.get("organization").and_then(Value::as_object).cloned();
     let roles =
@@ -224,7 +225,8 @@ fn agents(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
     builder.contact(node, &contact);
 }
 
-/// `publisher`, else `publisher_name`, `publisher_email` and so on, as one.
+/// Returns the key of a role, for example `publisher`, else an object made of `publisher_name`, `publisher_email` and
+/// similar keys.
 fn collected(package: &mut Object, role: &str, keys: &[&str]) -> Value {
     let whole = package.remove(role).filter(|value| !matches!(value, Value::Array(list) if list.is_empty()));
     let parts = keys.iter().filter_map(|key| Some(((*key).to_owned(), package.remove(&format!("{role}_{key}"))?)));

@@ -1,5 +1,5 @@
-//! Project Open Data's `data.json`, versions 1.0 (a list) and 1.1 (a catalogue), and the lists of datasets in the same
-//! keys that other portals write.
+//! Project Open Data's `data.json`, versions 1.0 (a list) and 1.1 (a catalogue), and lists of other portals with the
+//! same keys.
 //! <https://resources.data.gov/resources/dcat-us/>
 
 use super::dcat_builder::{DcatBuilder, Field, FieldKind, Object, Subject, scalar};
@@ -41,7 +41,7 @@ const DISTRIBUTION: &[Field] = &[
     ("modified", dcterms::MODIFIED, FieldKind::Date),
     ("conformsTo", dcterms::CONFORMS_TO, FieldKind::Resource),
 ];
-/// What the catalogue says of itself, for each of its datasets.
+/// Fields of the catalogue itself, repeated for each of its datasets.
 const HEADER: &[Field] = &[
     ("title", dcterms::TITLE, FieldKind::Text),
     ("description", dcterms::DESCRIPTION, FieldKind::Text),
@@ -53,7 +53,7 @@ const HEADER: &[Field] = &[
     ("conformsTo", dcterms::CONFORMS_TO, FieldKind::Resource),
 ];
 
-/// The entries of a document and what it says of itself, if it is of this form.
+/// Returns the entries and the header of a document; `None` if it is of another dialect.
 pub(super) fn entries(document: &Value) -> Option<(Vec<&Value>, Object)> {
     match document {
         Value::Array(entries) => entries.iter().any(is_entry).then(|| (entries.iter().collect(), Object::new())),
@@ -69,7 +69,7 @@ pub(super) fn entries(document: &Value) -> Option<(Vec<&Value>, Object)> {
     }
 }
 
-/// JSON-LD that brings its own context is read as such.
+/// If true, the catalogue is not JSON-LD with a context of its own.
 fn is_plain(catalog: &Object) -> bool {
     catalog.get("@context").is_none_or(|context| context.as_str().is_some_and(|iri| iri.contains("project-open-data")))
 }
@@ -116,7 +116,7 @@ fn describe(entry: &Object, header: &Object, builder: &mut DcatBuilder) -> Resul
     Ok(None)
 }
 
-/// Version 1.0 has the keys of one distribution on the dataset itself, and a web service beside it.
+/// Adds the distributions. In version 1.0 the dataset itself has the keys of one distribution, and a web service.
 fn distributions(entry: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
     let mut all = match entry.remove("distribution") {
         Some(Value::Array(all)) => all,

@@ -1,29 +1,30 @@
-//! A dataset's metadata as types.
+//! Types for the metadata of a dataset.
 
 use super::Statement;
 use lodeseek_ranking::DatasetId;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// A text and the language it is in, where that is said.
+/// A text with its language, if declared.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Text {
     /// The text.
     pub value: String,
-    /// Its BCP 47 tag.
+    /// BCP 47 language tag.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
 }
 
 impl Text {
-    /// A text of unknown language.
+    /// Creates a text without a language tag.
     #[must_use]
     pub fn plain(value: impl Into<String>) -> Self {
         Self { value: value.into(), language: None }
     }
 }
 
-/// The text for a reader of these languages, best first: a text without a tag comes after those and before all others.
+/// Returns the best text for a reader of these languages, best first. A text without a tag comes after these languages
+/// and before all others.
 #[must_use]
 pub fn preferred<'t>(texts: &'t [Text], languages: &[&str]) -> Option<&'t Text> {
     let rank = |text: &Text| match &text.language {
@@ -41,23 +42,23 @@ pub fn preferred<'t>(texts: &'t [Text], languages: &[&str]) -> Option<&'t Text> 
 pub struct Agent {
     /// Its name.
     pub name: String,
-    /// Its IRI, where it has one.
+    /// IRI, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iri: Option<String>,
 }
 
-/// Where a distribution lies.
+/// Location of a distribution.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Location {
-    /// A path as the catalogue gives it, relative to the catalogue's folder.
+    /// Path from the catalogue, relative to the catalogue's folder.
     File(String),
-    /// An address on the web. `load` does not fetch it.
+    /// URL. `load` does not fetch it.
     Remote(String),
 }
 
 impl Location {
-    /// The location a catalogue's text means.
+    /// Parses a location: a text with a URL scheme and `://` is remote, any other text is a path.
     #[must_use]
     pub fn from_text(text: &str) -> Self {
         let remote =
@@ -65,7 +66,7 @@ impl Location {
         if remote { Self::Remote(text.to_owned()) } else { Self::File(text.to_owned()) }
     }
 
-    /// The path or address as text.
+    /// Returns the path or URL.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
@@ -74,56 +75,56 @@ impl Location {
     }
 }
 
-/// One way to get a dataset's content.
+/// A distribution (`dcat:Distribution`): one way to get the content of a dataset.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Distribution {
-    /// Where it lies: the file itself, or where that is not told, what gives access to it.
+    /// Location of the file (`dcat:downloadURL`); if not declared, of the page or service that gives access to it.
     pub location: Location,
-    /// What gives access to it, as the catalogue says beside the file or instead.
+    /// Access URL (`dcat:accessURL`), if declared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access: Option<String>,
-    /// Its IANA media type, where the catalogue says it.
+    /// IANA media type, if declared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media_type: Option<String>,
-    /// What is here of it, where somebody fetched it; descriptions do not tell.
+    /// Local copy, if the distribution was downloaded. It is not part of the description.
     #[serde(skip)]
     pub copy: Option<LocalCopy>,
 }
 
-/// What came of fetching a distribution.
+/// Result of downloading a distribution.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LocalCopy {
-    /// The file.
+    /// Path of the downloaded file.
     File(PathBuf),
-    /// It could not be had, and why.
+    /// The download failed for this reason.
     Missing(String),
 }
 
 impl Distribution {
-    /// A file of which no more is known than its place.
+    /// Creates a distribution with a location only.
     #[must_use]
     pub fn new(location: Location) -> Self {
         Self { location, access: None, media_type: None, copy: None }
     }
 }
 
-/// The lists of concepts that themes are taken from, as Papers with Code has them.
+/// Concept schemes of themes, after Papers with Code.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scheme {
-    /// What is done with the data: image classification.
+    /// Tasks for which the data are used, for example image classification.
     Task,
-    /// What the data are: images, texts.
+    /// Kinds of data, for example images or texts.
     Modality,
-    /// The languages that texts and speech are in.
+    /// Languages of texts and speech.
     Language,
 }
 
 impl Scheme {
-    /// All of them.
+    /// All schemes.
     pub const ALL: [Self; 3] = [Self::Task, Self::Modality, Self::Language];
 
-    /// The name, in lower case.
+    /// Returns the name in lower case.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -134,14 +135,14 @@ impl Scheme {
     }
 }
 
-/// A concept that says what a dataset is about.
+/// A theme (`dcat:theme`) from one of the concept schemes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Theme {
     /// Its name.
     pub label: String,
-    /// The list it is from.
+    /// Concept scheme of the theme.
     pub scheme: Scheme,
-    /// Its IRI, where it has one.
+    /// IRI, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iri: Option<String>,
 }
@@ -151,23 +152,23 @@ pub struct Theme {
 pub struct Work {
     /// Its title.
     pub title: String,
-    /// Its IRI, where it has one.
+    /// IRI, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iri: Option<String>,
-    /// When it was published, as written: a year or a date.
+    /// Date of publication as written: a year or a date.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issued: Option<String>,
 }
 
-/// What a catalogue says of a dataset.
+/// Metadata of a dataset, as declared by its catalogue.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Metadata {
-    /// The id.
+    /// Id of the dataset.
     pub id: DatasetId,
-    /// The titles, in all languages given.
+    /// Titles, in all declared languages.
     #[serde(default)]
     pub titles: Vec<Text>,
-    /// Other names it goes by.
+    /// Alternative names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub alternatives: Vec<Text>,
     /// The descriptions.
@@ -176,13 +177,14 @@ pub struct Metadata {
     /// The keywords.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keywords: Vec<Text>,
-    /// What it is about, by concepts of a list.
+    /// Themes from concept schemes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub themes: Vec<Theme>,
     /// The works that introduced it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub introduced_by: Vec<Work>,
-    /// How many works are known to use it. Counted when the catalogue was made: a query from earlier could not know it.
+    /// Number of works that use the dataset. It was counted when the catalogue was made: for earlier queries it is
+    /// information from the future.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uses: Option<u64>,
     /// Authors.
@@ -191,25 +193,25 @@ pub struct Metadata {
     /// Publishers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub publishers: Vec<Agent>,
-    /// The licence: an IRI, or a name.
+    /// Licence: an IRI or a name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub license: Option<String>,
-    /// When it was first published, as written.
+    /// Date of first publication as written: `dct:issued`, else `dct:created`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issued: Option<String>,
-    /// When it was last changed, as written.
+    /// Date of the last change as written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modified: Option<String>,
-    /// A page about it.
+    /// Landing page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub landing_page: Option<String>,
-    /// Its IRI in the catalogue it came from.
+    /// IRI in the source catalogue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
 }
 
 impl Metadata {
-    /// Metadata of which only the id is known.
+    /// Creates metadata with an id only.
     #[must_use]
     pub fn new(id: DatasetId) -> Self {
         Self {
@@ -231,78 +233,78 @@ impl Metadata {
         }
     }
 
-    /// The title for an English reader; the id where there is none.
+    /// Returns the title for an English reader, or the id if there is no title.
     #[must_use]
     pub fn title(&self) -> &str {
         preferred(&self.titles, &["en"]).map_or(self.id.as_str(), |text| &text.value)
     }
 
-    /// The year since when it has been known: that of the earliest work that introduced it, else that of its issue.
+    /// Returns the year in which the dataset became known: that of the earliest introducing work, else of `issued`.
     #[must_use]
     pub fn first_year(&self) -> Option<i32> {
         let works = self.introduced_by.iter().filter_map(|work| year(work.issued.as_deref()?));
         works.min().or_else(|| year(self.issued.as_deref()?))
     }
 
-    /// Authors, then publishers that are no authors.
+    /// Iterates over the creators, then over the publishers that are not creators.
     pub fn agents(&self) -> impl Iterator<Item = &Agent> {
         let publishers = self.publishers.iter().filter(|agent| !self.creators.contains(agent));
         self.creators.iter().chain(publishers)
     }
 
-    /// The labels of its themes from a list.
+    /// Iterates over the labels of the themes from one scheme.
     pub fn themes_of(&self, scheme: Scheme) -> impl Iterator<Item = &str> {
         self.themes.iter().filter(move |theme| theme.scheme == scheme).map(|theme| theme.label.as_str())
     }
 
-    /// The description for an English reader.
+    /// Returns the description for an English reader.
     #[must_use]
     pub fn description(&self) -> Option<&str> {
         preferred(&self.descriptions, &["en"]).map(|text| text.value.as_str())
     }
 }
 
-/// The year that a date begins with.
+/// Returns the year at the beginning of a date.
 fn year(date: &str) -> Option<i32> {
     let digits = date.trim().get(..4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
     let ends = date.trim()[4..].chars().next().is_none_or(|next| !next.is_ascii_digit());
     ends.then(|| digits.parse().ok()).flatten()
 }
 
-/// How much of remote content is held here.
+/// Part of a remote dataset that is stored locally.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Extent {
-    /// All of it, when it was asked.
+    /// All triples, at the time of the query.
     Whole,
-    /// Some triples of it.
+    /// A sample of the triples.
     Sample,
 }
 
-/// Content that stays at an endpoint, and what the endpoint counts in it. Counts that it does not give are missing here:
-/// those of the sample are the profile's.
+/// Content at a SPARQL endpoint, with the endpoint's own counts. Counts that the endpoint does not provide are absent.
+/// The counts of the local sample are in the profile.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct RemoteContent {
     /// The SPARQL endpoint.
     pub endpoint: String,
-    /// The graph there; its default graph where there is none.
+    /// Named graph at the endpoint; `None` for the default graph.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub graph: Option<String>,
-    /// How much of it is held here.
+    /// Part that is stored locally.
     pub extent: Extent,
-    /// All its triples.
+    /// Number of all triples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub triples: Option<u64>,
-    /// Its classes with their entities, the most frequent first.
+    /// Classes with their numbers of entities, by descending frequency.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<(String, u64)>,
-    /// Its properties with their triples, the most frequent first.
+    /// Properties with their numbers of triples, by descending frequency.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub properties: Vec<(String, u64)>,
 }
 
 impl RemoteContent {
-    /// How the content held here, so many triples, stands to that of the endpoint.
+    /// Returns a phrase that compares the `held` local triples with the content of the endpoint.
     #[must_use]
     pub fn coverage(&self, held: u64) -> String {
         let endpoint = &self.endpoint;
@@ -311,12 +313,12 @@ impl RemoteContent {
             (Extent::Whole, _) => format!("all {held} triples at {endpoint}{graph}"),
             (Extent::Sample, Some(all)) => format!("sample of {held} of {all} triples at {endpoint}{graph}"),
             (Extent::Sample, None) => {
-                format!("sample of {held} triples at {endpoint}{graph}, which does not tell how many there are")
+                format!("sample of {held} triples at {endpoint}{graph} (total number unknown)")
             }
         }
     }
 
-    /// With the most frequent classes and properties alone.
+    /// Keeps the `length` most frequent classes and properties.
     #[must_use]
     pub fn cut(mut self, length: usize) -> Self {
         self.classes.truncate(length);
@@ -325,23 +327,24 @@ impl RemoteContent {
     }
 }
 
-/// Metadata and where the content lies.
+/// A dataset: metadata, distributions and all further statements of its description.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Dataset {
-    /// What the catalogue says of it.
+    /// Metadata from the catalogue.
     pub metadata: Metadata,
-    /// Where its content lies.
+    /// Distributions of the content.
     pub distributions: Vec<Distribution>,
-    /// Content that stays where it is, of which a part is held here.
+    /// Content at an endpoint, of which a part is stored locally.
     pub remote: Option<RemoteContent>,
-    /// What the catalogue says beyond the other fields, of the dataset and of its parts: no subject is a [`Node::Iri`].
+    /// Statements of the description beyond the other fields, about the dataset and its parts. No subject is a
+    /// [`Node::Iri`].
     ///
     /// [`Node::Iri`]: super::Node::Iri
     pub extra_statements: Vec<Statement>,
 }
 
 impl Dataset {
-    /// A dataset with metadata alone.
+    /// Creates a dataset with metadata only.
     #[must_use]
     pub fn new(metadata: Metadata) -> Self {
         Self { metadata, distributions: Vec::new(), remote: None, extra_statements: Vec::new() }

@@ -1,4 +1,4 @@
-//! DCAT: datasets out of a description in RDF, and datasets into the catalogue graph.
+//! DCAT: reads datasets from a description in RDF and writes datasets into the catalogue graph.
 //! <https://www.w3.org/TR/vocab-dcat-3/>
 
 use super::bounded_description::{BoundedDescription, CatalogIndex, ExtraStatements, TypedNodes};
@@ -16,8 +16,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::io;
 use std::path::Path;
 
-/// Reads a catalogue in any RDF syntax, in the terms of DCAT, of VoID or of schema.org; a file that describes no dataset
-/// is a dump, a catalogue of one.
+/// Reads a catalogue in any RDF syntax, in the terms of DCAT, VoID or schema.org. A file that describes no dataset is
+/// a dump: it becomes a catalogue of one dataset.
 pub fn read(path: &Path) -> io::Result<Catalog> {
     read_place(&CatalogFile { path, address: None, media_type: None })
 }
@@ -30,7 +30,7 @@ pub(super) fn read_place(file: &CatalogFile<'_>) -> io::Result<Catalog> {
     from_file(&builder.finish(), &reports, file, &name)
 }
 
-/// Reads documents that were found in one file: what is embedded in a page.
+/// Reads several JSON-LD documents from one file, for example the scripts of an HTML page.
 pub(super) fn read_texts(file: &CatalogFile<'_>, texts: &[&str]) -> io::Result<Catalog> {
     let (name, base) = file.name_and_base();
     let mut builder = TripleGraphBuilder::new();
@@ -44,7 +44,7 @@ pub(super) fn read_texts(file: &CatalogFile<'_>, texts: &[&str]) -> io::Result<C
 }
 
 impl CatalogFile<'_> {
-    /// What the file is called, and the base of its relative IRIs.
+    /// Returns the name of the file and the base of its relative IRIs.
     fn name_and_base(&self) -> (String, String) {
         let Some(address) = self.address else {
             let name = file_name(self.path);
@@ -73,13 +73,13 @@ fn from_file(graph: &TripleGraph, reports: &[FileReport], file: &CatalogFile<'_>
     }
     let mut catalog = described(graph).unwrap_or_else(|| dump_as_catalog(graph, name));
     catalog.next_pages = following_pages(graph, file.address);
-    // A file here is somebody's dump, if an empty one; an answer of the web that says nothing lists nothing.
+    // A local file without statements is an empty dump. A response from the web without statements lists no dataset.
     if file.address.is_some() && graph.is_empty() {
         catalog.datasets.clear();
     }
-    // A statement that was skipped may be the one that lists a dataset.
+    // A skipped statement may have listed a dataset.
     catalog.unreadable_entries += reports.iter().filter(|report| report.outcome != Outcome::Complete).count();
-    // Whoever loads a dump is told of its problems then.
+    // The problems of a dump are reported when it is loaded.
     if catalog.dialect != Dialect::Dump {
         let problems = reports.iter().flat_map(|r| &r.problems);
         catalog.problems.extend(problems.map(|problem| format!("{}: {problem}", file.path.display())));
@@ -87,7 +87,8 @@ fn from_file(graph: &TripleGraph, reports: &[FileReport], file: &CatalogFile<'_>
     Ok(catalog)
 }
 
-/// The pages that a page of a catalogue leads to, in either of Hydra's dialects; some tools write addresses as texts.
+/// Returns the following pages of a paged catalogue, in both of Hydra's dialects. Some tools write the addresses as
+/// literals.
 fn following_pages(graph: &TripleGraph, address: Option<&str>) -> Vec<String> {
     let properties: Vec<TermId> = [hydra::NEXT, hydra::NEXT_PAGE].iter().filter_map(|name| graph.iri(name)).collect();
     let following = graph.triples().iter().filter(|triple| properties.contains(&triple.predicate));
@@ -103,9 +104,10 @@ fn following_pages(graph: &TripleGraph, address: Option<&str>) -> Vec<String> {
     pages
 }
 
-/// The datasets that a graph describes in one of the vocabularies for it.
+/// Reads the datasets that a graph describes in DCAT, schema.org or VoID; `None` for a dump.
 ///
-/// A dump may have a header in VoID or schema.org: it is a description only if most of what it says is one.
+/// A dump may have a header in VoID or schema.org. It counts as a description only if most of its statements belong to
+/// the header.
 fn described(graph: &TripleGraph) -> Option<Catalog> {
     let catalog = from_graph(graph);
     if !catalog.datasets.is_empty()
@@ -122,7 +124,7 @@ fn described(graph: &TripleGraph) -> Option<Catalog> {
     is_description(graph, &datasets).then(|| Catalog { dialect: Dialect::Void, ..of_entries(graph, datasets) })
 }
 
-/// VoID's datasets that are not only parts of others.
+/// Returns the VoID datasets that are not only parts of others.
 fn void_datasets(graph: &TripleGraph) -> Vec<TermId> {
     let parts = [void::SUBSET, void::CLASS_PARTITION, void::PROPERTY_PARTITION, void::OBJECTS_TARGET];
     let parts: Vec<TermId> = parts.iter().filter_map(|property| graph.iri(property)).collect();
@@ -131,7 +133,7 @@ fn void_datasets(graph: &TripleGraph) -> Vec<TermId> {
     of_class(graph, void::DATASET).filter(|node| !parts.contains(node)).collect()
 }
 
-/// Whether at least half of a graph is said of some nodes, and of nodes that these lead to.
+/// If true, at least half of the graph's triples describe these nodes and the nodes reachable from them.
 fn is_description(graph: &TripleGraph, nodes: &[TermId]) -> bool {
     let mut seen: FxHashSet<TermId> = nodes.iter().copied().collect();
     let (mut waiting, mut statements) = (nodes.to_vec(), 0);
@@ -143,7 +145,7 @@ fn is_description(graph: &TripleGraph, nodes: &[TermId]) -> bool {
     statements > 0 && 2 * statements >= graph.len()
 }
 
-/// The datasets a graph describes.
+/// Reads the datasets that a graph describes in DCAT.
 #[must_use]
 pub fn from_graph(graph: &TripleGraph) -> Catalog {
     let mut catalog = of_entries(graph, of_class(graph, dcat::DATASET).collect());
@@ -156,14 +158,14 @@ pub fn from_graph(graph: &TripleGraph) -> Catalog {
     catalog
 }
 
-/// The datasets that some nodes of a graph are.
+/// Reads the datasets that some nodes of a graph describe.
 pub(super) fn of_entries(graph: &TripleGraph, nodes: Vec<TermId>) -> Catalog {
     let mut catalog = Catalog::default();
     let index = CatalogIndex::new(graph, nodes.iter().copied().collect());
     for node in nodes {
         let reader = NodeReader { graph, node, home: None };
         let Some(id) = reader.id() else {
-            let reason = "no identifier, IRI or title to make an id of";
+            let reason = "no id: the dataset has neither identifier, IRI nor title";
             catalog.problems.push(format!("{}: {reason}", describe(graph, node)));
             catalog.unreadable_entries += 1;
             continue;
@@ -175,14 +177,16 @@ pub(super) fn of_entries(graph: &TripleGraph, nodes: Vec<TermId>) -> Catalog {
     catalog
 }
 
-/// The dataset that a node of a graph is, under an id of its own where one is given; else why there is none.
+/// Reads the dataset of one node, with the given id or an id from the description.
+///
+/// Returns the dataset and a problem with its description, if any. The error is the reason why there is no dataset.
 pub(super) fn entry(
     graph: &TripleGraph,
     node: TermId,
     id: Option<DatasetId>,
 ) -> Result<(Dataset, Option<String>), String> {
     let reader = NodeReader { graph, node, home: None };
-    let id = id.or_else(|| reader.id()).ok_or("no identifier or title to make an id of")?;
+    let id = id.or_else(|| reader.id()).ok_or("no id: the entry has neither identifier nor title")?;
     Ok(reader.dataset(id, &CatalogIndex::for_entry(graph, node)))
 }
 
@@ -202,7 +206,7 @@ pub(super) fn of_class<'g>(graph: &'g TripleGraph, class: &str) -> impl Iterator
         .map(|triple| triple.subject)
 }
 
-/// A dump without a catalogue: named after its file, described by its own header where it has one.
+/// Creates the catalogue of a dump: one dataset, named after the file and described by the dump's header, if any.
 fn dump_as_catalog(graph: &TripleGraph, name: &str) -> Catalog {
     let datasets = dump_as_dataset(graph, name).into_iter().collect();
     Catalog { datasets, dialect: Dialect::Dump, ..Catalog::default() }
@@ -220,7 +224,7 @@ fn dump_as_dataset(graph: &TripleGraph, name: &str) -> Option<Dataset> {
     if dataset.metadata.titles.is_empty() {
         dataset.metadata.titles.push(Text::plain(words(stem)));
     }
-    // The content is this file, wherever the header says that it lies: the other places are carried as said.
+    // The content is this file, whatever location the header declares. The declared locations are kept as statements.
     dataset.extra_statements.extend(dataset.distributions.iter().map(|distribution| {
         Statement::new(Node::Dataset, void::DATA_DUMP, typed_fields::iri_or_literal(distribution.location.as_str()))
     }));
@@ -230,9 +234,9 @@ fn dump_as_dataset(graph: &TripleGraph, name: &str) -> Option<Dataset> {
     Some(dataset)
 }
 
-/// What a graph says of a node: its metadata, and the id that its `dct:identifier` makes, if it is one short word.
+/// Reads the metadata of a node, and the id from its `dct:identifier`, if that is one short word.
 ///
-/// `None` where the graph says nothing of it.
+/// Returns `None` if the graph does not describe the node.
 #[must_use]
 pub fn metadata_of(graph: &TripleGraph, node: &NamedNode, id: DatasetId) -> Option<(Option<DatasetId>, Metadata)> {
     let node = graph.iri(node.as_str()).filter(|node| !graph.subject_triples(*node).is_empty())?;
@@ -241,7 +245,7 @@ pub fn metadata_of(graph: &TripleGraph, node: &NamedNode, id: DatasetId) -> Opti
 }
 
 impl<'g> NodeReader<'g> {
-    /// Agents in the order of their properties, each once, with the nodes that are they.
+    /// Returns the distinct agents in the order of the properties, and adds their nodes to `nodes`.
     fn agents(&self, properties: &[&str], nodes: &mut FxHashMap<TermId, Agent>) -> Vec<Agent> {
         let mut agents = Vec::new();
         for object in properties.iter().flat_map(|property| self.objects(property)) {
@@ -254,7 +258,7 @@ impl<'g> NodeReader<'g> {
         agents
     }
 
-    /// The agent that this node is: a text, or a node with a name or an IRI that may serve as one.
+    /// Returns the agent of this node: a literal, or a node with a name or with an IRI that serves as one.
     fn agent(&self) -> Option<Agent> {
         if let TermRef::Literal { lexical, .. } = self.graph.term(self.node) {
             return Some(Agent { name: lexical.trim().to_owned(), iri: None });
@@ -274,7 +278,7 @@ impl<'g> NodeReader<'g> {
         DatasetId::new(name).ok()
     }
 
-    /// `dct:identifier` where it is one short word, else the IRI's last part, else the title.
+    /// Returns the id: `dct:identifier` if that is one short word, else the last part of the IRI, else the title.
     fn id(&self) -> Option<DatasetId> {
         let from_iri = || match self.graph.term(self.node) {
             TermRef::Iri(iri) => DatasetId::from_text(local_name(iri)),
@@ -304,7 +308,7 @@ impl<'g> NodeReader<'g> {
         }
     }
 
-    /// Keywords, and the names of themes where this description gives them.
+    /// Returns the keywords, and the labels of themes that this description contains.
     fn keywords(&self) -> Vec<Text> {
         let mut keywords = self.texts(&[dcat::KEYWORD]);
         for theme in self.parts(dcat::THEME).filter(|theme| theme.scheme().is_none()) {
@@ -320,7 +324,7 @@ impl<'g> NodeReader<'g> {
         Scheme::ALL.into_iter().find(|scheme| schemes.contains(&scheme_iri(*scheme)))
     }
 
-    /// Themes of the lists that are known here; of others the names are keywords.
+    /// Returns the themes from the supported concept schemes. The labels of other themes become keywords.
     fn themes(&self) -> Vec<Theme> {
         let mut themes: Vec<Theme> = self.parts(dcat::THEME).filter_map(|theme| theme.theme()).collect();
         themes.sort();
@@ -343,7 +347,7 @@ impl<'g> NodeReader<'g> {
         Some(Work { title, iri: self.web_iri(), issued })
     }
 
-    /// The dataset, and what of its description had to be left aside.
+    /// Reads the dataset. Also returns a message if parts of its description were left out.
     fn dataset(&self, id: DatasetId, index: &CatalogIndex<'_>) -> (Dataset, Option<String>) {
         let mut named = self.named();
         let description = BoundedDescription::new(*self, index, &named.nodes.keys().copied().collect());
@@ -358,7 +362,7 @@ impl<'g> NodeReader<'g> {
         (dataset, problem)
     }
 
-    /// The nodes of themes, works and agents.
+    /// Returns the nodes of themes, works and agents.
     fn named(&self) -> TypedNodes {
         let mut named = TypedNodes::default();
         let themes =
@@ -370,7 +374,7 @@ impl<'g> NodeReader<'g> {
         named
     }
 
-    /// Distributions that lie somewhere, in an order that no label of a blank node decides.
+    /// Returns the distributions with a location, in an order that is independent of blank node labels.
     fn distributions(&self, description: &BoundedDescription<'_>, named: &mut TypedNodes) -> Vec<Distribution> {
         let mut nodes: Vec<TermId> = self.objects(dcat::DISTRIBUTION).collect();
         nodes.sort_by_cached_key(|&node| {
@@ -398,7 +402,7 @@ impl<'g> NodeReader<'g> {
         distributions
     }
 
-    /// The content that this is a sample, or a copy, of.
+    /// Returns the remote content of which this dataset is a sample or copy.
     fn remote(&self) -> Option<RemoteContent> {
         let whole = self.parts(lodeseek::SAMPLE_OF).next()?;
         let classes: Vec<&str> = self.objects(rdf::TYPE).map(|class| self.graph.term(class).text()).collect();
@@ -413,7 +417,7 @@ impl<'g> NodeReader<'g> {
         })
     }
 
-    /// (class or property, count) of every part, the most frequent first.
+    /// Returns (class or property, count) of every part, by descending count.
     fn partition(&self, parts: &str, name: &str, count: &str) -> Vec<(String, u64)> {
         let part = |part: NodeReader<'_>| Some((part.value(&[name])?, part.number(count)?));
         let mut found: Vec<(String, u64)> = self.parts(parts).filter_map(part).collect();
@@ -433,16 +437,16 @@ impl<'g> NodeReader<'g> {
 
 fn location(text: &str) -> Location {
     match text.strip_prefix(FOLDER) {
-        // An IRI cannot hold the spaces that a file's name may.
+        // A file name may contain spaces, an IRI cannot.
         Some(path) => Location::File(super::iris::decode_segment(path).unwrap_or_else(|| path.to_owned())),
         None => Location::from_text(text),
     }
 }
 
-/// A dataset as triples of the catalogue graph.
+/// Returns the triples of a dataset in the catalogue graph.
 ///
-/// Every node that is not of the web at large has an IRI under the dataset's own, so that the description can be found
-/// and replaced as one.
+/// Every node that is not a resource of the web has an IRI under the dataset's own. The description can therefore be
+/// found and replaced as a unit.
 #[must_use]
 pub fn to_triples(dataset: &Dataset, iris: &Iris) -> Vec<OxTriple> {
     let id = &dataset.metadata.id;
@@ -453,7 +457,7 @@ pub fn to_triples(dataset: &Dataset, iris: &Iris) -> Vec<OxTriple> {
         }
     }
     let typed = typed_fields::statements(dataset, &|part| described.contains(part));
-    // No catalogue has a say on other nodes of this home.
+    // A catalogue cannot make statements about other nodes of this home.
     let is_allowed = |statement: &&Statement| match &statement.subject {
         Node::Iri(iri) => !iri.starts_with(iris.base()),
         Node::Dataset | Node::Part(_) => true,
@@ -464,7 +468,7 @@ pub fn to_triples(dataset: &Dataset, iris: &Iris) -> Vec<OxTriple> {
     std::iter::once(member).chain(statements.map(|statement| statement.to_triple(id, iris))).collect()
 }
 
-/// The dataset that the catalogue graph describes; `None` where it does not describe it.
+/// Reads a dataset from the catalogue graph; `None` if the graph does not describe it.
 #[must_use]
 pub fn from_triples(graph: &TripleGraph, dataset: &NamedNode) -> Option<Dataset> {
     let node = graph.iri(dataset.as_str())?;
@@ -473,7 +477,7 @@ pub fn from_triples(graph: &TripleGraph, dataset: &NamedNode) -> Option<Dataset>
     Some(read)
 }
 
-/// The graph that holds a dataset's present content, as the catalogue graph states it.
+/// Returns the triples of the catalogue graph that link a dataset to the graph of its current content.
 #[must_use]
 pub fn content_graph(dataset: &NamedNode, graph: &NamedNode, part: NamedNode) -> Vec<OxTriple> {
     let triple = |subject: &NamedNode, predicate: &str, object: &NamedNode| {

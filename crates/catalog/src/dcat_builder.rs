@@ -1,4 +1,4 @@
-//! A description under construction: what the dialects of JSON write their DCAT on, one builder an entry.
+//! Builder of a DCAT description. Readers of JSON dialects write each entry to a builder of its own.
 
 use super::typed_fields;
 use lodeseek_rdf::vocab::{adms, dcat, dcterms, foaf, rdf, rdfs, schema, skos, vcard};
@@ -12,12 +12,12 @@ pub(super) type Subject = NamedOrBlankNode;
 const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
 const GEO_JSON: &str = "http://www.opengis.net/ont/geosparql#geoJSONLiteral";
 
-/// What the value of a key is.
+/// Kind of a key's value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum FieldKind {
     /// Text, in one language or in several.
     Text,
-    /// An address, or a name where it is none.
+    /// An IRI, or a name if it is not an IRI.
     Resource,
     /// A date.
     Date,
@@ -25,18 +25,18 @@ pub(super) enum FieldKind {
     Number,
     /// A duration.
     Duration,
-    /// The address or the text of a statement, which DCAT gives a node to.
+    /// The IRI or the text of a resource for which DCAT requires a node of this class.
     LabelledNode(&'static str),
-    /// An identifier other than the first.
+    /// An additional identifier.
     Identifier,
-    /// A media type, or a format where it is none.
+    /// A media type, or a format if it is not a media type.
     MediaType,
 }
 
-/// (key, property, kind): how a dialect names what DCAT has a property for.
+/// (key, property, kind): mapping of a dialect's key to a property of DCAT.
 pub(super) type Field = (&'static str, &'static str, FieldKind);
 
-/// One entry's description.
+/// Description of one entry, as a graph.
 #[derive(Default)]
 pub(super) struct DcatBuilder {
     triples: TripleGraphBuilder,
@@ -49,7 +49,7 @@ impl DcatBuilder {
         BlankNode::new_unchecked(format!("n{}", self.blanks)).into()
     }
 
-    /// The node of an address, else a blank one.
+    /// Returns the node of an IRI, else a new blank node.
     pub(super) fn node(&mut self, iri: Option<&str>) -> Subject {
         let known = iri.filter(|iri| iri.contains("://")).and_then(|iri| NamedNode::new(iri.trim()).ok());
         known.map_or_else(|| self.blank(), Into::into)
@@ -64,7 +64,7 @@ impl DcatBuilder {
         self.add(subject, rdf::TYPE, NamedNode::new_unchecked(class));
     }
 
-    /// A new node of a class that a property leads to.
+    /// Adds a new node of a class as a value of a property and returns it.
     pub(super) fn part(&mut self, subject: &Subject, property: &str, class: &str) -> Subject {
         let part = self.blank();
         self.add(subject, property, part.clone());
@@ -77,7 +77,7 @@ impl DcatBuilder {
         self.add(subject, property, Literal::new_typed_literal(text, datatype));
     }
 
-    /// Texts: one, a list, or one for each language.
+    /// Adds texts: one, a list, or one per language.
     pub(super) fn text(&mut self, subject: &Subject, property: &str, value: &Value) {
         match value {
             Value::Array(values) => values.iter().for_each(|value| self.text(subject, property, value)),
@@ -97,7 +97,7 @@ impl DcatBuilder {
         }
     }
 
-    /// Writes a value as what it is.
+    /// Adds a value of a kind.
     pub(super) fn value(&mut self, subject: &Subject, property: &str, kind: FieldKind, value: &Value) {
         if kind == FieldKind::Text || matches!((kind, value), (FieldKind::LabelledNode(_), Value::Object(_))) {
             let FieldKind::LabelledNode(class) = kind else { return self.text(subject, property, value) };
@@ -147,7 +147,7 @@ impl DcatBuilder {
         }
     }
 
-    /// An address as a node, any other text as it is.
+    /// Adds an IRI as a node and any other text as a literal.
     pub(super) fn thing(&mut self, subject: &Subject, property: &str, text: &str) {
         match typed_fields::iri_or_literal(text.trim()) {
             super::Value::Node(super::Node::Iri(iri)) => self.add(subject, property, NamedNode::new_unchecked(iri)),
@@ -155,7 +155,7 @@ impl DcatBuilder {
         }
     }
 
-    /// Takes the keys of a table out of an object and writes them.
+    /// Removes the keys of a mapping from an object and adds their values.
     pub(super) fn fields(&mut self, subject: &Subject, object: &mut Object, fields: &[Field]) {
         for (key, property, kind) in fields {
             if let Some(value) = object.remove(*key) {
@@ -164,7 +164,7 @@ impl DcatBuilder {
         }
     }
 
-    /// What a portal says under a key that DCAT has no property for.
+    /// Adds the value of a key without a property in DCAT as `schema:additionalProperty`.
     pub(super) fn extra(&mut self, subject: &Subject, key: &str, value: &Value) {
         let is_empty = match value {
             Value::Null => true,
@@ -189,14 +189,14 @@ impl DcatBuilder {
         }
     }
 
-    /// All keys that are left.
+    /// Adds all remaining keys.
     pub(super) fn extras(&mut self, subject: &Subject, object: Object) {
         for (key, value) in object {
             self.extra(subject, &key, &value);
         }
     }
 
-    /// An agent: a name, or an object with one.
+    /// Adds an agent: a name, or an object with a name.
     pub(super) fn agent(&mut self, subject: &Subject, property: &str, value: &Value) {
         match value {
             Value::Array(values) => values.iter().for_each(|value| self.agent(subject, property, value)),
@@ -230,7 +230,7 @@ impl DcatBuilder {
         }
     }
 
-    /// Whom to ask: a name, or an object with one.
+    /// Adds a contact point: a name, or an object with a name.
     pub(super) fn contact(&mut self, subject: &Subject, value: &Value) {
         match value {
             Value::Array(values) => values.iter().for_each(|value| self.contact(subject, value)),
@@ -261,7 +261,7 @@ impl DcatBuilder {
         }
     }
 
-    /// A span of time.
+    /// Adds a period of time.
     pub(super) fn period(&mut self, subject: &Subject, start: Option<&str>, end: Option<&str>) {
         let bounds = [(dcat::START_DATE, start), (dcat::END_DATE, end)];
         if bounds.iter().all(|(_, bound)| bound.is_none()) {
@@ -275,7 +275,7 @@ impl DcatBuilder {
         }
     }
 
-    /// A span of time as ISO 8601 writes it, or any other text.
+    /// Adds a period in the form of an ISO 8601 interval, or any other text.
     pub(super) fn interval(&mut self, subject: &Subject, text: &str) {
         match text.split_once('/').filter(|_| !text.contains("://")) {
             Some((start, end)) => {
@@ -286,7 +286,7 @@ impl DcatBuilder {
         }
     }
 
-    /// A geometry: GeoJSON, or any other text.
+    /// Adds a geometry: GeoJSON, or any other text.
     pub(super) fn geometry(&mut self, subject: &Subject, property: &str, value: &Value) {
         let is_json = value.is_object() || value.as_str().is_some_and(|text| text.trim_start().starts_with('{'));
         let text = plain(value);
@@ -330,7 +330,7 @@ fn local(property: &str) -> &str {
     lodeseek_rdf::local_name(property)
 }
 
-/// A value that is one text.
+/// Returns the text of a string, number or boolean; `None` for an empty text.
 pub(super) fn scalar(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text.trim().to_owned(),
@@ -352,7 +352,7 @@ fn plain(value: &Value) -> String {
     scalar(value).unwrap_or_else(|| value.to_string())
 }
 
-/// The first of the keys that has a text.
+/// Returns the text of the first key that has one.
 pub(super) fn first(object: &Object, keys: &[&str]) -> Option<String> {
     keys.iter().find_map(|key| scalar(object.get(*key)?))
 }

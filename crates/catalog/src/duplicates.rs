@@ -1,13 +1,14 @@
-//! The same dataset from several portals, and the versions of one.
+//! Duplicates from several portals, and versions of one dataset.
 //!
-//! Two datasets are taken for one where they agree in a whole key ([`Reason`]): an identifier of theirs, a title, or content
-//! alone proves nothing, since copies, series and shared landing pages are everywhere. The numbers of a title (years,
-//! versions) are part of its keys: "Census 2020" and "Census 2021" are versions, never duplicates. Groups are the components
-//! of what shares keys, so that no order of the datasets changes them. A key that more than [`COMMON`] datasets share is a
-//! placeholder and tells nothing.
+//! Two datasets are duplicates if they share a whole key ([`Reason`]). An identifier, a title or content alone proves
+//! nothing: copies, series and shared landing pages are everywhere. Numbers in titles (years, versions) are part of
+//! the keys: "Census 2020" and "Census 2021" are versions, never duplicates. Groups are connected components of
+//! datasets that share keys, so the order of the datasets has no effect. A key of more than [`COMMON`] datasets is a
+//! placeholder and is ignored.
 //!
-//! Content is compared by the hash of its canonical form (RDFC-1.0): syntax, order and labels of blank nodes do not matter.
-//! Graphs too large or too intricate for that are compared as they are, labels included, and the reason says so.
+//! Content is compared by the hash of its canonical form (RDFC-1.0, <https://www.w3.org/TR/rdf-canon/>). Syntax, order
+//! and labels of blank nodes have no effect. Graphs that are too large or complex for that are compared with their
+//! labels, and the reason reports it.
 
 use super::{Dataset, DatasetId, Node, Statement, Value};
 use lodeseek_rdf::vocab::{adms, dcterms, owl, prov, skos};
@@ -15,10 +16,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Datasets that may share a key.
+/// Maximum number of datasets that share a key.
 const COMMON: usize = 50;
 
-/// Why datasets are taken for one.
+/// Reason why datasets are duplicates.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
@@ -26,13 +27,13 @@ pub enum Reason {
     Identifier,
     /// The same identifier and the same content.
     IdentifierAndContent,
-    /// The same identifier, and the same content with the same labels of blank nodes: it is not compared without them.
+    /// The same identifier and the same content, labels of blank nodes included: the content has no canonical form.
     IdentifierAndLabelledContent,
-    /// One has its source, by its own words, in what identifies the other, or in the other's source; and the same title.
+    /// The same title, and the declared source of one dataset is an identifier or a source of the other.
     SourceAndTitle,
     /// The same content under the same title.
     ContentAndTitle,
-    /// The same title, and the same content with the same labels of blank nodes: it is not compared without them.
+    /// The same title and the same content, labels of blank nodes included: the content has no canonical form.
     LabelledContentAndTitle,
     /// The same title, publisher and landing page.
     TitleAndPage,
@@ -41,7 +42,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// The reason in words for people, behind "because of".
+    /// Returns a phrase for readers that follows "because of".
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {
@@ -57,17 +58,17 @@ impl Reason {
     }
 }
 
-/// What content is known by: two values of one kind are equal for the same content alone.
+/// Fingerprint of content. Two values of the same kind are equal if and only if the content is.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Content {
-    /// The hash of its canonical form, equal for equal graphs.
+    /// Hash of the canonical form, equal for isomorphic graphs.
     Canonical(String),
-    /// A hash that changes with labels of blank nodes.
+    /// Hash that depends on labels of blank nodes.
     Labelled(String),
 }
 
 impl Content {
-    /// The hash, and the reasons it gives with an identifier and with a title.
+    /// Returns the hash, and the reasons for an identifier and for a title.
     fn reasons(&self) -> (&String, Reason, Reason) {
         match self {
             Self::Canonical(hash) => (hash, Reason::IdentifierAndContent, Reason::ContentAndTitle),
@@ -76,16 +77,16 @@ impl Content {
     }
 }
 
-/// What datasets are compared by.
+/// The properties of a dataset that are compared.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Candidate {
-    /// The dataset.
+    /// Id of the dataset.
     pub id: DatasetId,
-    /// Its identifiers, normalised.
+    /// Normalised identifiers.
     pub identifiers: BTreeSet<String>,
-    /// What its catalogue says it was made from. That may be another dataset as well: it proves less than an identifier.
+    /// Declared sources (`dct:source`). A source may be another dataset, so it proves less than an identifier.
     sources: BTreeSet<String>,
-    /// The words of its title, in lower case.
+    /// Words of the title, in lower case.
     title: Vec<String>,
     publisher: Option<String>,
     page: Option<String>,
@@ -94,7 +95,7 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// Of a dataset, and of its content where there is any.
+    /// Creates a candidate from a dataset and its content, if there is any.
     #[must_use]
     pub fn new(dataset: &Dataset, content: Option<Content>) -> Self {
         let metadata = &dataset.metadata;
@@ -112,13 +113,13 @@ impl Candidate {
         }
     }
 
-    /// The words of the title that tell editions apart: those with digits.
+    /// Returns the words of the title with digits, which distinguish editions.
     fn numbers(&self) -> String {
         let numbers = self.title.iter().filter(|word| word.contains(|c: char| c.is_ascii_digit()));
         numbers.map(String::as_str).collect::<Vec<_>>().join(" ")
     }
 
-    /// Everything that another dataset must share one of.
+    /// Returns the keys. Datasets that share one of them are duplicates.
     fn keys(&self) -> Vec<(Reason, Vec<String>)> {
         let mut keys = Vec::new();
         for identifier in &self.identifiers {
@@ -146,8 +147,9 @@ impl Candidate {
         keys
     }
 
-    /// What all editions of it share: the title without its last number, and who publishes it. Numbers before it are what it is
-    /// an edition of: version 2 of workflow 2258 is no edition of workflow 2759.
+    /// Returns the key that all editions share: the title without its last number, and the publisher.
+    ///
+    /// Earlier numbers identify the work: version 2 of workflow 2258 is not an edition of workflow 2759.
     fn series(&self) -> Option<(String, String)> {
         let number = self.title.iter().rposition(|word| word.contains(|c: char| c.is_ascii_digit()));
         let words = self.title.iter().enumerate().filter(|(place, _)| Some(*place) != number);
@@ -156,14 +158,14 @@ impl Candidate {
     }
 }
 
-/// Words in lower case, without punctuation; points within numbers stay, for versions.
+/// Splits a text into words in lower case, without punctuation. Points within numbers are kept, for versions.
 pub(super) fn folded(text: &str) -> Vec<String> {
     let lower = text.to_lowercase();
     let words = lower.split(|c: char| !(c.is_alphanumeric() || c == '.')).map(|word| word.trim_matches('.'));
     words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-/// An address of the web, without what portals vary: the scheme, `www.`, a final slash.
+/// Normalises a web address: removes the scheme, `www.` and a final slash.
 fn address(text: &str) -> Option<String> {
     let rest = text.trim();
     let rest = rest.strip_prefix("https://").or_else(|| rest.strip_prefix("http://"))?;
@@ -173,7 +175,8 @@ fn address(text: &str) -> Option<String> {
     Some(path.map_or(host.clone(), |path| format!("{host}/{path}")))
 }
 
-/// An identifier that is one everywhere: a DOI in any form, an address, a URN, a UUID. Numbers and names of portals are none.
+/// Normalises a global identifier: a DOI in any form, a web address, a URN or a UUID. Local numbers and names are not
+/// global.
 fn identifier(text: &str) -> Option<String> {
     let text = text.trim();
     let lower = text.to_lowercase();
@@ -203,7 +206,7 @@ fn text(value: &Value) -> Option<String> {
     }
 }
 
-/// What a catalogue gives as `dct:source` is carried as `prov:wasDerivedFrom`: the dataset's own source is its entry there.
+/// Returns the declared sources of a dataset. The reader stores `dct:source` as `prov:wasDerivedFrom`.
 fn sources(dataset: &Dataset) -> BTreeSet<String> {
     let is_source = |one: &&Statement| one.subject == Node::Dataset && one.predicate == prov::WAS_DERIVED_FROM;
     let said = dataset.extra_statements.iter().filter(is_source).filter_map(|one| text(&one.object));
@@ -213,7 +216,7 @@ fn sources(dataset: &Dataset) -> BTreeSet<String> {
 fn identifiers(dataset: &Dataset) -> BTreeSet<String> {
     let (mut found, mut named) = (BTreeSet::new(), BTreeSet::new());
     found.extend(dataset.metadata.source.as_deref().and_then(identifier));
-    // A catalogue's identifier becomes the id: a DOI there is one still.
+    // The catalogue's identifier became the id; it may be a DOI.
     found.extend(identifier(dataset.metadata.id.as_str()));
     for statement in dataset.extra_statements.iter().filter(|statement| statement.subject == Node::Dataset) {
         match (statement.predicate.as_str(), &statement.object) {
@@ -232,26 +235,27 @@ fn identifiers(dataset: &Dataset) -> BTreeSet<String> {
     found
 }
 
-/// Datasets that are one.
+/// A group of duplicates.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Group {
-    /// The datasets, by id: two at least.
+    /// Ids of the datasets, sorted; at least two.
     pub members: Vec<DatasetId>,
-    /// Why.
+    /// Reasons.
     pub reasons: BTreeSet<Reason>,
 }
 
-/// What was found among datasets.
+/// Duplicates and versions among datasets.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Duplicates {
-    /// Datasets that are one, each in one group at most.
+    /// Groups of duplicates. A dataset is in at most one group.
     pub groups: Vec<Group>,
-    /// Editions of one dataset, which are not one: those with the same title but for its numbers, and publisher.
+    /// Groups of editions: datasets with the same publisher and the same title except for numbers. They are not
+    /// duplicates.
     pub versions: Vec<Vec<DatasetId>>,
 }
 
 impl Duplicates {
-    /// Finds them. The order of the candidates changes nothing.
+    /// Finds duplicates and versions. The order of the candidates has no effect.
     #[must_use]
     pub fn find(candidates: &[Candidate]) -> Self {
         let mut holders: FxHashMap<(Reason, Vec<String>), Vec<usize>> = FxHashMap::default();
@@ -264,7 +268,7 @@ impl Duplicates {
                 }
             }
         }
-        // What identifies all that share it is no source of any: as an identifier it is a key already.
+        // An identifier that all holders share is not a source of any of them. It is a key of its own already.
         let is_source = |origin: &str, places: &[usize]| {
             places.iter().any(|place| !candidates[*place].identifiers.contains(origin))
         };
@@ -294,7 +298,7 @@ impl Duplicates {
         Self { groups, versions: versions(candidates) }
     }
 
-    /// How many datasets there are more than groups: those that need not be shown.
+    /// Returns the number of datasets that need not be shown: all but one of each group.
     #[must_use]
     pub fn surplus(&self) -> usize {
         self.groups.iter().map(|group| group.members.len() - 1).sum()
@@ -530,7 +534,7 @@ mod tests {
             }
         }
 
-        /// What shares a key shares a group, and nothing else does: components found by walking, without sets.
+        /// Compares the groups with components found by a search without disjoint sets.
         #[test]
         fn groups_are_components(candidates in candidates()) {
             let linked = |a: &Candidate, b: &Candidate| a.keys().iter().any(|key| b.keys().contains(key));

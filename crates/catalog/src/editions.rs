@@ -1,34 +1,34 @@
-//! How the editions of one dataset stand to each other, as far as their titles tell (DCAT 3, §11).
+//! Relations between editions of one dataset, derived from their titles (DCAT 3, section 11).
 //!
-//! Numbers in titles are many things: a version (`v1.2`, `2.0`), a year, a district. An order is known only where each
-//! edition has one number and all numbers are versions, or all are years. One edition without a number is then what the
-//! others are editions of; of two without, neither is.
+//! A number in a title may be a version (`v1.2`, `2.0`), a year or a district. Editions are ordered only if each has
+//! one number, and all numbers are versions or all are years. A single edition without a number is then the work of
+//! which the others are editions.
 
 use super::duplicates::folded;
 use serde::Serialize;
 
-/// What another edition is to a dataset.
+/// Relation of another edition to a dataset.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EditionRelation {
-    /// What it is an edition of.
+    /// The work of which the dataset is an edition.
     Whole,
-    /// An edition of it.
+    /// An edition of the dataset.
     Part,
-    /// The version before.
+    /// The previous version.
     PreviousVersion,
-    /// The version after.
+    /// The next version.
     NextVersion,
-    /// The one of the years before, in a series.
+    /// The previous year in a series.
     PreviousInSeries,
-    /// The one of the years after, in a series.
+    /// The next year in a series.
     NextInSeries,
     /// Another edition.
     Other,
 }
 
 impl EditionRelation {
-    /// What it is, in words for people.
+    /// Returns the label for readers.
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {
@@ -43,7 +43,7 @@ impl EditionRelation {
     }
 }
 
-/// What tells an edition apart.
+/// The number that distinguishes an edition.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum TitleNumber {
     None,
@@ -52,7 +52,7 @@ enum TitleNumber {
 }
 
 impl TitleNumber {
-    /// Of a title; `None` where its numbers may mean anything.
+    /// Parses a title; `None` if its numbers are ambiguous.
     fn parse(title: &str) -> Option<Self> {
         let words = folded(title);
         let mut numbers = words.iter().filter(|word| word.contains(|c: char| c.is_ascii_digit()));
@@ -68,7 +68,7 @@ impl TitleNumber {
         year.map(Self::Year)
     }
 
-    /// A number alone is no version: it has a `v` before it, or points within.
+    /// Parses a version: it begins with `v` or contains points. A plain number is not a version.
     fn version(word: &str) -> Option<Self> {
         let rest = word.strip_prefix('v');
         if rest.is_none() && !word.contains('.') {
@@ -79,7 +79,7 @@ impl TitleNumber {
     }
 }
 
-/// What the others are to the edition at a place of these titles.
+/// Returns the relations of all editions to the edition at index `own`.
 #[must_use]
 pub fn relations(titles: &[&str], own: usize) -> Vec<EditionRelation> {
     let known = ordered(titles);
@@ -90,7 +90,7 @@ pub fn relations(titles: &[&str], own: usize) -> Vec<EditionRelation> {
     each.collect()
 }
 
-/// The marks, where they have an order.
+/// Returns the numbers of the titles if they have an order.
 fn ordered(titles: &[&str]) -> Option<Vec<TitleNumber>> {
     let marks = titles.iter().map(|title| TitleNumber::parse(title)).collect::<Option<Vec<_>>>()?;
     let numbered = marks.iter().filter(|mark| **mark != TitleNumber::None);

@@ -1,30 +1,30 @@
-//! What a catalogue says beyond the fields that search uses, for people: names of properties and their values in words.
+//! Properties of a dataset beyond the typed fields, with labels and values for readers.
 
 use super::{Dataset, Node, Statement, Value};
 use lodeseek_rdf::vocab::{adms, dcat, dcterms, foaf, owl, prov, rdfs, skos, vcard};
 
-/// Values shown of a property.
+/// Maximum number of values per property.
 const SHOWN: usize = 10;
 
-/// (property, what people call it), in the order they are shown.
+/// (property, label), in the order of display.
 const PROPERTIES: &[(&str, &str)] = &[
     (dcat::VERSION, "Version"),
     (adms::VERSION_NOTES, "Version notes"),
-    (adms::STATUS, "State"),
+    (adms::STATUS, "Status"),
     (dcterms::LANGUAGE, "Language"),
     (dcat::THEME, "Theme"),
     (dcterms::SPATIAL, "Place"),
     (dcterms::TEMPORAL, "Period"),
     (dcterms::ACCRUAL_PERIODICITY, "Frequency"),
-    (dcat::TEMPORAL_RESOLUTION, "Resolution in time"),
-    (dcat::SPATIAL_RESOLUTION, "Resolution in metres"),
+    (dcat::TEMPORAL_RESOLUTION, "Temporal resolution"),
+    (dcat::SPATIAL_RESOLUTION, "Spatial resolution (metres)"),
     (dcterms::ACCESS_RIGHTS, "Access"),
     (dcterms::RIGHTS, "Rights"),
     (dcterms::CONFORMS_TO, "Conforms to"),
     (dcterms::PROVENANCE, "Provenance"),
     (prov::WAS_DERIVED_FROM, "Derived from"),
-    (dcat::IN_SERIES, "In the series"),
-    (dcat::HAS_VERSION, "Has the version"),
+    (dcat::IN_SERIES, "Series"),
+    (dcat::HAS_VERSION, "Version of this dataset"),
     (dcterms::RELATION, "Related"),
     (dcterms::IS_REFERENCED_BY, "Referenced by"),
     (foaf::PAGE, "Documentation"),
@@ -32,12 +32,12 @@ const PROPERTIES: &[(&str, &str)] = &[
     (dcterms::IDENTIFIER, "Identifier"),
     (dcat::CONTACT_POINT, "Contact"),
 ];
-/// What a part may be called by, the best first.
+/// Properties with the name of a part, best first.
 const NAMES: &[&str] =
     &[foaf::NAME, vcard::FN, skos::PREF_LABEL, rdfs::LABEL, dcterms::TITLE, skos::NOTATION, dcat::BBOX, owl::SAME_AS];
 
 impl Dataset {
-    /// What the catalogue says of it beyond the typed fields: (name of a property, value), in a fixed order.
+    /// Returns the properties beyond the typed fields as (label, value), in a fixed order.
     #[must_use]
     pub fn extra_properties(&self) -> Vec<(&'static str, String)> {
         let mut told = Vec::new();
@@ -65,7 +65,7 @@ impl Dataset {
         }
     }
 
-    /// What a part is called; a period without a name is its two ends, and an address for mail stands behind a name.
+    /// Returns the name of a part. A period without a name becomes its two ends; an e-mail address follows the name.
     fn part_in_words(&self, part: &Node) -> Option<String> {
         let text = |property: &str| {
             self.property_values(part, property).find_map(|value| match value {

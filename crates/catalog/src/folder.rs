@@ -1,6 +1,6 @@
-//! A folder as a catalogue: its catalogues' datasets, and every dump that no catalogue in it names.
+//! A folder as a catalogue: the datasets of its catalogues, and every dump that none of them lists.
 //!
-//! Files are taken in the order of their paths. Hidden ones are left aside, and links that lead out of the folder.
+//! Files are read in the order of their paths. Hidden files, and links that lead out of the folder, are ignored.
 
 use super::{Catalog, CatalogError, Dataset, DatasetId, Dialect, Location};
 use lodeseek_rdf::dump::Syntax;
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// Folders inside one another.
+/// Maximum depth of nested folders.
 const DEPTH: usize = 64;
 
 /// Reads every file of a folder.
@@ -35,7 +35,7 @@ pub(super) fn read(folder: &Path) -> Result<Catalog, CatalogError> {
     Ok(whole)
 }
 
-/// Adds what a catalogue has, its files as seen from the folder.
+/// Adds the datasets and problems of a catalogue, with paths relative to the folder.
 fn add(whole: &mut Catalog, mut catalog: Catalog, file: &Path, named: &mut BTreeSet<String>) {
     let inner = file.parent().map(slashed).filter(|inner| !inner.is_empty());
     for distribution in catalog.datasets.iter_mut().flat_map(|dataset| &mut dataset.distributions) {
@@ -55,7 +55,7 @@ fn add(whole: &mut Catalog, mut catalog: Catalog, file: &Path, named: &mut BTree
     whole.other_resources.services += catalog.other_resources.services;
 }
 
-/// A dump by its place in the folder: files of one name in two folders are two datasets.
+/// Names a dump after its path in the folder: files of one name in two folders are two datasets.
 fn dump(file: &Path, mut dataset: Dataset) -> Option<Dataset> {
     let path = slashed(file);
     if let Some((inner, _)) = path.rsplit_once('/') {
@@ -91,13 +91,13 @@ fn walk(
         if kind.is_dir() && depth < DEPTH {
             walk(root, &path, depth + 1, files, problems)?;
         } else if kind.is_dir() {
-            problems.push(format!("{}: more than {DEPTH} folders deep; not looked into", path.display()));
+            problems.push(format!("{}: ignored: nested deeper than {DEPTH} folders", path.display()));
         } else if kind.is_symlink() && !leads_to_file_within(root, &root.join(&path)) {
-            problems.push(format!("{}: a link to no file of this folder; not followed", path.display()));
+            problems.push(format!("{}: ignored: the link leads out of the folder or to no file", path.display()));
         } else if may_be_read(&name.to_string_lossy()) {
             files.push(path);
         } else {
-            problems.push(format!("{}: by its name neither RDF nor a catalogue; not read", path.display()));
+            problems.push(format!("{}: ignored: the file name suggests neither RDF nor a catalogue", path.display()));
         }
     }
     Ok(())
@@ -107,7 +107,7 @@ fn leads_to_file_within(root: &Path, link: &Path) -> bool {
     link.canonicalize().is_ok_and(|target| target.starts_with(root) && target.is_file())
 }
 
-/// Other files of a folder are its owner's business: notes, pictures, tables.
+/// If true, the file name suggests RDF or a catalogue. Other files (notes, pictures, tables) are not read.
 fn may_be_read(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let others = [".html", ".htm", ".jsonl", ".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz"];

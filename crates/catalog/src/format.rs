@@ -1,17 +1,17 @@
-//! The forms of files, and what catalogues call them.
+//! File formats and their names in catalogues.
 
 use super::{Dataset, Distribution, Location, Node, Value};
 use lodeseek_rdf::local_name;
 use lodeseek_rdf::vocab::dcterms;
 
-/// A form of files that is known by name.
+/// A known file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
-    /// What people call it.
+    /// Name for readers.
     pub name: &'static str,
-    /// What portals call it.
+    /// Short name, as used by portals.
     pub short: &'static str,
-    /// Media types, extensions and the names of lists, in lower case; the media type that is registered first.
+    /// Media types, extensions and names from lists, in lower case. The registered media type comes first.
     pub aliases: &'static [&'static str],
 }
 
@@ -47,25 +47,25 @@ const FORMATS: &[Format] = &[
     format("ZIP", "ZIP", &["application/zip", "application/x-zip-compressed", "zip"]),
     format("GZIP", "GZIP", &["application/gzip", "application/x-gzip", "gz"]),
 ];
-/// What says how a file is packed, or nothing, but not what is in it.
+/// Names that describe the compression of a file, or nothing, but not its content.
 const PACKED: &[&str] = &["ZIP", "GZIP"];
 const NOTHING: &[&str] = &["application/octet-stream", "octet stream", "octet-stream", "op_datpro"];
 
 impl Format {
-    /// The format of a media type, an extension or another name for it, in whatever case.
+    /// Returns the format of a media type, an extension or another name. Case is ignored.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         let name = name.split(';').next().unwrap_or(name).trim().to_ascii_lowercase();
         FORMATS.iter().find(|format| format.aliases.contains(&name.as_str())).copied()
     }
 
-    /// The format that portals call so.
+    /// Returns the format with this short name.
     #[must_use]
     pub fn from_short_name(short: &str) -> Option<Self> {
         FORMATS.iter().find(|format| format.short == short).copied()
     }
 
-    /// The format that a file's name ends with; behind it the endings of packers do not count.
+    /// Returns the format of a file name's extension. Extensions of compressed files, such as `.gz`, are skipped.
     #[must_use]
     pub fn from_path(path: &str) -> Option<Self> {
         let path = path.split(['?', '#']).next()?.to_ascii_lowercase();
@@ -74,14 +74,14 @@ impl Format {
         Self::from_name(path.rsplit('/').next()?.rsplit_once('.')?.1)
     }
 
-    /// Whether it says what is in a file, not how that is packed alone.
+    /// If true, the format describes the content of a file, not only its compression.
     fn is_of_content(self) -> bool {
         !PACKED.contains(&self.name)
     }
 }
 
 impl Dataset {
-    /// The names of the formats in which it can be had, each once, in the order of its distributions.
+    /// Returns the distinct names of the formats of the dataset, in the order of its distributions.
     #[must_use]
     pub fn format_names(&self) -> Vec<String> {
         let files = self.distributions.iter().enumerate();
@@ -95,7 +95,8 @@ impl Dataset {
         })
     }
 
-    /// What is told of a file decides; where that says no more than how it is packed, its name; then what is told, as it is.
+    /// Returns the format of a file, from the first of: a declared content format, the file extension, a declared
+    /// compression, an unknown declared format.
     fn format_name(&self, place: usize, file: &Distribution) -> Option<String> {
         let part = Node::Part(super::typed_fields::distribution_part(place));
         let said = self.property_values(&part, dcterms::FORMAT).filter_map(text);
@@ -118,7 +119,7 @@ fn text(value: &Value) -> Option<&str> {
     }
 }
 
-/// The name of a format that is not known here: what its media type or its IRI ends with.
+/// Returns a name for an unknown format: the last part of its media type or IRI.
 fn unknown(told: &str) -> Option<String> {
     if NOTHING.contains(&told.trim().to_ascii_lowercase().as_str()) {
         return None;

@@ -1,14 +1,14 @@
-//! Descriptions in JSON-LD within pages: the contents of their `<script type="application/ld+json">` elements.
+//! JSON-LD in HTML pages: the contents of `<script type="application/ld+json">` elements.
 //!
-//! The page is read as a browser splits it into tags: comments and the raw text of other scripts, styles and the like
-//! hold no elements, and attributes may stand in any order, quoted or not.
+//! The page is split into tags as browsers do it. Comments and the raw text of other scripts, styles and similar
+//! elements contain no elements. Attributes are accepted in any order, with or without quotes.
 
-/// Elements whose content is text alone.
+/// Elements that contain text only.
 const RAW: &[&str] = &["script", "style", "textarea", "title", "noscript", "xmp", "iframe"];
-/// Characters of a page's beginning in which it must show that it is one.
+/// Number of characters in which a page must show an HTML tag.
 const HEAD: usize = 1024;
 
-/// Whether a file's beginning is that of a page.
+/// If true, the file begins like an HTML page.
 pub(super) fn looks_like(head: &str) -> bool {
     let start: String = head.chars().take(HEAD).collect::<String>().to_ascii_lowercase();
     let mut start = start.trim_start();
@@ -18,7 +18,7 @@ pub(super) fn looks_like(head: &str) -> bool {
     ["<!doctype html", "<html", "<head", "<body", "<script"].iter().any(|tag| start.starts_with(tag))
 }
 
-/// The JSON-LD of a page, script by script.
+/// Returns the JSON-LD scripts of a page.
 pub(super) fn scripts(page: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = page;
@@ -46,7 +46,7 @@ pub(super) fn scripts(page: &str) -> Vec<&str> {
     found
 }
 
-/// The attributes of a tag, and what follows its `>`: one within quotes does not end it.
+/// Returns the attributes of a tag and the text after its `>`. A `>` within quotes does not end the tag.
 fn tag(text: &str) -> (&str, &str) {
     let mut quote = None;
     for (place, byte) in text.bytes().enumerate() {
@@ -94,7 +94,7 @@ fn is_json_ld(attributes: &str) -> bool {
     }
 }
 
-/// Pages that were once XHTML hide their scripts from its parser, and from old browsers.
+/// Removes CDATA and comment marks, with which XHTML pages hide scripts from XML parsers and old browsers.
 fn without_cdata(script: &str) -> &str {
     let mut inside = script.trim();
     for (opening, closing) in

@@ -1,11 +1,11 @@
-//! The IRIs of a home: every one begins with its configured base.
+//! IRIs of a home. All begin with its configured base.
 
 use super::DatasetId;
 use oxrdf::NamedNode;
 
-/// A base that cannot be used.
+/// Error: the base is not valid.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("{0:?} is no base for IRIs: it must be an absolute http(s) IRI that ends with a slash")]
+#[error("{0:?} is not a valid base for IRIs: use an absolute http(s) IRI that ends with a slash")]
 pub struct InvalidBase(String);
 
 /// Makes the IRIs of datasets, graphs and their parts.
@@ -22,7 +22,7 @@ pub struct Iris {
     base: String,
 }
 
-/// With the default base.
+/// Creates IRIs with the default base.
 impl Default for Iris {
     fn default() -> Self {
         Self { base: Self::DEFAULT_BASE.to_owned() }
@@ -30,10 +30,13 @@ impl Default for Iris {
 }
 
 impl Iris {
-    /// The address `serve` listens on when nothing else is said, so that IRIs can be followed.
+    /// Default address of `serve`, so that the IRIs can be dereferenced.
     pub const DEFAULT_BASE: &str = "http://localhost:7878/";
 
-    /// IRIs that begin with `base`.
+    /// Creates IRIs that begin with `base`.
+    ///
+    /// # Errors
+    /// The base is not an absolute http(s) IRI that ends with a slash.
     pub fn new(base: &str) -> Result<Self, InvalidBase> {
         let http = base.starts_with("http://") || base.starts_with("https://");
         if !http || !base.ends_with('/') || NamedNode::new(base).is_err() {
@@ -42,7 +45,7 @@ impl Iris {
         Ok(Self { base: base.to_owned() })
     }
 
-    /// The base.
+    /// Returns the base.
     #[must_use]
     pub fn base(&self) -> &str {
         &self.base
@@ -52,13 +55,13 @@ impl Iris {
         NamedNode::new_unchecked(format!("{}{path}", self.base))
     }
 
-    /// The dataset itself. In queries it also stands for the graph of its present content.
+    /// Returns the IRI of a dataset. In queries it also denotes the graph of the current content.
     #[must_use]
     pub fn dataset(&self, id: &DatasetId) -> NamedNode {
         self.node(&format!("dataset/{}", encode_segment(id.as_str())))
     }
 
-    /// The id a dataset IRI was made of.
+    /// Returns the id in the IRI of a dataset.
     #[must_use]
     pub fn dataset_id(&self, iri: &str) -> Option<DatasetId> {
         let segment = iri.strip_prefix(&self.base)?.strip_prefix("dataset/")?;
@@ -66,13 +69,13 @@ impl Iris {
         plain.then(|| DatasetId::new(decode_segment(segment)?).ok()).flatten()
     }
 
-    /// A part of a dataset's description.
+    /// Returns the IRI of a part of a dataset's description.
     #[must_use]
     pub fn part(&self, id: &DatasetId, part: &str) -> NamedNode {
         self.node(&format!("dataset/{}#{part}", encode_segment(id.as_str())))
     }
 
-    /// A snippet made on demand: where the server gives it, with the parameters it is made by.
+    /// Returns the IRI of a snippet that the server makes on demand, with these parameters.
     #[must_use]
     pub fn requested_snippet(&self, id: &DatasetId, parameters: &[(&str, &str)]) -> NamedNode {
         let parameter = |(name, value): &(&str, &str)| format!("{name}={}", encode_segment(value));
@@ -80,39 +83,40 @@ impl Iris {
         self.node(&format!("dataset/{}/snippet?{}", encode_segment(id.as_str()), parameters.join("&")))
     }
 
-    /// The graph of one version of a dataset's content.
+    /// Returns the IRI of the graph of one version of a dataset's content.
     #[must_use]
     pub fn graph(&self, id: &DatasetId, version: &str) -> NamedNode {
         self.node(&format!("graph/{}/{version}", encode_segment(id.as_str())))
     }
 
-    /// The base for relative IRIs in a dump.
+    /// Returns the base of relative IRIs in a dump.
     #[must_use]
     pub fn dump_base(&self, id: &DatasetId, file: &str) -> String {
         let file: Vec<String> = file.split('/').map(encode_segment).collect();
         format!("{}dump/{}/{}", self.base, encode_segment(id.as_str()), file.join("/"))
     }
 
-    /// The catalogue, and the graph of all DCAT metadata.
+    /// Returns the IRI of the catalogue, which is also the graph of all DCAT metadata.
     #[must_use]
     pub fn catalog(&self) -> NamedNode {
         self.node("catalog")
     }
 
-    /// The graph of all VoID profiles.
+    /// Returns the IRI of the graph of all VoID profiles.
     #[must_use]
     pub fn profiles(&self) -> NamedNode {
         self.node("profiles")
     }
 
-    /// The graph of all snippets.
+    /// Returns the IRI of the graph of all snippets.
     #[must_use]
     pub fn snippets(&self) -> NamedNode {
         self.node("snippets")
     }
 }
 
-/// Percent-encodes whatever is not unreserved in a path segment (RFC 3986); letters of other scripts stay, it is an IRI.
+/// Percent-encodes the characters that are reserved in a path segment (RFC 3986). Letters of other scripts are kept,
+/// as IRIs allow them.
 fn encode_segment(segment: &str) -> String {
     let mut out = String::with_capacity(segment.len());
     for character in segment.chars() {

@@ -1,15 +1,15 @@
-//! Documents in JSON: which dialect one is in, by its content.
+//! JSON documents: detects the dialect from the content.
 
 use super::{Catalog, CatalogError, CatalogFile, Dialect, acordar, ckan, data_json, dcat, lod_cloud, registry, text};
 use serde_json::Value;
 use std::path::Path;
 
-/// Whether a file's beginning is that of an object, or of a list of them: Turtle may begin with a bracket as well.
+/// If true, the file begins with a JSON object or a list of objects. Turtle may begin with a bracket too.
 pub(super) fn looks_like(head: &str) -> bool {
     head.starts_with('{') || head.starts_with('[') && head[1..].trim_start().starts_with(['{', ']'])
 }
 
-/// Whether a document is JSON-LD that is read as RDF: registries and portals write keys of it without the rest.
+/// If true, the document is JSON-LD to be read as RDF. Registries and portals use some of its keywords in plain JSON.
 fn is_linked(head: &str) -> bool {
     let has = |keys: &[&str]| keys.iter().any(|key| head.contains(key));
     has(&["\"@context\"", "\"@graph\"", "\"@id\"", "\"@type\""]) && !has(&["\"ontologies\"", "project-open-data"])
@@ -33,7 +33,7 @@ pub(super) fn read(file: &CatalogFile<'_>, head: &str) -> Result<Catalog, Catalo
     Ok(catalog)
 }
 
-/// A document as it stands, commas too many left out.
+/// Parses a document; extra commas are ignored.
 pub(super) fn document(text: &str, path: &Path) -> Result<Value, CatalogError> {
     let parsed = parse(text).map_err(|cause| CatalogError::Json { path: path.to_owned(), cause })?;
     Ok(parsed.0)
@@ -57,7 +57,7 @@ fn dialect(document: Value, file: &CatalogFile<'_>, head: &str) -> Result<Catalo
     Ok(Catalog { dialect, ..catalog })
 }
 
-/// JSON-LD; where it is no JSON, once more without the commas that JSON does not allow.
+/// Reads JSON-LD. If it is not valid JSON, a second attempt removes trailing commas.
 fn linked(file: &CatalogFile<'_>) -> Result<Catalog, CatalogError> {
     let path = file.path;
     let error = match dcat::read_place(file) {
@@ -71,7 +71,7 @@ fn linked(file: &CatalogFile<'_>) -> Result<Catalog, CatalogError> {
     Ok(catalog)
 }
 
-const REPAIRED: &str = "commas before closing brackets, which JSON does not allow, were left out";
+const REPAIRED: &str = "removed commas before closing brackets, which JSON does not allow";
 
 fn parse(text: &str) -> Result<(Value, Option<&'static str>), serde_json::Error> {
     let text = text.trim_start_matches('\u{feff}');
@@ -84,7 +84,7 @@ fn parse(text: &str) -> Result<(Value, Option<&'static str>), serde_json::Error>
     }
 }
 
-/// The text without commas before closing brackets; `None` where it has none.
+/// Removes commas before closing brackets; `None` if there are none.
 fn without_commas(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let (mut in_string, mut escaped, mut comma, mut found) = (false, false, None, false);

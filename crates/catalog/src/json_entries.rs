@@ -7,7 +7,10 @@ use lodeseek_rdf::{TermId, TermRef, TripleGraph};
 use serde_json::Value;
 use std::path::Path;
 
-/// The datasets of a list of entries, each described by its own builder; what cannot be read is reported by place and name.
+/// Reads the datasets of a list of entries. `describe` writes an entry to a builder and returns the dataset's id, if
+/// it has one.
+///
+/// Unreadable entries are reported by position and name.
 pub(super) fn read_entries<'v>(
     entries: impl IntoIterator<Item = &'v Value>,
     path: &Path,
@@ -39,13 +42,13 @@ fn read_entry(
     describe: &impl Fn(&Object, &mut DcatBuilder) -> Result<Option<DatasetId>, String>,
 ) -> Result<(Dataset, Option<String>), String> {
     let mut builder = DcatBuilder::default();
-    let id = describe(entry.as_object().ok_or("no object")?, &mut builder)?;
+    let id = describe(entry.as_object().ok_or("not a JSON object")?, &mut builder)?;
     let graph = builder.finish();
-    let node = root(&graph).ok_or("no statements")?;
+    let node = root(&graph).ok_or("the entry contains no statements")?;
     reader::entry(&graph, node, id)
 }
 
-/// The one dataset of a builder.
+/// Returns the node of the dataset in the graph of one entry.
 fn root(graph: &TripleGraph) -> Option<TermId> {
     reader::of_class(graph, dcat::DATASET).next().filter(|&node| !matches!(graph.term(node), TermRef::Literal { .. }))
 }

@@ -1,7 +1,7 @@
-//! Datasets as lines of JSON, in no form but the plainest: `title`, `description`, and where there are any `categories`.
+//! Datasets as JSON Lines in the plainest form: `title`, `description` and optional `categories`.
 //!
-//! Lists that were drawn from portals for experiments look so. They give no ids: a dataset's id is its line and its title, so
-//! that two of one title are two, and the same file gives the same ids.
+//! Lists drawn from portals for experiments have this form. They contain no ids: the id is made of line number and
+//! title. Two datasets of one title remain two, and the same file yields the same ids.
 
 use super::{Catalog, CatalogError, Dataset, DatasetId, Metadata, Text};
 use lodeseek_rdf::dump;
@@ -9,11 +9,11 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-/// Characters of the title in an id.
+/// Maximum number of characters of the title in an id.
 const TITLE: usize = 60;
 
-/// Whether the beginning of a file is a whole object with a title and a description, and the beginning of another. What has
-/// an id, or is JSON-LD, is of another form.
+/// If true, the first line is a whole object with title and description, and a second line begins an object. A
+/// document with ids, or in JSON-LD, is of another dialect.
 pub(super) fn looks_like(head: &str) -> bool {
     let mut lines = head.lines();
     let Some(Ok(Value::Object(first))) = lines.next().map(serde_json::from_str) else { return false };
@@ -47,9 +47,9 @@ pub(super) fn read(path: &Path) -> Result<Catalog, CatalogError> {
 fn metadata(line: &str, number: usize) -> Result<Metadata, String> {
     let entry: Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
     let text = |key: &str| entry[key].as_str().map(str::trim).filter(|text| !text.is_empty());
-    let title = text("title").ok_or("no title")?;
+    let title = text("title").ok_or("no `title`")?;
     let short: String = title.chars().take(TITLE).collect();
-    let id = DatasetId::from_text(&format!("{number}-{short}")).ok_or("a title that makes no id")?;
+    let id = DatasetId::from_text(&format!("{number}-{short}")).ok_or("no id can be made from the title")?;
     let categories = entry["categories"].as_array().into_iter().flatten().filter_map(Value::as_str);
     Ok(Metadata {
         titles: vec![Text::plain(title)],

@@ -1,9 +1,4 @@
-//! Catalogues: what datasets there are and what people say of them.
-//!
-//! [`Dialect`] lists what is read. ACORDAR's and Papers with Code's lists, and plain lines of JSON, become [`Dataset`]s at once; every other form is
-//! told as DCAT first and read by the one reader of [`dcat`], which keeps in typed fields what search uses and carries all
-//! else along ([`Statement`]). Every dataset is written as a `dcat:Dataset` into the catalogue graph. The form is known by
-//! the content of a file, never by its name.
+#![doc = include_str!("../README.md")]
 
 pub mod acordar;
 pub mod application_profile;
@@ -47,26 +42,26 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// A catalogue as read: its datasets, and what was wrong with it.
+/// A catalogue that was read: its datasets and the problems found.
 #[derive(Debug, Default)]
 pub struct Catalog {
-    /// The folder local paths are relative to, and may not leave.
+    /// Folder of local paths. Paths are relative to it and cannot leave it.
     pub folder: PathBuf,
-    /// The datasets, in the order of the source.
+    /// Datasets, in the order of the source.
     pub datasets: Vec<Dataset>,
-    /// Entries that could not be read, and why.
+    /// Messages about unreadable entries, each with its reason.
     pub problems: Vec<String>,
-    /// How many entries, at least, are not among the datasets since they could not be read.
+    /// Lower bound of the number of entries that could not be read and are not among the datasets.
     pub unreadable_entries: usize,
-    /// What else it describes.
+    /// Numbers of other resources that the catalogue describes.
     pub other_resources: OtherResourceCounts,
-    /// What it was read as.
+    /// Dialect in which the catalogue was read.
     pub dialect: Dialect,
-    /// Addresses of the pages that follow, as Hydra's properties tell them.
+    /// URLs of the following pages, from Hydra's properties `next` and `nextPage`.
     pub next_pages: Vec<String>,
 }
 
-/// The forms of catalogues.
+/// Dialects of catalogues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Dialect {
     /// DCAT in any RDF syntax.
@@ -74,30 +69,30 @@ pub enum Dialect {
     Dcat,
     /// VoID descriptions.
     Void,
-    /// schema.org's datasets and Croissant, in JSON-LD or any RDF syntax.
+    /// schema.org datasets and Croissant, in JSON-LD or any RDF syntax.
     SchemaOrg,
     /// ACORDAR's `datasets.json`.
     Acordar,
-    /// Papers with Code's datasets, or DataFinder's collection.
+    /// Papers with Code's list of datasets, or DataFinder's collection.
     PapersWithCode,
-    /// Lines of JSON with titles and descriptions, without ids.
+    /// JSON Lines with titles and descriptions, without ids.
     JsonLines,
-    /// Answers and packages of CKAN.
+    /// Packages and API responses of CKAN.
     Ckan,
     /// Project Open Data's `data.json`.
     DataJson,
-    /// The LOD Cloud's list.
+    /// The LOD Cloud's `lod-data.json`.
     LodCloud,
-    /// A registry of ontologies.
+    /// A registry of ontologies, in the form of the OBO Foundry's.
     Registry,
-    /// No catalogue: an RDF dump.
+    /// An RDF dump that describes no catalogue.
     Dump,
-    /// A folder of files of any form.
+    /// A folder of files in any dialect.
     Folder,
 }
 
 impl Dialect {
-    /// Its name.
+    /// Returns the name of the dialect, for example `data.json`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -117,20 +112,21 @@ impl Dialect {
     }
 }
 
-/// Nodes of a catalogue that are no datasets. What they say of a dataset is carried with it.
+/// Numbers of the resources of a catalogue that are not datasets. Their statements about a dataset become part of its
+/// description.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OtherResourceCounts {
     /// Catalogues.
     pub catalogs: usize,
-    /// Records of entries.
+    /// Catalogue records (`dcat:CatalogRecord`).
     pub records: usize,
-    /// Series that datasets belong to.
+    /// Dataset series.
     pub series: usize,
     /// Data services.
     pub services: usize,
 }
 
-/// A catalogue that cannot be read at all.
+/// Error: a catalogue cannot be read at all.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CatalogError {
@@ -139,25 +135,27 @@ pub enum CatalogError {
     Io {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         cause: std::io::Error,
     },
-    /// The file is no JSON.
+    /// The file is not JSON.
     #[error("{path}: {cause}")]
     Json {
         /// The file.
         path: PathBuf,
-        /// Why, with line and column.
+        /// Cause, with line and column.
         cause: serde_json::Error,
     },
-    /// A page without a dataset's description in JSON-LD.
-    #[error("{path}: an HTML page, not a dump, and without a dataset in JSON-LD")]
+    /// An HTML page without a dataset in JSON-LD.
+    #[error("{path}: an HTML page without a dataset in JSON-LD (`<script type=\"application/ld+json\">`)")]
     NoDataset {
         /// The file.
         path: PathBuf,
     },
-    /// JSON, but of no catalogue.
-    #[error("{path}: no list of datasets (a JSON list, or an object with \"datasets\")")]
+    /// JSON without a list of datasets.
+    #[error(
+        "{path}: JSON without a list of datasets; supported: a list, or an object with \"datasets\", CKAN, data.json, LOD Cloud, OBO Foundry"
+    )]
     NoList {
         /// The file.
         path: PathBuf,
@@ -171,16 +169,27 @@ impl CatalogError {
 }
 
 impl Catalog {
-    /// Reads a catalogue of any dialect: a file, or a folder of them. An RDF file that describes no dataset is taken for a
-    /// dump and becomes a catalogue of one dataset.
+    /// Reads a catalogue of any dialect from a file, or from a folder of files.
+    ///
+    /// The content decides on the dialect, not the file name. An RDF file that describes no dataset becomes a
+    /// catalogue of one dataset, with the file as its content.
+    ///
+    /// # Errors
+    /// The file cannot be opened, is not JSON although it begins like JSON, or contains no list of datasets.
+    /// Unreadable entries are not errors: see [`problems`](Self::problems).
     pub fn read(path: &Path) -> Result<Self, CatalogError> {
         let mut catalog = if path.is_dir() { folder::read(path)? } else { Self::read_file(path)? };
         catalog.make_ids_unique();
         Ok(catalog)
     }
 
-    /// Reads what was had from an address on the web: the base of its relative IRIs, and of places that are none. Nothing of
-    /// it lies beside the file. A dump is a catalogue of one dataset, whose copy is the file.
+    /// Reads a downloaded catalogue. `address` is the base of relative IRIs and of local paths.
+    ///
+    /// No files are expected beside the downloaded one. A dump becomes a catalogue of one dataset whose local copy is
+    /// the file.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
     pub fn read_download(path: &Path, address: &str, media_type: Option<&str>) -> Result<Self, CatalogError> {
         let mut catalog = Self::read_place(&CatalogFile { path, address: Some(address), media_type })?;
         if catalog.dialect == Dialect::Dump {
@@ -193,7 +202,11 @@ impl Catalog {
         Ok(catalog.seen_from(address))
     }
 
-    /// Reads those packages of an answer of CKAN whose ids are wanted, as [`read_download`](Self::read_download) reads all of them.
+    /// Reads the packages of a CKAN response for whose ids `is_wanted` returns true, as
+    /// [`read_download`](Self::read_download) does.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read); the file must contain CKAN packages.
     pub fn read_packages(path: &Path, address: &str, is_wanted: &dyn Fn(&str) -> bool) -> Result<Self, CatalogError> {
         let text = text(path).map_err(CatalogError::io(path))?;
         let document = json::document(&text, path)?;
@@ -203,7 +216,7 @@ impl Catalog {
         Ok(Self { dialect: Dialect::Ckan, folder, ..ckan::read(packages, path) }.seen_from(address))
     }
 
-    /// With places as seen from an address, and every id once.
+    /// Resolves local paths against the address and makes ids unique.
     fn seen_from(mut self, address: &str) -> Self {
         for distribution in self.datasets.iter_mut().flat_map(|dataset| &mut dataset.distributions) {
             if let Location::File(place) = &distribution.location {
@@ -242,8 +255,10 @@ impl Catalog {
         Ok(Self { folder, ..catalog })
     }
 
-    /// Two entries with one id would replace each other without a word. The later one gets an id that tells its IRI; where
-    /// it has none of its own, it is left out. Both are reported.
+    /// Makes ids unique. Otherwise two entries with one id would replace each other without a message.
+    ///
+    /// The later entry gets an id with a hash of its IRI. Without an IRI of its own it is left out. Both cases are
+    /// reported as problems.
     fn make_ids_unique(&mut self) {
         let mut sources: BTreeMap<DatasetId, Option<String>> = BTreeMap::new();
         let (problems, lost) = (&mut self.problems, &mut self.unreadable_entries);
@@ -256,13 +271,13 @@ impl Catalog {
             let other = source.as_ref().filter(|_| source != *first).and_then(|source| disambiguate_id(&id, source));
             match other.filter(|other| !sources.contains_key(other)) {
                 Some(other) => {
-                    problems.push(format!("dataset {id}: the id occurs again; the later entry is {other}"));
+                    problems.push(format!("dataset {id}: duplicate id; the later entry gets the id {other}"));
                     sources.insert(other.clone(), source);
                     dataset.metadata.id = other;
                     true
                 }
                 None => {
-                    problems.push(format!("dataset {id}: the id occurs again; the later entry was left out"));
+                    problems.push(format!("dataset {id}: duplicate id; the later entry was left out"));
                     *lost += 1;
                     false
                 }
@@ -271,15 +286,16 @@ impl Catalog {
     }
 }
 
-/// A file being read, and where on the web it was had, if it was.
+/// A file to read, and the address from which it was downloaded, if any.
 struct CatalogFile<'p> {
     path: &'p Path,
     address: Option<&'p str>,
-    /// What the answer said that it is.
+    /// Media type from the `Content-Type` header of the response.
     media_type: Option<&'p str>,
 }
 
-/// A reference as seen from an address; what is no reference stays as it is, so that it is seen to be none.
+/// Resolves a reference against an address. Returns an invalid reference unchanged, so that it is reported as invalid
+/// later.
 fn resolved(address: &str, reference: &str) -> String {
     let base = oxiri::Iri::parse(address).ok();
     let found = base
@@ -287,22 +303,24 @@ fn resolved(address: &str, reference: &str) -> String {
     found.map_or_else(|| reference.to_owned(), oxiri::Iri::into_inner)
 }
 
-/// An id with a mark of the dataset's IRI.
+/// Returns the id with a hash of the dataset's IRI, to distinguish datasets of one id. `None` if the result is not a
+/// valid id.
 #[must_use]
 pub fn disambiguate_id(id: &DatasetId, source: &str) -> Option<DatasetId> {
     DatasetId::new(typed_fields::part_name(id.as_str(), &[source])).ok()
 }
 
-/// Bytes of a catalogue in JSON, compressions taken off: it is held in memory as a whole.
+/// Maximum size of an uncompressed JSON catalogue in bytes: 2 GiB. It is held in memory as a whole.
 const LARGEST_JSON: u64 = 2 << 30;
 
-/// How much a compressed catalogue in JSON may unpack to.
+/// Returns the limits for unpacking a compressed JSON catalogue.
 fn limits() -> Limits {
     Limits { decompressed_bytes: LARGEST_JSON, ..Limits::default() }
 }
 
-/// The first characters of a file, a compression taken off, without byte order mark and leading white space. What cannot be
-/// unpacked is left to those who read it all and say why.
+/// Reads the first 4 KiB of a file, uncompressed, without byte order mark and leading white space.
+///
+/// A file that cannot be uncompressed is returned as it is. The reader of the whole file reports the reason.
 fn head(path: &Path) -> io::Result<String> {
     let beginning = |mut reader: Box<dyn Read>| {
         let mut bytes = Vec::new();
@@ -313,7 +331,7 @@ fn head(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').trim_start().to_owned())
 }
 
-/// A text file as a whole, a compression taken off.
+/// Reads a text file as a whole and uncompresses it.
 fn text(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
     dump::open(path, &limits())?.read_to_end(&mut bytes)?;

@@ -1,4 +1,4 @@
-//! The LOD Cloud's `lod-data.json`: an object with an entry for each dataset, told as DCAT and VoID.
+//! The LOD Cloud's `lod-data.json`: an object with one entry per dataset, converted to DCAT and VoID.
 //! <https://lod-cloud.net/>
 
 use super::dcat_builder::{DcatBuilder, Field, FieldKind, Object, Subject, scalar, scalars};
@@ -29,7 +29,7 @@ const DISTRIBUTION: &[Field] = &[
     ("status", adms::STATUS, FieldKind::Resource),
 ];
 
-/// The entries of a document, if it is of this form.
+/// Returns the entries of a document; `None` if it is of another dialect.
 pub(super) fn entries(document: &Value) -> Option<Vec<&Value>> {
     let document = document.as_object().filter(|document| !document.is_empty())?;
     let is_entry = |value: &Value| {
@@ -103,7 +103,7 @@ fn service(endpoint: &Value, node: &Subject, builder: &mut DcatBuilder) {
     }
 }
 
-/// A download, or an example. Copies elsewhere are distributions' further addresses.
+/// Adds a download or an example. Mirrors become additional addresses of the distribution.
 fn distribution(download: Value, node: &Subject, property: &str, builder: &mut DcatBuilder) {
     let Value::Object(mut download) = download else {
         return scalars(&download).iter().for_each(|address| builder.thing(node, void::DATA_DUMP, address));
@@ -113,7 +113,7 @@ fn distribution(download: Value, node: &Subject, property: &str, builder: &mut D
     builder.extras(&part, download);
 }
 
-/// Links to another dataset of the cloud, with their number.
+/// Adds the linkset to another dataset of the cloud, with the number of links.
 fn linkset(link: &Value, node: &Subject, builder: &mut DcatBuilder) {
     let Some(target) = link.get("target").and_then(scalar) else { return };
     let linkset = builder.part(node, void::SUBSET, void::LINKSET);

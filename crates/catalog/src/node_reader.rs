@@ -5,15 +5,15 @@ use lodeseek_rdf::vocab::owl;
 use lodeseek_rdf::{LiteralKind, TermId, TermRef, TripleGraph};
 use rustc_hash::FxHashSet;
 
-/// Stands for the catalogue's folder while IRIs are resolved; what leaves it leaves the folder.
+/// Placeholder for the catalogue's folder while IRIs are resolved. An IRI outside of it is outside of the folder.
 pub(super) const FOLDER: &str = "file:///catalog-folder/";
 
-/// One node's description.
+/// A node of a graph and its description.
 #[derive(Clone, Copy)]
 pub(super) struct NodeReader<'g> {
     pub(super) graph: &'g TripleGraph,
     pub(super) node: TermId,
-    /// The dataset's own IRI where the description is one of ours: nodes under it are its parts.
+    /// IRI of the dataset if the description is from the catalogue graph: nodes under this IRI are its parts.
     pub(super) home: Option<&'g str>,
 }
 
@@ -26,12 +26,12 @@ impl<'g> NodeReader<'g> {
         self.home.is_some()
     }
 
-    /// The name of the part that an IRI of ours names.
+    /// Returns the name of the part with this IRI.
     pub(super) fn part<'a>(&self, iri: &'a str) -> Option<&'a str> {
         iri.strip_prefix(self.home?)?.strip_prefix('#')
     }
 
-    /// The path of a file beside the catalogue that an IRI names.
+    /// Returns the path of a file in the catalogue's folder.
     pub(super) fn file(&self, iri: &str) -> Option<String> {
         let path = iri.strip_prefix(FOLDER)?;
         Some(super::iris::decode_segment(path).unwrap_or_else(|| path.to_owned()))
@@ -76,7 +76,7 @@ impl<'g> NodeReader<'g> {
         self.objects(property).map(|node| self.at(node))
     }
 
-    /// The IRI that the node has on the web: its own, or that of the thing it is a part for.
+    /// Returns the node's IRI on the web: its own, or that of the resource described by the part (`owl:sameAs`).
     pub(super) fn web_iri(&self) -> Option<String> {
         let TermRef::Iri(iri) = self.graph.term(self.node) else { return None };
         match (self.part(iri), self.file(iri)) {

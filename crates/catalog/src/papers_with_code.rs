@@ -1,11 +1,12 @@
-//! Papers with Code: datasets of machine learning, as its `datasets.json` and DataFinder's `collection.jsonl` list them.
+//! Papers with Code: datasets of machine learning, from its `datasets.json` or from DataFinder's `collection.jsonl`.
 //!
-//! Either may be compressed. Both become DCAT as `ontologies/papers-with-code.ttl` says. DataFinder's file has one object a
-//! line and says less: no tasks, modalities, languages or counts, but the year of the introducing paper. It lists some
-//! datasets several times, with other papers; these become one dataset with several papers. Descriptions are Markdown and
-//! are kept as plain text.
+//! Both may be compressed. Both are mapped to DCAT as defined in `ontologies/papers-with-code.ttl`. DataFinder's file
+//! has one object per line with less information: the year of the introducing paper, but no tasks, modalities,
+//! languages or counts. It lists some datasets several times with different papers; they become one dataset with
+//! several papers. Markdown descriptions are converted to plain text.
 //!
-//! V. Viswanathan et al.: *DataFinder: Scientific Dataset Recommendation from Natural Language Descriptions*, ACL 2023.
+//! V. Viswanathan et al.: *DataFinder: Scientific Dataset Recommendation from Natural Language Descriptions*, ACL
+//! 2023.
 
 use super::acordar::scalar;
 use super::{Catalog, CatalogError, Dataset, DatasetId, Metadata, Scheme, Text, Theme, Work};
@@ -16,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-/// Whether the beginning of a file is that of either form.
+/// If true, the file begins like one of the two forms.
 pub(super) fn looks_like(head: &str) -> bool {
     let has = |key: &str| head.contains(&format!("\"{key}\""));
     let listed =
@@ -29,6 +30,9 @@ fn is_lines(head: &str) -> bool {
 }
 
 /// Reads the file.
+///
+/// # Errors
+/// The file cannot be read or uncompressed, or is not valid JSON.
 pub fn read(path: &Path) -> Result<Catalog, CatalogError> {
     let io_error = |cause| CatalogError::Io { path: path.to_owned(), cause };
     let mut reader = BufReader::new(dump::open(path, &super::limits()).map_err(io_error)?);
@@ -52,7 +56,7 @@ pub fn read(path: &Path) -> Result<Catalog, CatalogError> {
     Ok(collection.catalog)
 }
 
-/// Datasets by id, those that occur again merged.
+/// Datasets by id; repeated entries are merged.
 #[derive(Default)]
 struct Collection {
     catalog: Catalog,
@@ -74,7 +78,7 @@ impl Collection {
     }
 }
 
-/// What an entry adds to an earlier one of the same id. What can be said once only stays as the earlier says it.
+/// Merges an entry into an earlier one of the same id. Fields with a single value keep the earlier value.
 fn merge(into: &mut Metadata, from: Metadata) {
     fn union<T: PartialEq>(into: &mut Vec<T>, from: Vec<T>) {
         for value in from {
@@ -92,10 +96,10 @@ fn merge(into: &mut Metadata, from: Metadata) {
     into.uses = into.uses.max(from.uses);
 }
 
-/// A line of DataFinder's collection: `title` and `year` are those of the introducing paper.
+/// Parses a line of DataFinder's collection: `title` and `year` are those of the introducing paper.
 fn from_line(entry: &Value) -> Result<Metadata, String> {
-    let entry = entry.as_object().ok_or("no object")?;
-    let mut metadata = named(&text(entry, "id").ok_or("no id")?)?;
+    let entry = entry.as_object().ok_or("not a JSON object")?;
+    let mut metadata = named(&text(entry, "id").ok_or("no `id`")?)?;
     describe(&mut metadata, entry.get("contents"));
     let paper = text(entry, "title").map(|title| Work { title, iri: None, issued: text(entry, "year") });
     metadata.introduced_by.extend(paper);
@@ -104,10 +108,10 @@ fn from_line(entry: &Value) -> Result<Metadata, String> {
     Ok(metadata)
 }
 
-/// An entry of Papers with Code's own list.
+/// Parses an entry of Papers with Code's list.
 fn from_entry(entry: &Value) -> Result<Metadata, String> {
-    let entry = entry.as_object().ok_or("no object")?;
-    let mut metadata = named(&text(entry, "name").ok_or("no name")?)?;
+    let entry = entry.as_object().ok_or("not a JSON object")?;
+    let mut metadata = named(&text(entry, "name").ok_or("no `name`")?)?;
     describe(&mut metadata, entry.get("description"));
     metadata.introduced_by.extend(entry.get("paper").and_then(paper));
     metadata.issued = text(entry, "introduced_date");
@@ -121,7 +125,7 @@ fn from_entry(entry: &Value) -> Result<Metadata, String> {
     Ok(metadata)
 }
 
-/// Ids as DataFinder's judgements write them: runs of white space are `_`.
+/// Creates metadata with the id used in DataFinder's judgements: runs of white space become `_`.
 fn named(name: &str) -> Result<Metadata, String> {
     let id = name.split_whitespace().collect::<Vec<_>>().join("_");
     let id = DatasetId::new(id).map_err(|error| error.to_string())?;
@@ -135,7 +139,7 @@ fn describe(metadata: &mut Metadata, markdown: Option<&Value>) {
     }
 }
 
-/// Adds names that the dataset does not have yet.
+/// Adds alternative names that the dataset does not have yet.
 fn call(metadata: &mut Metadata, names: impl IntoIterator<Item = String>) {
     let known = metadata.titles.iter().chain(&metadata.alternatives);
     let mut known: BTreeSet<String> = known.map(|text| text.value.clone()).collect();
@@ -168,7 +172,8 @@ fn strings(entry: &Map<String, Value>, key: &str) -> Vec<String> {
     entry.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(scalar).collect()
 }
 
-/// The words of a Markdown text; a line a paragraph, heading, list item or row. Addresses of links and pictures go.
+/// Converts Markdown to plain text, one line per paragraph, heading, list item or row. Addresses of links and images
+/// are removed.
 fn plain_text(markdown: &str) -> String {
     let mut out = String::with_capacity(markdown.len());
     for event in

@@ -1,4 +1,5 @@
-//! A registry of ontologies, as the OBO Foundry lists them: JSON-LD whose context is never fetched, read by its keys.
+//! A registry of ontologies in the form of the OBO Foundry's. It is JSON-LD, but read by its keys: the context is
+//! never fetched.
 //! <https://obofoundry.org/>
 
 use super::dcat_builder::{DcatBuilder, Field, FieldKind, Object, first, scalar};
@@ -20,7 +21,7 @@ const ONTOLOGY: &[Field] = &[
     ("preferredPrefix", adms::IDENTIFIER, FieldKind::Identifier),
 ];
 
-/// The ontologies of a document, if it is of this form.
+/// Returns the ontologies of a document; `None` if it is of another dialect.
 pub(super) fn entries(document: &Value) -> Option<Vec<&Value>> {
     let entries = document.get("ontologies")?.as_array()?;
     entries.iter().any(|entry| entry.get("ontology_purl").is_some()).then(|| entries.iter().collect())

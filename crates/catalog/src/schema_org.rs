@@ -1,5 +1,5 @@
-//! schema.org's datasets, and Croissant's, whose terms are the same: their graph told in DCAT's terms. What DCAT has no
-//! term for stays in schema.org's.
+//! Datasets in schema.org's terms, and in Croissant's, which extend them: converts their graph to DCAT. Terms without
+//! an equivalent in DCAT are kept.
 //! <https://schema.org/Dataset>, <http://mlcommons.org/croissant/1.0>
 
 use super::dcat_builder::{DcatBuilder, FieldKind, Subject};
@@ -9,10 +9,10 @@ use oxrdf::{NamedNode, Term};
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
-/// The namespace without `https:`: people write it with `http:` too.
+/// Namespace without the scheme: both `https:` and `http:` are in use.
 const NAMESPACE: &str = "://schema.org/";
 
-/// (class of schema.org or Croissant, DCAT's).
+/// (class of schema.org or Croissant, class of DCAT).
 const CLASSES: &[(&str, &str)] = &[
     ("Dataset", dcat::DATASET),
     ("DataDownload", dcat::DISTRIBUTION_CLASS),
@@ -73,7 +73,7 @@ const OF_CATALOG: &[(&str, &str, FieldKind)] = &[
     ("dataset", dcat::HAS_DATASET, FieldKind::Resource),
 ];
 
-/// The datasets of a graph in schema.org's terms.
+/// Returns the datasets of a graph in schema.org's terms.
 pub(super) fn datasets(graph: &TripleGraph) -> Vec<TermId> {
     let Some(kind) = graph.iri(rdf::TYPE) else { return Vec::new() };
     let triples = graph.triples().iter().filter(|triple| triple.predicate == kind);
@@ -81,7 +81,7 @@ pub(super) fn datasets(graph: &TripleGraph) -> Vec<TermId> {
     triples.filter(|triple| is_dataset(triple.object)).map(|triple| triple.subject).collect()
 }
 
-/// The graph in DCAT's terms.
+/// Converts the graph to DCAT.
 pub(super) fn to_dcat(graph: &TripleGraph) -> TripleGraph {
     let kinds = kinds(graph);
     let mut builder = DcatBuilder::default();
@@ -120,7 +120,7 @@ pub(super) fn to_dcat(graph: &TripleGraph) -> TripleGraph {
     builder.finish()
 }
 
-/// Blank nodes of the graph beside those that the builder makes.
+/// Renames blank nodes of the graph, so that they differ from those of the builder.
 fn renamed(node: Subject) -> Subject {
     match node {
         Subject::BlankNode(node) => oxrdf::BlankNode::new_unchecked(format!("g{}", node.as_str())).into(),
@@ -133,7 +133,7 @@ fn local<'a>(term: TermRef<'a>) -> Option<&'a str> {
     iri.strip_prefix("https").or_else(|| iri.strip_prefix("http"))?.strip_prefix(NAMESPACE)
 }
 
-/// What the nodes are in DCAT: by their class, else by what leads to them.
+/// Returns the DCAT classes of nodes, from their classes or from the properties that lead to them.
 fn kinds(graph: &TripleGraph) -> FxHashMap<TermId, &'static str> {
     let mut kinds = FxHashMap::default();
     for triple in graph.triples() {
@@ -157,7 +157,7 @@ fn kinds(graph: &TripleGraph) -> FxHashMap<TermId, &'static str> {
     kinds
 }
 
-/// Whether a text is bytes in hexadecimal: some write an address there, or what is missing.
+/// If true, the text is a byte string in hexadecimal. Some files contain an address or a placeholder instead.
 fn is_hex(text: &str) -> bool {
     let text = text.trim();
     !text.is_empty() && text.len().is_multiple_of(2) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
@@ -180,7 +180,7 @@ fn statement(builder: &mut DcatBuilder, subject: &Subject, class: &str, name: &s
         Term::Literal(literal) if literal.language().is_none() => Some(literal.value().to_owned()),
         _ => None,
     };
-    // Croissant's context makes every text an English one, numbers too.
+    // Croissant's context tags every text as English, numbers included.
     match &object {
         Term::Literal(number) if (name, class) == ("sha256", dcat::DISTRIBUTION_CLASS) && is_hex(number.value()) => {
             return checksum(builder, subject, number.value(), spdx::SHA256);

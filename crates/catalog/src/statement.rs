@@ -1,20 +1,21 @@
-//! What a catalogue says beyond the typed fields, free of any home: the dataset and its parts have no IRIs yet.
+//! Statements of a description beyond the typed fields. They are independent of a home: the dataset and its parts have
+//! no IRIs yet.
 
 use super::{DatasetId, Iris};
 use oxrdf::{Literal, NamedNode, Term, Triple};
 
-/// Something a description is about.
+/// A node of a description.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Node {
     /// The dataset itself.
     Dataset,
-    /// A part of its description, by a name that is unique within it.
+    /// A part of the description, with a name that is unique within it.
     Part(String),
-    /// Something of the web at large.
+    /// A resource of the web, by its IRI.
     Iri(String),
 }
 
-/// What is said of a node.
+/// The object of a statement.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Value {
     /// Another node.
@@ -38,22 +39,22 @@ impl From<Literal> for Value {
 /// One statement of a dataset's description.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Statement {
-    /// What it is about.
+    /// Subject of the statement.
     pub subject: Node,
-    /// The IRI of its property.
+    /// IRI of the property.
     pub predicate: String,
-    /// What it says.
+    /// Object of the statement.
     pub object: Value,
 }
 
 impl Statement {
-    /// A statement.
+    /// Creates a statement.
     #[must_use]
     pub fn new(subject: Node, predicate: &str, object: impl Into<Value>) -> Self {
         Self { subject, predicate: predicate.to_owned(), object: object.into() }
     }
 
-    /// The triple of the catalogue graph that says it.
+    /// Returns the triple of this statement in the catalogue graph.
     #[must_use]
     pub fn to_triple(&self, id: &DatasetId, iris: &Iris) -> Triple {
         let node = |node: &Node| match node {

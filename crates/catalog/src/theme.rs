@@ -1,11 +1,12 @@
-//! What datasets are about, by themes of lists that are not known here, and the languages that they are in.
+//! Names of the themes of a dataset from other concept schemes, and of its languages.
 
 use super::{Dataset, Node, Value};
 use lodeseek_rdf::vocab::{dcat, dcterms, owl, rdfs, schema, skos};
 use lodeseek_rdf::{language_name, local_name, words};
 
-/// The data themes of the Publications Office of the European Union, which most portals of Europe name by IRI alone:
-/// (what the IRI ends with, the name). <https://op.europa.eu/en/web/eu-vocabularies/dataset/-/resource?uri=http://publications.europa.eu/resource/dataset/data-theme>
+/// Data themes of the Publications Office of the European Union: (end of the IRI, name). Most European portals use
+/// these IRIs without labels.
+/// <https://op.europa.eu/en/web/eu-vocabularies/dataset/-/resource?uri=http://publications.europa.eu/resource/dataset/data-theme>
 const DATA_THEMES: &[(&str, &str)] = &[
     ("AGRI", "Agriculture, fisheries, forestry and food"),
     ("ECON", "Economy and finance"),
@@ -23,14 +24,15 @@ const DATA_THEMES: &[(&str, &str)] = &[
 ];
 
 impl Dataset {
-    /// The names of its themes that are no task, modality or language: English ones where there are any, each once.
+    /// Returns the distinct names of the themes that are not tasks, modalities or languages. English names are
+    /// preferred.
     #[must_use]
     pub fn theme_names(&self) -> Vec<String> {
         self.names(dcat::THEME, str::to_owned, theme_of)
     }
 
-    /// The languages that the catalogue says it is in, by English names where codes are known: catalogues write tags,
-    /// addresses of lists that end in codes, and names.
+    /// Returns the declared languages, with English names for known codes. Catalogues use tags, IRIs of lists that end
+    /// in codes, and names.
     #[must_use]
     pub fn language_names(&self) -> Vec<String> {
         let of_text = |text: &str| {
@@ -41,7 +43,7 @@ impl Dataset {
         self.names(dcterms::LANGUAGE, of_text, |iri| language_name(local_name(iri)).to_owned())
     }
 
-    /// The names of what a property of it leads to, in order, each once.
+    /// Returns the distinct names of a property's values, sorted.
     fn names(&self, property: &str, of_text: impl Fn(&str) -> String, of_iri: impl Fn(&str) -> String) -> Vec<String> {
         let names =
             self.property_values(&Node::Dataset, property).filter_map(|value| self.name(value, &of_text, &of_iri));
@@ -70,7 +72,7 @@ impl Dataset {
         }
     }
 
-    /// The label of a part for an English reader.
+    /// Returns the label of a part for an English reader.
     fn label(&self, part: &Node) -> Option<String> {
         let labels = [skos::PREF_LABEL, rdfs::LABEL, schema::NAME]
             .into_iter()

@@ -1,4 +1,4 @@
-//! The typed fields of a dataset as statements.
+//! Converts the typed fields of a dataset to statements.
 
 use super::statement::{Node, Statement, Value};
 use super::{Agent, Dataset, Distribution, Extent, Metadata, RemoteContent, Scheme, Text, Theme, Work};
@@ -8,13 +8,15 @@ use oxrdf::{Literal, NamedNode};
 use sha2::{Digest, Sha256};
 
 const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
-/// The type of an identifier that was an IRI.
+/// Datatype of an identifier that was an IRI.
 pub(super) const ANY_URI: &str = "http://www.w3.org/2001/XMLSchema#anyURI";
-/// Where IANA's media types lie, as DCAT writes them.
+/// Namespace of IANA's media types, as used by DCAT.
 const MEDIA_TYPES: &str = "https://www.iana.org/assignments/media-types/";
 
-/// What the typed fields of a dataset say. An agent with an IRI of its own keeps it as its node unless `described` tells,
-/// by the name of its part, that more is said of it: then it is a part, which `owl:sameAs` ties to the IRI.
+/// Returns the statements of the typed fields.
+///
+/// An agent with an IRI has this IRI as its node. If `described` returns true for the name of its part, there are more
+/// statements about the agent. Then it is a part, linked to the IRI by `owl:sameAs`.
 pub(super) fn statements(dataset: &Dataset, described: &dyn Fn(&str) -> bool) -> Vec<Statement> {
     let mut out = Statements(Vec::new());
     out.metadata(&dataset.metadata);
@@ -38,7 +40,8 @@ pub(super) fn statements(dataset: &Dataset, described: &dyn Fn(&str) -> bool) ->
     out.0
 }
 
-/// The name of a part, by its kind and by what it is: the same content has the same name in every run.
+/// Returns the name of a part from its kind and a hash of its content. The same content has the same name in every
+/// run.
 pub(super) fn part_name(kind: &str, content: &[&str]) -> String {
     let mut digest = Sha256::new();
     for piece in content {
@@ -58,7 +61,7 @@ pub(super) fn distribution_part(place: usize) -> String {
     format!("distribution-{}", place + 1)
 }
 
-/// The node of a theme or work: its own IRI, else a part.
+/// Returns the node of a theme: its IRI, else a part.
 pub(super) fn theme_node(theme: &Theme) -> Node {
     known_or(theme.iri.as_deref(), || part_name("theme", &[&theme.label, theme.scheme.name()]))
 }
@@ -161,14 +164,14 @@ impl Statements {
         if let Some(access) = &distribution.access {
             self.add(&part, dcat::ACCESS_URL, iri_or_literal(access));
         }
-        // What is no media type was a `dct:format`, and is carried as one.
+        // A value that is not a media type was a `dct:format`. It is among the extra statements.
         if let Some(media_type) = distribution.media_type.as_deref().filter(|name| is_media_type(name)) {
             self.add(&part, dcat::MEDIA_TYPE, media_type_iri(media_type));
         }
     }
 
-    /// The content elsewhere as a dataset of its own, with the counts of the endpoint: those of the dataset itself are of
-    /// what is held here.
+    /// Adds the remote content as a `void:Dataset` of its own with the counts of the endpoint. Counts of the dataset
+    /// itself describe the local content.
     fn remote(&mut self, remote: &RemoteContent) {
         let (node, whole) = (&Node::Dataset, Node::Part("remote".to_owned()));
         if remote.extent == Extent::Sample {
@@ -216,7 +219,7 @@ fn is_iri(text: &str) -> bool {
     NamedNode::new(text).is_ok()
 }
 
-/// A node for an address, a literal for any other text.
+/// Returns a node for an IRI and a literal for any other text.
 pub(super) fn iri_or_literal(value: &str) -> Value {
     let address = ["urn:", "mailto:", "tel:", "doi:"].iter().any(|scheme| value.starts_with(scheme));
     if (value.contains("://") || address) && is_iri(value) {
@@ -226,7 +229,7 @@ pub(super) fn iri_or_literal(value: &str) -> Value {
     }
 }
 
-/// The name of a media type, without the place of IANA's registry.
+/// Returns the name of a media type without IANA's namespace.
 pub(super) fn media_type_name(text: &str) -> &str {
     let http = text.strip_prefix("http://www.iana.org/assignments/media-types/");
     http.or_else(|| text.strip_prefix(MEDIA_TYPES)).unwrap_or(text)
@@ -241,7 +244,7 @@ pub(super) fn media_type_iri(name: &str) -> Value {
     iri_or_literal(&format!("{MEDIA_TYPES}{name}"))
 }
 
-/// A date of the kind that it looks like; anything else stays as it was written.
+/// Returns a date literal: the length decides on the datatype. An invalid date becomes a plain literal.
 pub(super) fn date(value: &str) -> Literal {
     let kind = match value.len() {
         4 => "gYear",

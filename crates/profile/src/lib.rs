@@ -1,4 +1,4 @@
-//! What a dataset contains, in numbers, and those numbers as VoID. <https://www.w3.org/TR/void/>
+#![doc = include_str!("../README.md")]
 
 mod linkage;
 pub mod pattern;
@@ -14,7 +14,7 @@ use lodeseek_rdf::{LiteralKind, TermId, TermRef, TripleGraph, namespace};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-/// The counts of one graph, by term id. Lists are sorted by count, descending, then by term.
+/// Counts of one graph, by term id. Lists are sorted by count, descending, then by term.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
     /// Distinct triples.
@@ -86,7 +86,8 @@ impl Profile {
         }
     }
 
-    /// The profile with names instead of ids, for display and exchange; lists cut at `longest` entries.
+    /// Returns the profile with names instead of ids, for display and exchange. Lists contain at most `longest`
+    /// entries.
     #[must_use]
     pub fn summary(&self, graph: &TripleGraph, longest: usize) -> Summary {
         let named = |counts: &[(TermId, u64)]| -> Vec<(String, u64)> {
@@ -108,7 +109,7 @@ impl Profile {
     }
 }
 
-/// A profile by names. See [`Profile`] for what the numbers count.
+/// A profile with names instead of term ids. [`Profile`] defines the numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the fields are those of `Profile`; the two counts are the lengths of the whole lists")]
 pub struct Summary {
@@ -154,7 +155,7 @@ fn languages(graph: &TripleGraph) -> Vec<(String, u64)> {
     sorted(counts)
 }
 
-/// Scheme and authority with a final slash: `http://dbpedia.org/`.
+/// Returns scheme and authority with a final slash, for example `http://dbpedia.org/`.
 fn uri_space(iri: &str) -> Option<&str> {
     let authority = iri.find("://")? + 3;
     let end = authority + iri[authority..].find('/')? + 1;

@@ -1,23 +1,24 @@
-//! Where a dataset's entities live, and which entities of others it names.
+//! URI spaces of a dataset's entities, and links to entities of other datasets.
 
 use super::{sorted, uri_space};
 use lodeseek_rdf::vocab::rdf;
 use lodeseek_rdf::{TermId, TripleGraph};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The URI spaces of the entities described, and the entities of other spaces that triples lead to. Both by count,
-/// descending.
+/// URI spaces of the described entities, and linked entities of other spaces. Both are sorted by descending count.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Linkage {
     /// (URI space, IRIs described in it).
     pub spaces: Vec<(String, u64)>,
-    /// (entity described elsewhere, triples that lead to it): its IRI is described nowhere in the graph and lies in a space in
-    /// which the graph describes nothing. Objects of `rdf:type` are vocabulary, not links.
+    /// (external entity, triples that lead to it).
+    ///
+    /// The IRI of an external entity is not described in the graph, and the graph describes nothing in its URI space.
+    /// Objects of `rdf:type` are vocabulary, not links.
     pub targets: Vec<(TermId, u64)>,
 }
 
 impl Linkage {
-    /// That of a graph: one pass over its terms, one over its triples.
+    /// Counts a graph in one pass over its terms and one over its triples.
     #[must_use]
     pub fn new(graph: &TripleGraph) -> Self {
         let described = |id: &TermId| !graph.subject_range(*id).is_empty();
@@ -31,7 +32,7 @@ impl Linkage {
         Self { spaces: sorted(spaces), targets: sorted(targets) }
     }
 
-    /// The targets by URI space.
+    /// Returns the numbers of links by URI space.
     pub(super) fn links(&self, graph: &TripleGraph) -> Vec<(String, u64)> {
         let mut counts: FxHashMap<&str, u64> = FxHashMap::default();
         for (target, triples) in &self.targets {
@@ -43,7 +44,7 @@ impl Linkage {
     }
 }
 
-/// The [targets](Linkage::targets).
+/// Returns the [targets](Linkage::targets).
 fn external(graph: &TripleGraph, own: &FxHashSet<&str>) -> FxHashMap<TermId, u64> {
     let kind = graph.iri(rdf::TYPE);
     let mut targets = FxHashMap::default();

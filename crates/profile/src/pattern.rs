@@ -1,19 +1,20 @@
-//! Entity description patterns and link patterns: in which ways the entities of a dataset are described and connected.
+//! Entity description patterns and link patterns: combinations of classes and properties that describe and connect
+//! entities.
 //!
-//! X. Wang, G. Cheng, T. Lin, J. Xu, J. Z. Pan, E. Kharlamov, Y. Qu: *PCSG: Pattern-Coverage Snippet Generation for RDF
-//! Datasets*, ISWC 2021.
+//! X. Wang, G. Cheng, T. Lin, J. Xu, J. Z. Pan, E. Kharlamov, Y. Qu: *PCSG: Pattern-Coverage Snippet Generation for
+//! RDF Datasets*, ISWC 2021.
 //!
-//! The *entity description pattern* of an entity is the set of its classes, of the properties that lead away from it and
-//! of those that lead to it. Entities are the subjects, and the objects of triples other than `rdf:type` that are no
-//! literals; blank nodes count, a class only where it so occurs. `rdf:type` itself is no element. An IRI that is both a
-//! class and a property makes different elements.
+//! The *entity description pattern* of an entity is the set of its classes, its outgoing properties and its incoming
+//! properties. Entities are the subjects, and the non-literal objects of triples other than `rdf:type`. Blank nodes
+//! are entities; a class is one only if it occurs in such a position. `rdf:type` itself is not an element. An IRI that
+//! is both a class and a property yields different elements.
 //!
 //! The *link pattern* of a triple between two entities is (pattern of the subject, property, pattern of the object).
 //!
-//! Both are numbered by descending frequency, ties by content: the same graph has the same numbers on every run.
+//! Both are numbered by descending frequency, ties by content. The same graph has the same numbers in every run.
 //!
 //! *Cost.* With *T* triples: O(T log d) time for entities with up to *d* distinct elements, and memory of about twelve
-//! bytes a triple and eight a term.
+//! bytes per triple and eight per term.
 
 mod description;
 
@@ -24,24 +25,24 @@ use std::hash::Hash;
 
 const NONE: u32 = u32::MAX;
 
-/// The place of an entity description pattern among all, by descending frequency.
+/// Rank of an entity description pattern, by descending frequency.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct PatternId(pub u32);
 
 impl PatternId {
-    /// The id as an index.
+    /// Returns the id as an index.
     #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// The place of a link pattern among all, by descending frequency.
+/// Rank of a link pattern, by descending frequency.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct LinkPatternId(pub u32);
 
 impl LinkPatternId {
-    /// The id as an index.
+    /// Returns the id as an index.
     #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -62,45 +63,45 @@ pub enum Element {
 /// An entity description pattern, as a view into [`Patterns`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EntityPattern<'p> {
-    /// Its number.
+    /// Id of the pattern.
     pub id: PatternId,
-    /// Its elements: classes, then outgoing, then incoming properties, each sorted.
+    /// Elements: classes, then outgoing, then incoming properties, each sorted.
     pub elements: &'p [Element],
-    /// The entities described so, sorted.
+    /// Entities with this pattern, sorted.
     pub entities: &'p [TermId],
 }
 
 impl<'p> EntityPattern<'p> {
-    /// The number of entities described so.
+    /// Returns the number of entities with this pattern.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.entities.len() as u64
     }
 
-    /// The classes.
+    /// Iterates over the classes.
     pub fn classes(&self) -> impl Iterator<Item = TermId> + use<'p> {
         self.elements.iter().filter_map(|element| if let Element::Class(class) = element { Some(*class) } else { None })
     }
 
-    /// The properties that lead away from the entities.
+    /// Iterates over the outgoing properties.
     pub fn outgoing(&self) -> impl Iterator<Item = TermId> + use<'p> {
         self.elements.iter().filter_map(|element| if let Element::Outgoing(id) = element { Some(*id) } else { None })
     }
 
-    /// The properties that lead to the entities.
+    /// Iterates over the incoming properties.
     pub fn incoming(&self) -> impl Iterator<Item = TermId> + use<'p> {
         self.elements.iter().filter_map(|element| if let Element::Incoming(id) = element { Some(*id) } else { None })
     }
 }
 
-/// What a link connects, and by which property.
+/// A link pattern: the patterns of two entities and the property between them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct LinkPattern {
-    /// The pattern of the subject.
+    /// Pattern of the subject.
     pub subject: PatternId,
     /// The property.
     pub property: TermId,
-    /// The pattern of the object.
+    /// Pattern of the object.
     pub object: PatternId,
 }
 
@@ -126,18 +127,18 @@ pub struct LinkPattern {
 #[derive(Clone, Debug, Default)]
 pub struct Patterns {
     entities: Vec<TermId>,
-    /// By term; `NONE` for what is no entity.
+    /// Pattern of each term; `NONE` for terms that are not entities.
     pattern_of: Vec<u32>,
     elements: Rows<Element>,
     members: Rows<TermId>,
     link_patterns: Vec<LinkPattern>,
-    /// By place among the graph's triples; `NONE` for what is no link.
+    /// Link pattern of each triple; `NONE` for triples that are not links.
     link_pattern_of: Vec<u32>,
     links: Rows<u32>,
 }
 
 impl Patterns {
-    /// The patterns of a graph.
+    /// Finds the patterns of a graph.
     #[must_use]
     pub fn new(graph: &TripleGraph) -> Self {
         let mut patterns = Self::without_links(graph);
@@ -145,7 +146,7 @@ impl Patterns {
         patterns
     }
 
-    /// The entity description patterns alone; there will be no link patterns.
+    /// Finds the entity description patterns only, without link patterns.
     #[must_use]
     pub fn without_links(graph: &TripleGraph) -> Self {
         let kind = graph.iri(rdf::TYPE);
@@ -187,73 +188,73 @@ impl Patterns {
         Some(LinkPattern { subject, property: triple.predicate, object })
     }
 
-    /// All entities, sorted.
+    /// Returns all entities, sorted.
     #[must_use]
     pub fn entities(&self) -> &[TermId] {
         &self.entities
     }
 
-    /// The pattern of a term; `None` where it is no entity.
+    /// Returns the pattern of a term; `None` if it is not an entity.
     #[must_use]
     pub fn pattern_of(&self, entity: TermId) -> Option<PatternId> {
         self.pattern_of.get(entity.index()).copied().filter(|&id| id != NONE).map(PatternId)
     }
 
-    /// The number of entity description patterns.
+    /// Returns the number of entity description patterns.
     #[must_use]
     pub fn len(&self) -> usize {
         self.elements.len()
     }
 
-    /// Whether there is no pattern, because there is no entity.
+    /// If true, there is no pattern, because there is no entity.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The entity description pattern of an id that these patterns gave out.
+    /// Returns the entity description pattern of an id from these patterns.
     #[must_use]
     pub fn pattern(&self, id: PatternId) -> EntityPattern<'_> {
         EntityPattern { id, elements: self.elements.row(id.index()), entities: self.members.row(id.index()) }
     }
 
-    /// The entity description patterns, most frequent first.
+    /// Iterates over the entity description patterns, most frequent first.
     pub fn patterns(&self) -> impl ExactSizeIterator<Item = EntityPattern<'_>> {
         (0..self.len()).map(|id| self.pattern(PatternId(id as u32)))
     }
 
-    /// The link patterns, most frequent first; the places are their ids.
+    /// Returns the link patterns, most frequent first; their indexes are their ids.
     #[must_use]
     pub fn link_patterns(&self) -> &[LinkPattern] {
         &self.link_patterns
     }
 
-    /// The links of a pattern, as sorted places in [`TripleGraph::triples`].
+    /// Returns the links of a pattern, as sorted indexes in [`TripleGraph::triples`].
     #[must_use]
     pub fn links(&self, id: LinkPatternId) -> &[u32] {
         self.links.row(id.index())
     }
 
-    /// The number of links of a pattern.
+    /// Returns the number of links of a pattern.
     #[must_use]
     pub fn link_count(&self, id: LinkPatternId) -> u64 {
         self.links(id).len() as u64
     }
 
-    /// The number of links between entities.
+    /// Returns the number of links between entities.
     #[must_use]
     pub fn total_links(&self) -> u64 {
         self.links.values.len() as u64
     }
 
-    /// The link pattern of the triple at a place in [`TripleGraph::triples`]; `None` where it is no link.
+    /// Returns the link pattern of the triple at an index in [`TripleGraph::triples`]; `None` if it is not a link.
     #[must_use]
     pub fn link_pattern_of(&self, place: usize) -> Option<LinkPatternId> {
         self.link_pattern_of.get(place).copied().filter(|&id| id != NONE).map(LinkPatternId)
     }
 }
 
-/// Whether a triple links two entities.
+/// If true, the triple links two entities.
 fn is_link(graph: &TripleGraph, kind: Option<TermId>, triple: &Triple) -> bool {
     Some(triple.predicate) != kind && !graph.is_literal(triple.object)
 }
@@ -269,11 +270,11 @@ fn entities(graph: &TripleGraph, kind: Option<TermId>) -> Vec<TermId> {
     marks.iter().enumerate().filter(|(_, mark)| **mark).map(|(term, _)| TermId(term as u32)).collect()
 }
 
-/// Elements as dense numbers, ordered as [`Element`] is.
+/// Dense numbers of the elements, in the order of [`Element`].
 struct Numbering {
     elements: Vec<Element>,
-    /// By term: the number of the class, and of the property as an outgoing one; as an incoming one it is `properties`
-    /// further.
+    /// Number of each term's element: as a class, and as an outgoing property. The number as an incoming property is
+    /// larger by `properties`.
     class: Vec<u32>,
     property: Vec<u32>,
     properties: u32,
@@ -303,7 +304,7 @@ impl Numbering {
         Self { elements, class, property, properties }
     }
 
-    /// Calls back with every (term, element) that the triples give, repetitions included.
+    /// Calls `found` with every (term, element) of the triples, repetitions included.
     fn each(&self, graph: &TripleGraph, kind: Option<TermId>, mut found: impl FnMut(TermId, u32)) {
         for triple in graph.triples() {
             if Some(triple.predicate) == kind {
@@ -320,9 +321,9 @@ impl Numbering {
         }
     }
 
-    /// The sorted, distinct elements of every term.
+    /// Returns the sorted, distinct elements of every term.
     fn describe(&self, graph: &TripleGraph, kind: Option<TermId>) -> Rows<u32> {
-        // The last element of each term, to leave out the longest runs: a hub's incoming links of one property.
+        // Last element of each term, to skip the longest runs: the incoming links of a hub with one property.
         let mut last = vec![NONE; graph.term_count()];
         let mut pairs = Vec::new();
         self.each(graph, kind, |term, element| {
@@ -338,8 +339,8 @@ impl Numbering {
     }
 }
 
-/// Numbers the distinct keys by descending frequency, ties by key: the number of each key, and for each number the
-/// place of its first key.
+/// Numbers the distinct keys by descending frequency, ties by key. Returns the number of each key, and for each number
+/// the index of its first key.
 fn by_frequency<K: Hash + Ord + Copy>(keys: impl Iterator<Item = K>) -> (Vec<u32>, Vec<u32>) {
     let mut known: FxHashMap<K, u32> = FxHashMap::default();
     let mut seen: Vec<(u32, u32, K)> = Vec::new(); // (count, first place, key)
@@ -365,10 +366,10 @@ fn by_frequency<K: Hash + Ord + Copy>(keys: impl Iterator<Item = K>) -> (Vec<u32
     (ranked, order.iter().map(|&old| seen[old as usize].1).collect())
 }
 
-/// Lists of different lengths, one after another in one allocation.
+/// Lists of different lengths, stored one after another in one allocation.
 #[derive(Clone, Debug)]
 struct Rows<T> {
-    /// Where each row begins, and where the last one ends.
+    /// Start of each row, and the end of the last one.
     starts: Vec<usize>,
     values: Vec<T>,
 }
@@ -389,7 +390,7 @@ impl<T: Copy> Rows<T> {
         all
     }
 
-    /// Values by the number of their row; within a row they keep their order.
+    /// Groups values by the number of their row. Values of a row keep their order.
     fn grouped(count: usize, pairs: impl Iterator<Item = (u32, T)> + Clone) -> Self {
         let mut starts = vec![0usize; count + 1];
         for (row, _) in pairs.clone() {

@@ -1,11 +1,10 @@
-//! The shape of a dataset: how many entities its classes have, which properties lead from one class to another, and what
-//! an entity of the largest classes is like.
+//! Schema summary of a dataset: entities per class, links between classes, and examples of entities.
 //!
 //! Such a summary by classes is the type graph of weak summaries (F. Goasdoué, P. Guzewicz, I. Manolescu: *RDF graph
-//! summarization for first-sight structure discovery*, VLDB Journal 2020), cut to what a person can take in: at most
-//! [`NODES`] classes and [`EDGES`] links, the most frequent ones, and the numbers of those left out.
+//! summarization for first-sight structure discovery*, VLDB Journal 2020). It is limited to what a reader can take in:
+//! the most frequent [`NODES`] classes and [`EDGES`] links. The numbers of omitted ones are given.
 //!
-//! *Cost.* One pass over the triples; an entity of many classes counts for its [`CLASSES`] most frequent ones, so that a
+//! *Cost.* One pass over the triples. An entity of many classes counts for its [`CLASSES`] most frequent ones, so a
 //! triple counts at most `CLASSES`² times.
 
 use lodeseek_rdf::vocab::rdf;
@@ -13,60 +12,60 @@ use lodeseek_rdf::{TermId, TripleGraph};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-/// Classes of a schema at most.
+/// Maximum number of classes of a schema.
 const NODES: usize = 30;
-/// Links of a schema at most.
+/// Maximum number of links of a schema.
 const EDGES: usize = 60;
-/// Classes for which an entity counts.
+/// Maximum number of classes for which an entity counts.
 const CLASSES: usize = 4;
-/// Classes of which entities are shown, and entities of each.
+/// Maximum number of classes with example entities.
 const EXAMPLE_CLASSES: usize = 6;
 const EXAMPLES: usize = 3;
 
 /// A class.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SchemaNode {
-    /// Its IRI; nothing for the entities of no class.
+    /// IRI of the class; `None` for entities without a class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
-    /// Its entities.
+    /// Number of entities.
     pub entities: u64,
-    /// Some of them, the most fully described: IRIs, or blank nodes as `_:b0`.
+    /// Examples: the entities with the most properties, as IRIs or as blank nodes in the form `_:b0`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<String>,
 }
 
-/// Triples with one property from entities of one class to those of another, or the same.
+/// Triples with one property from entities of one class to entities of one class, possibly the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SchemaEdge {
-    /// The place of the subjects' class among the nodes.
+    /// Index of the subjects' class in the nodes.
     pub from: usize,
     /// The property.
     pub property: String,
-    /// The place of the objects' class.
+    /// Index of the objects' class in the nodes.
     pub to: usize,
-    /// How many triples.
+    /// Number of triples.
     pub triples: u64,
 }
 
-/// The classes of a graph and the links between them, both by count, descending.
+/// Classes of a graph and the links between them, both by descending count.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Schema {
     /// The classes.
     pub nodes: Vec<SchemaNode>,
     /// The links.
     pub edges: Vec<SchemaEdge>,
-    /// Classes that are not among the nodes.
+    /// Number of classes that are not in `nodes`.
     pub more_nodes: u64,
-    /// Links that are not among the edges, those of the classes left out among them.
+    /// Number of links that are not in `edges`, including those of omitted classes.
     pub more_edges: u64,
 }
 
-/// A class as it is counted; `None` for entities of no class.
+/// Class; `None` for entities without a class.
 type Class = Option<TermId>;
 
 impl Schema {
-    /// That of a graph.
+    /// Creates the schema of a graph.
     #[must_use]
     pub fn new(graph: &TripleGraph) -> Self {
         let described = EntityClasses::new(graph);
@@ -91,14 +90,14 @@ impl Schema {
         Self { nodes: described.nodes(graph, &classes), edges, more_nodes, more_edges }
     }
 
-    /// Whether there is nothing to draw.
+    /// If true, there are no classes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 }
 
-/// The edges between classes that have a place, the heaviest first.
+/// Returns the edges between classes with an index, by descending number of triples.
 fn shown(
     graph: &TripleGraph,
     edges: FxHashMap<(Class, TermId, Class), u64>,
@@ -118,7 +117,7 @@ fn shown(
     kept.into_iter().map(edge).collect()
 }
 
-/// The classes of the entities of a graph.
+/// Classes of the entities of a graph.
 struct EntityClasses {
     kind: Option<TermId>,
     /// Entities by class.
@@ -147,7 +146,7 @@ impl EntityClasses {
         types.filter(|class| !graph.is_literal(*class))
     }
 
-    /// The classes for which an entity counts; none for what the graph says nothing of.
+    /// Returns the classes for which an entity counts; none for a term that the graph does not describe.
     fn classes(&self, graph: &TripleGraph, entity: TermId) -> Vec<Class> {
         let mut classes: Vec<Class> = self.typed(graph, entity).map(Some).collect();
         if classes.len() > CLASSES {
@@ -188,7 +187,8 @@ impl EntityClasses {
         classes.iter().map(node).collect()
     }
 
-    /// The entities of some classes with the most properties, those with IRIs first; ties in the order of the graph.
+    /// Returns the entities with the most properties for some classes, IRIs before blank nodes. Ties keep the order of
+    /// the graph.
     fn examples(&self, graph: &TripleGraph, classes: &[Class]) -> FxHashMap<Class, Vec<String>> {
         let mut best: FxHashMap<Class, Vec<(bool, usize, TermId)>> =
             classes.iter().map(|class| (*class, Vec::new())).collect();
@@ -208,18 +208,18 @@ impl EntityClasses {
     }
 }
 
-/// The IRI, or the blank node as it is written.
+/// Returns the IRI, or the blank node in the form `_:b0`.
 fn name(graph: &TripleGraph, id: TermId) -> String {
     let text = graph.term(id).text();
     if graph.is_iri(id) { text.to_owned() } else { format!("_:{text}") }
 }
 
-/// The subjects of a graph, each once: its triples are sorted by them.
+/// Iterates over the distinct subjects. The triples of a graph are sorted by subject.
 fn subjects(graph: &TripleGraph) -> impl Iterator<Item = TermId> {
     graph.triples().chunk_by(|one, next| one.subject == next.subject).map(|triples| triples[0].subject)
 }
 
-/// Distinct properties of a subject: its triples are sorted by them.
+/// Returns the number of distinct properties of a subject. The triples of a subject are sorted by property.
 fn properties(graph: &TripleGraph, subject: TermId) -> usize {
     graph.subject_triples(subject).chunk_by(|one, next| one.predicate == next.predicate).count()
 }

@@ -1,4 +1,4 @@
-//! A profile as VoID triples.
+//! Serialization of a profile as VoID triples.
 
 use super::Profile;
 use lodeseek_rdf::TripleGraph;
@@ -6,9 +6,9 @@ use lodeseek_rdf::vocab::{lodeseek, rdf, void};
 use oxrdf::{Literal, NamedNode, Term, Triple};
 
 impl Profile {
-    /// The profile as VoID of `dataset`; parts get the dataset's IRI with a fragment.
+    /// Returns the profile as VoID triples of `dataset`. Partitions have the dataset's IRI with a fragment.
     ///
-    /// Languages have no VoID term and use `lodeseek:languagePartition`.
+    /// VoID has no term for languages: `lodeseek:languagePartition` is used.
     #[must_use]
     pub fn to_void(&self, graph: &TripleGraph, dataset: &NamedNode) -> Vec<Triple> {
         let mut out = Void { triples: Vec::new(), dataset };

@@ -1,4 +1,4 @@
-//! Patterns as triples, beside the VoID of a profile.
+//! Serialization of patterns as triples, in addition to the VoID of a profile.
 
 use super::{Element, EntityPattern, LinkPatternId, PatternId, Patterns};
 use lodeseek_rdf::TripleGraph;
@@ -6,8 +6,10 @@ use lodeseek_rdf::vocab::{lodeseek, rdf, void};
 use oxrdf::{Literal, NamedNode, Term, Triple};
 
 impl Patterns {
-    /// The numbers of patterns of `dataset`, and its `most` most frequent ones of either kind; parts get the dataset's IRI
-    /// with a fragment. Of the link patterns those are described whose two ends are.
+    /// Returns the numbers of patterns of `dataset`, and its `most` most frequent ones of each kind. Parts have the
+    /// dataset's IRI with a fragment.
+    ///
+    /// A link pattern is described only if both of its entity patterns are.
     #[must_use]
     pub fn to_triples(&self, graph: &TripleGraph, dataset: &NamedNode, most: usize) -> Vec<Triple> {
         let mut out = Description { graph, dataset, most, triples: Vec::new() };
