@@ -34,7 +34,7 @@ async fn one_dataset_in_json() {
         answer["dimensions"].as_array().expect("dimensions").iter().map(|one| &one["points"]["given"]).collect();
     assert_eq!(points[..6], [&json!(30), &json!(0), &json!(60), &json!(30), &json!(10), &json!(100)]);
     assert_eq!(outcome(&answer, "download-address").0, "missed");
-    assert_eq!(outcome(&answer, "open-format"), ("met", "RDF_N_TRIPLES belongs to nobody"));
+    assert_eq!(outcome(&answer, "open-format"), ("met", "RDF_N_TRIPLES is an open format"));
     assert_eq!(answer["improvements"][0]["indicator"], "access-reached");
     assert_eq!(
         answer["violations"],
@@ -89,7 +89,7 @@ async fn pages_say_what_json_says() {
         "City tree register",
         "sufficient",
         "<b>130</b> of 405",
-        "Give an access address that answers.",
+        "Provide an access URL that responds.",
         "distribution-1: dcat:accessURL is missing",
     ] {
         assert!(page.contains(text), "{text}: {page}");
@@ -169,7 +169,7 @@ fn the_program_tells_the_same() {
         "sufficient: 130 of 405",
         "+ 30/30 keywords",
         "DCAT-AP: distribution-1 dcat:accessURL is missing",
-        "Next: Give an access address that answers. (+50)",
+        "Next: Provide an access URL that responds. (+50)",
     ] {
         assert!(text.out.contains(line), "{line}\n{}", text.out);
     }

@@ -1,4 +1,4 @@
-//! Each indicator of one dataset, with its reason.
+//! Assesses one dataset: every indicator with its outcome and reason.
 
 use super::compliance::{Compliance, part_name};
 use super::controlled_vocabularies::{self, Format};
@@ -11,24 +11,24 @@ use lodeseek_rdf::{TripleGraph, prefixed};
 use oxrdf::NamedNode;
 use oxsdatatypes::{Date, DateTime, GYear, GYearMonth};
 
-/// Characters of a description that are taken as they are: fewer are refused, more are cut.
+/// Accepted length of a description in characters. Google rejects shorter ones and truncates longer ones.
 /// <https://developers.google.com/search/docs/appearance/structured-data/dataset>
 const DESCRIPTION: std::ops::RangeInclusive<usize> = 50..=5000;
-/// Names of vocabularies, or sources, that a reason tells.
+/// Maximum number of vocabularies or sources in a reason.
 const NAMED: usize = 3;
 
-/// What a description, in the terms of the catalogue graph, and the content held of a dataset are worth; `None` where the
-/// graph does not describe it.
+/// Assesses the description of a dataset in the terms of the catalogue graph, and its stored content. `None` if the
+/// graph does not describe the dataset.
 #[must_use]
 pub fn assess(
     description: &TripleGraph,
     dataset: &NamedNode,
     content: Option<&Summary>,
-    reached: &UrlChecks,
+    url_checks: &UrlChecks,
 ) -> Option<Assessment> {
     let node = Node::find(description, dataset.as_str()).filter(|node| node.statements().next().is_some())?;
     let compliance = Compliance::new(node);
-    let (distribution, mut findings) = best_distribution(node, dataset.as_str(), reached);
+    let (distribution, mut findings) = best_distribution(node, dataset.as_str(), url_checks);
     findings.extend(of_dataset(node));
     findings.push(profile(&compliance));
     findings.extend(texts(node));
@@ -58,7 +58,7 @@ fn if_met(indicator: I, is_met: bool, reason: impl Into<String>) -> Finding {
     if is_met { met(indicator, reason) } else { missed(indicator, reason) }
 }
 
-/// Whether a node has a property, and what it says.
+/// Returns met with the value if the node has the property, else missed.
 fn has(indicator: I, node: Node<'_>, property: &str) -> Finding {
     match node.value(property) {
         Some(value) => met(indicator, format!("{} is {}", prefixed(property), shown(value))),
@@ -66,7 +66,7 @@ fn has(indicator: I, node: Node<'_>, property: &str) -> Finding {
     }
 }
 
-/// A value in a line.
+/// Returns a value on one line, at most 80 characters.
 fn shown(value: Node<'_>) -> String {
     let name = value.name();
     let text = if name.is_empty() { "described" } else { &name };
@@ -81,8 +81,8 @@ fn of_dataset(node: Node<'_>) -> Vec<Finding> {
     let rights = node.value(dcterms::ACCESS_RIGHTS);
     let listed = rights.and_then(Node::iri).is_some_and(controlled_vocabularies::is_access_right);
     let reason = match rights {
-        Some(value) if listed => format!("{} is of the EU's list", value.term().text()),
-        Some(value) => format!("{} is not of the EU's list", shown(value)),
+        Some(value) if listed => format!("{} is in the EU's list", value.term().text()),
+        Some(value) => format!("{} is not in the EU's list", shown(value)),
         None => "there is no dct:accessRights".to_owned(),
     };
     vec![
@@ -99,7 +99,7 @@ fn of_dataset(node: Node<'_>) -> Vec<Finding> {
     ]
 }
 
-/// A date that is one: a year, a month, a day, or a moment.
+/// Returns met if the property has a valid date: a year, month, day or time.
 fn date(indicator: I, node: Node<'_>, property: &str) -> Finding {
     let finding = has(indicator, node, property);
     let is_date = |text: &str| {
@@ -111,7 +111,7 @@ fn date(indicator: I, node: Node<'_>, property: &str) -> Finding {
     };
     match node.value(property) {
         Some(value) if !is_date(value.term().text()) => {
-            missed(indicator, format!("{} {} is no date", prefixed(property), shown(value)))
+            missed(indicator, format!("{} {} is not a date", prefixed(property), shown(value)))
         }
         _ => finding,
     }
@@ -120,15 +120,15 @@ fn date(indicator: I, node: Node<'_>, property: &str) -> Finding {
 fn profile(found: &Compliance<'_>) -> Finding {
     let breaches = &found.violations;
     let Some(first) = breaches.first() else {
-        return met(I::Profile, "no breach of DCAT-AP 3.0.1 was found");
+        return met(I::Profile, "no violations of DCAT-AP 3.0.1");
     };
     let more = if breaches.len() > 1 { format!(", and {} more", breaches.len() - 1) } else { String::new() };
     missed(I::Profile, format!("{}: {} {}{more}", first.node, first.property, first.fault.message()))
 }
 
-/// The findings of the distribution that has most points: several are taken for the same content in several forms, as in
-/// the MQA. Of those with as many the first by name.
-fn best_distribution(dataset: Node<'_>, iri: &str, reached: &UrlChecks) -> (Option<String>, Vec<Finding>) {
+/// Returns the findings of the distribution with the most points. As in the MQA, several distributions are regarded as
+/// forms of the same content. Ties are resolved by name.
+fn best_distribution(dataset: Node<'_>, iri: &str, url_checks: &UrlChecks) -> (Option<String>, Vec<Finding>) {
     let points = |findings: &[Finding]| -> u32 {
         findings
             .iter()
@@ -138,9 +138,9 @@ fn best_distribution(dataset: Node<'_>, iri: &str, reached: &UrlChecks) -> (Opti
     };
     let mut all: Vec<(String, Vec<Finding>)> = dataset
         .objects(dcat::DISTRIBUTION)
-        .map(|part| (part_name(part, iri), of_distribution(part, dataset, reached)))
+        .map(|part| (part_name(part, iri), of_distribution(part, dataset, url_checks)))
         .collect();
-    // Parts are numbered: 10 comes behind 9.
+    // Part names end with numbers: 10 follows 9.
     all.sort_by(|a, b| (a.0.len(), &a.0).cmp(&(b.0.len(), &b.0)));
     let best = all.into_iter().reduce(|best, next| if points(&next.1) > points(&best.1) { next } else { best });
     match best {
@@ -166,11 +166,11 @@ fn without_distribution(dataset: Node<'_>) -> Vec<Finding> {
     none.into_iter().chain(terms_of_use(&[dataset])).collect()
 }
 
-fn of_distribution(part: Node<'_>, dataset: Node<'_>, reached: &UrlChecks) -> Vec<Finding> {
+fn of_distribution(part: Node<'_>, dataset: Node<'_>, url_checks: &UrlChecks) -> Vec<Finding> {
     let mut findings = vec![
-        reachable(I::AccessReached, part, dcat::ACCESS_URL, reached),
+        reachable(I::AccessReached, part, dcat::ACCESS_URL, url_checks),
         download_address(part),
-        reachable(I::DownloadReached, part, dcat::DOWNLOAD_URL, reached),
+        reachable(I::DownloadReached, part, dcat::DOWNLOAD_URL, url_checks),
         has(I::Format, part, dcterms::FORMAT),
         has(I::MediaType, part, dcat::MEDIA_TYPE),
         size(part),
@@ -180,7 +180,7 @@ fn of_distribution(part: Node<'_>, dataset: Node<'_>, reached: &UrlChecks) -> Ve
     findings
 }
 
-/// Whether an address can be asked by others at all.
+/// If true, the address is on the web.
 fn is_web(address: &str) -> bool {
     address.starts_with("http://") || address.starts_with("https://")
 }
@@ -188,18 +188,18 @@ fn is_web(address: &str) -> bool {
 fn download_address(part: Node<'_>) -> Finding {
     match part.value(dcat::DOWNLOAD_URL) {
         Some(value) if value.iri().is_some_and(is_web) => met(I::DownloadAddress, value.term().text()),
-        Some(value) => missed(I::DownloadAddress, format!("{} is no address of the web", shown(value))),
+        Some(value) => missed(I::DownloadAddress, format!("{} is not a web address", shown(value))),
         None => missed(I::DownloadAddress, "there is no dcat:downloadURL"),
     }
 }
 
-fn reachable(indicator: I, part: Node<'_>, property: &str, reached: &UrlChecks) -> Finding {
+fn reachable(indicator: I, part: Node<'_>, property: &str, url_checks: &UrlChecks) -> Finding {
     let Some(address) = part.value(property).and_then(Node::iri).filter(|address| is_web(address)) else {
         return missed(indicator, format!("there is no {} on the web", prefixed(property)));
     };
-    match reached.get(address) {
-        None => unknown(indicator, format!("{address} has not been asked: `lodeseek quality --check` does")),
-        Some(reach) => if_met(indicator, reach.is_reachable(), format!("{address}: {reach}")),
+    match url_checks.get(address) {
+        None => unknown(indicator, format!("{address} was not checked; run `lodeseek quality --check`")),
+        Some(result) => if_met(indicator, result.is_reachable(), format!("{address}: {result}")),
     }
 }
 
@@ -208,7 +208,7 @@ fn size(part: Node<'_>) -> Finding {
         Some(value) if value.term().text().trim().parse::<f64>().is_ok_and(|size| size >= 0.0) => {
             met(I::ByteSize, format!("{} bytes", value.term().text().trim()))
         }
-        Some(value) => missed(I::ByteSize, format!("dcat:byteSize {} is no number", shown(value))),
+        Some(value) => missed(I::ByteSize, format!("dcat:byteSize {} is not a number", shown(value))),
         None => missed(I::ByteSize, "there is no dcat:byteSize"),
     }
 }
@@ -219,27 +219,29 @@ fn formats(part: Node<'_>) -> [Finding; 3] {
     let listed = told.iter().filter_map(|value| value.iri()).find(|iri| controlled_vocabularies::is_format(iri));
     let listed = match (listed, told.first()) {
         (Some(iri), _) => met(I::FormatListed, iri),
-        (None, Some(value)) => missed(I::FormatListed, format!("{} is of no list", shown(*value))),
-        (None, None) => missed(I::FormatListed, "neither format nor media type is told"),
+        (None, Some(value)) => {
+            missed(I::FormatListed, format!("{} is not an IRI of the EU's or IANA's list", shown(*value)))
+        }
+        (None, None) => missed(I::FormatListed, "neither format nor media type is declared"),
     };
     let known: Option<Format> =
         told.iter().flat_map(|value| value.texts()).find_map(|text| controlled_vocabularies::format(&text));
     let about = |indicator, holds: fn(Format) -> bool, yes: &str, no: &str| match (known, told.first()) {
         (Some(format), _) => {
-            let says = if holds(format) { yes } else { no };
-            if_met(indicator, holds(format), format!("{} {says}", format.name))
+            let text = if holds(format) { yes } else { no };
+            if_met(indicator, holds(format), format!("{} {text}", format.name))
         }
-        (None, Some(value)) => missed(indicator, format!("{} is no format known here", shown(*value))),
-        (None, None) => missed(indicator, "neither format nor media type is told"),
+        (None, Some(value)) => missed(indicator, format!("{} is an unknown format", shown(*value))),
+        (None, None) => missed(indicator, "neither format nor media type is declared"),
     };
     [
         listed,
-        about(I::OpenFormat, |format| format.open, "belongs to nobody", "belongs to a maker"),
-        about(I::MachineReadable, |format| format.machine_readable, "is for programs", "is for people to read"),
+        about(I::OpenFormat, |format| format.open, "is an open format", "is a proprietary format"),
+        about(I::MachineReadable, |format| format.machine_readable, "is machine-readable", "is not machine-readable"),
     ]
 }
 
-/// Licence and rights: of the distribution, else of the dataset.
+/// Assesses licence and rights: those of the distribution, else of the dataset.
 fn terms_of_use(nodes: &[Node<'_>]) -> [Finding; 3] {
     let first = |property: &str| nodes.iter().find_map(|node| node.value(property));
     let license = match first(dcterms::LICENSE) {
@@ -250,7 +252,7 @@ fn terms_of_use(nodes: &[Node<'_>]) -> [Finding; 3] {
         Some(value) if value.iri().is_some_and(controlled_vocabularies::is_license) => {
             met(I::LicenseListed, value.term().text())
         }
-        Some(value) => missed(I::LicenseListed, format!("{} is the IRI of no known licence", shown_whole(value))),
+        Some(value) => missed(I::LicenseListed, format!("{} is not the IRI of a known licence", shown_whole(value))),
         None => missed(I::LicenseListed, "there is no dct:license"),
     };
     let rights = match first(dcterms::RIGHTS) {
@@ -260,7 +262,7 @@ fn terms_of_use(nodes: &[Node<'_>]) -> [Finding; 3] {
     [license, listed, rights]
 }
 
-/// An IRI as it is; else a value in a line.
+/// Returns an IRI unchanged, any other value on one line.
 fn shown_whole(value: Node<'_>) -> String {
     value.iri().map_or_else(|| shown(value), str::to_owned)
 }
@@ -275,14 +277,14 @@ fn texts(node: Node<'_>) -> [Finding; 4] {
         if_met(
             I::Description,
             longest > 0,
-            if longest > 0 { "it is described" } else { "there is no dct:description" },
+            if longest > 0 { "there is a description" } else { "there is no dct:description" },
         ),
         if_met(I::DescriptionLength, fits, format!("the longest description has {longest} characters")),
         tagged(I::DescriptionLanguage, node, dcterms::DESCRIPTION),
     ]
 }
 
-/// Whether each text of a property tells its language.
+/// Returns met if every value of the property has a language tag.
 fn tagged(indicator: I, node: Node<'_>, property: &str) -> Finding {
     let mut languages: Vec<&str> = node.objects(property).filter_map(Node::language).collect();
     let all = node.objects(property).count();
@@ -300,7 +302,7 @@ const OF_CONTENT: [I; 5] = [I::Sound, I::Links, I::Vocabularies, I::Classes, I::
 
 fn of_content(node: Node<'_>, content: Option<&Summary>) -> Vec<Finding> {
     let Some(content) = content else {
-        return OF_CONTENT.map(|indicator| unknown(indicator, "no content is held here")).into();
+        return OF_CONTENT.map(|indicator| unknown(indicator, "no content is stored")).into();
     };
     let skipped = node.value(lodeseek::SKIPPED_STATEMENTS).map_or("0", |value| value.term().text());
     let shared = content.vocabularies.iter().map(|(name, _)| name.as_str());
@@ -311,14 +313,14 @@ fn of_content(node: Node<'_>, content: Option<&Summary>) -> Vec<Finding> {
     let links: u64 = content.links.iter().map(|(_, count)| count).sum();
     let spaces: Vec<&str> = content.links.iter().map(|(space, _)| space.as_str()).collect();
     vec![
-        if_met(I::Sound, skipped == "0", format!("{skipped} statements could not be read, {} could", content.triples)),
+        if_met(I::Sound, skipped == "0", format!("{skipped} unreadable and {} readable statements", content.triples)),
         match links {
-            0 => missed(I::Links, "no triple leads elsewhere"),
-            _ => met(I::Links, format!("{links} triples lead elsewhere, most to {}", listed(&spaces))),
+            0 => missed(I::Links, "no triple links to another source"),
+            _ => met(I::Links, format!("{links} triples link to other sources, most to {}", listed(&spaces))),
         },
         if shared.is_empty() {
             let own =
-                if others.is_empty() { "none but RDF's own".to_owned() } else { format!("only {}", listed(&others)) };
+                if others.is_empty() { "only those of RDF".to_owned() } else { format!("only {}", listed(&others)) };
             missed(I::Vocabularies, own)
         } else {
             met(I::Vocabularies, listed(&shared))
@@ -331,8 +333,8 @@ fn of_content(node: Node<'_>, content: Option<&Summary>) -> Vec<Finding> {
 fn literal_languages(content: &Summary) -> Finding {
     let tags: Vec<&str> = content.languages.iter().take(NAMED).map(|(tag, _)| tag.as_str()).collect();
     if tags.is_empty() {
-        missed(I::LiteralLanguages, "no text tells its language")
+        missed(I::LiteralLanguages, "no literal has a language tag")
     } else {
-        met(I::LiteralLanguages, format!("texts in {}", tags.join(", ")))
+        met(I::LiteralLanguages, format!("literals in {}", tags.join(", ")))
     }
 }

@@ -1,7 +1,7 @@
-//! What DCAT-AP 3.0.1 makes mandatory, what it recommends, and values of the wrong kind.
+//! DCAT-AP 3.0.1: mandatory and recommended properties, and kinds of values.
 //!
-//! Mandatory are the properties that the profile's shapes give `sh:minCount 1`, of the nodes that a dataset's description
-//! can have; the kinds of values are [`application_profile::value_kind`]'s.
+//! A property is mandatory if the shapes of the profile contain `sh:minCount 1` for a node of a dataset's description.
+//! The kinds of values are those of [`application_profile::value_kind`].
 
 use super::description::Node;
 use lodeseek_catalog::application_profile::{self, ValueKind};
@@ -10,54 +10,54 @@ use lodeseek_rdf::vocab::{adms, dcat, dcatap, dcterms, foaf, skos, spdx};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What is wrong with a property of a node.
+/// Kind of a violation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fault {
-    /// It is mandatory, and not there.
+    /// A mandatory property is missing.
     Missing,
-    /// A text where the profile wants a node.
+    /// A literal where the profile requires a node.
     TextForNode,
-    /// A node where the profile wants a text.
+    /// A node where the profile requires a literal.
     NodeForText,
-    /// More than one where the profile takes one.
+    /// Several values where the profile allows one.
     Repeated,
 }
 
 impl Fault {
-    /// What it says, in words.
+    /// Returns the message that follows the name of the property.
     #[must_use]
     pub fn message(self) -> &'static str {
         match self {
             Self::Missing => "is missing",
-            Self::TextForNode => "is a text, not a node",
-            Self::NodeForText => "is a node, not a text",
-            Self::Repeated => "is there more than once",
+            Self::TextForNode => "is a literal, not a node",
+            Self::NodeForText => "is a node, not a literal",
+            Self::Repeated => "occurs more than once",
         }
     }
 }
 
-/// A breach of the profile.
+/// A violation of the profile.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 pub struct Violation {
-    /// The part of the description: `dataset`, or the name of a part as `distribution-1`.
+    /// Part of the description: `dataset`, or the name of a part such as `distribution-1`.
     pub node: String,
-    /// The property, by a prefixed name.
+    /// Property, as a prefixed name.
     pub property: String,
-    /// What is wrong.
+    /// Kind of the violation.
     pub fault: Fault,
 }
 
-/// A property that the profile recommends and the description lacks.
+/// A recommended property that is missing.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 pub struct Recommendation {
-    /// The part of the description.
+    /// Part of the description.
     pub node: String,
-    /// The property, by a prefixed name.
+    /// Property, as a prefixed name.
     pub property: String,
 }
 
-/// (property that leads there, what is mandatory of the node, what is recommended).
+/// (property that leads to the node, mandatory properties, recommended properties).
 type Part = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 const DATASET: (&[&str], &[&str]) = (
@@ -86,19 +86,19 @@ const PARTS: &[Part] = &[
     (adms::IDENTIFIER, &[skos::NOTATION], &[]),
 ];
 
-/// Parts behind parts that are looked at: a service, or a checksum, of a distribution.
+/// Depth of nested parts that are checked, for example a service or checksum of a distribution.
 const DEPTH: usize = 2;
 
-/// What was found.
+/// Violations and missing recommendations of one description.
 pub(super) struct Compliance<'d> {
-    /// The IRI of the dataset: with a fragment, those of its parts.
+    /// IRI of the dataset; its parts have this IRI with a fragment.
     dataset: &'d str,
     pub(super) violations: Vec<Violation>,
     pub(super) recommendations: Vec<Recommendation>,
 }
 
 impl<'d> Compliance<'d> {
-    /// Of a dataset's description.
+    /// Checks the description of a dataset.
     pub(super) fn new(dataset: Node<'d>) -> Self {
         let iri = dataset.term().text();
         let mut found = Self { dataset: iri, violations: Vec::new(), recommendations: Vec::new() };
@@ -116,7 +116,7 @@ impl<'d> Compliance<'d> {
             return;
         }
         for &(property, mandatory, recommended) in PARTS {
-            // Nodes of the web at large that are not described here keep to the profile elsewhere, or not.
+            // Resources of the web without a description here are not checked.
             let is_here = |part: &Node<'_>| {
                 part_name(*part, self.dataset) != part.term().text() || part.statements().next().is_some()
             };
@@ -157,7 +157,7 @@ impl<'d> Compliance<'d> {
     }
 }
 
-/// The name of a part within the description of a dataset; of a node of the web at large its IRI.
+/// Returns the name of a part of the description, or the IRI of a resource of the web.
 pub(super) fn part_name(part: Node<'_>, dataset: &str) -> String {
     let text = part.term().text();
     let own = text.strip_prefix(dataset).and_then(|rest| rest.strip_prefix('#'));

@@ -1,9 +1,9 @@
-//! Lists by which values are known: licences, formats, vocabularies.
+//! Controlled vocabularies: licences, access rights, formats and widely used RDF vocabularies.
 
 use lodeseek_rdf::vocab::{owl, rdf, rdfs};
 
-/// Addresses under which licences are: Creative Commons, Open Data Commons, the EU's list, SPDX, those of states, and those
-/// of software that are given to data too. Without scheme and `www.`.
+/// Prefixes of licence IRIs, without scheme and `www.`: Creative Commons, Open Data Commons, the EU's list, SPDX,
+/// national licences, and software licences that are also used for data.
 const LICENSES: &[&str] = &[
     "creativecommons.org/licenses/",
     "creativecommons.org/publicdomain/",
@@ -37,7 +37,7 @@ const ACCESS_RIGHTS: &str = "publications.europa.eu/resource/authority/access-ri
 const FILE_TYPES: &str = "publications.europa.eu/resource/authority/file-type/";
 const MEDIA_TYPES: &str = "iana.org/assignments/media-types/";
 
-/// The address without scheme and `www.`; nothing where it is no address of the web.
+/// Returns the address without scheme and `www.`; `None` if it is not a web address.
 fn address(iri: &str) -> Option<String> {
     let rest = iri.strip_prefix("https://").or_else(|| iri.strip_prefix("http://"))?;
     Some(rest.strip_prefix("www.").unwrap_or(rest).to_owned())
@@ -50,32 +50,33 @@ fn lies_under(iri: &str, place: &str) -> bool {
     })
 }
 
-/// Whether an IRI is that of a known licence.
+/// If true, the IRI is that of a known licence.
 pub(super) fn is_license(iri: &str) -> bool {
     LICENSES.iter().any(|place| lies_under(iri, place))
 }
 
-/// Whether an IRI is one of the EU's access rights.
+/// If true, the IRI is one of the EU's access rights.
 pub(super) fn is_access_right(iri: &str) -> bool {
     lies_under(iri, ACCESS_RIGHTS)
 }
 
-/// Whether an IRI is one of the EU's file types or of IANA's media types.
+/// If true, the IRI is one of the EU's file types or of IANA's media types.
 pub(super) fn is_format(iri: &str) -> bool {
     lies_under(iri, FILE_TYPES) || lies_under(iri, MEDIA_TYPES)
 }
 
-/// What is known of a format.
+/// A known format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Format {
     pub(super) name: &'static str,
-    /// Whether programs can read it by its structure.
+    /// If true, programs can process the structure of the format.
     pub(super) machine_readable: bool,
-    /// Whether its specification is free for all.
+    /// If true, the specification is free for everyone (open format).
     pub(super) open: bool,
 }
 
-/// (name, other names, machine-readable, open). Names are the EU's; others are media types and extensions, in lower case.
+/// (name, other names, machine-readable, open). Names are the EU's codes; other names are media types and extensions,
+/// in lower case.
 const FORMATS: &[(&str, &[&str], bool, bool)] = &[
     ("RDF_TURTLE", &["text/turtle", "application/x-turtle", "turtle", "ttl"], true, true),
     ("RDF_XML", &["application/rdf+xml", "rdf/xml", "owl"], true, true),
@@ -120,7 +121,7 @@ const FORMATS: &[(&str, &[&str], bool, bool)] = &[
     ("RAR", &["application/vnd.rar", "application/x-rar-compressed"], false, false),
 ];
 
-/// The format that a text or an IRI means. Packers (zip, gzip) are none: they do not tell what is inside.
+/// Returns the format of a text or IRI. Compressed archives (zip, gzip) are not formats, as their content is unknown.
 pub(super) fn format(text: &str) -> Option<Format> {
     let text = text.trim();
     let own = address(text).map(|address| {
@@ -134,7 +135,7 @@ pub(super) fn format(text: &str) -> Option<Format> {
     known.map(|&(name, _, machine_readable, open)| Format { name, machine_readable, open })
 }
 
-/// Namespaces of vocabularies that datasets of all kinds share.
+/// Namespaces of widely used vocabularies.
 const VOCABULARIES: &[&str] = &[
     "http://xmlns.com/foaf/0.1/",
     "http://purl.org/dc/terms/",
@@ -188,12 +189,12 @@ const VOCABULARIES: &[&str] = &[
     "https://saref.etsi.org/core/",
 ];
 
-/// Whether a namespace is that of a vocabulary that many use.
+/// If true, the namespace is that of a widely used vocabulary.
 pub(super) fn is_vocabulary(namespace: &str) -> bool {
     VOCABULARIES.contains(&namespace)
 }
 
-/// Whether a namespace is one of RDF's own, which every dataset uses.
+/// If true, the namespace is one of RDF's own, which every dataset uses.
 pub(super) fn is_of_rdf(namespace: &str) -> bool {
     [rdf::NAMESPACE, rdfs::NAMESPACE, owl::NAMESPACE].contains(&namespace)
 }

@@ -1,9 +1,9 @@
-//! Nodes of a description, as the catalogue graph has it.
+//! Nodes of a description in the catalogue graph.
 
 use lodeseek_rdf::vocab::{dcterms, foaf, rdfs, skos, vcard};
 use lodeseek_rdf::{LiteralKind, TermId, TermRef, TripleGraph, local_name};
 
-/// A node, or a value.
+/// A node or a value.
 #[derive(Clone, Copy)]
 pub(super) struct Node<'g> {
     graph: &'g TripleGraph,
@@ -26,7 +26,7 @@ impl<'g> Node<'g> {
         found.map(move |triple| Self { graph: self.graph, id: triple.object })
     }
 
-    /// (property, value) of everything said of it.
+    /// Iterates over all (property, value) of the node.
     pub(super) fn statements(self) -> impl Iterator<Item = (&'g str, Self)> {
         let triples = self.graph.subject_triples(self.id).iter();
         triples.map(move |triple| {
@@ -34,12 +34,12 @@ impl<'g> Node<'g> {
         })
     }
 
-    /// The first value of a property that is not empty.
+    /// Returns the first non-empty value of a property.
     pub(super) fn value(self, property: &str) -> Option<Self> {
         self.objects(property).find(|object| !object.term().text().trim().is_empty())
     }
 
-    /// The IRI; nothing for a blank node or a literal.
+    /// Returns the IRI; `None` for a blank node or a literal.
     pub(super) fn iri(self) -> Option<&'g str> {
         match self.term() {
             TermRef::Iri(iri) => Some(iri),
@@ -47,7 +47,7 @@ impl<'g> Node<'g> {
         }
     }
 
-    /// The language tag of a text.
+    /// Returns the language tag of a literal.
     pub(super) fn language(self) -> Option<&'g str> {
         match self.term() {
             TermRef::Literal { kind: LiteralKind::Language(tag), .. } => Some(tag),
@@ -55,7 +55,7 @@ impl<'g> Node<'g> {
         }
     }
 
-    /// What it is called: the text itself, a label, or the end of its IRI.
+    /// Returns the name: the literal itself, a label, or the end of the IRI.
     pub(super) fn name(self) -> String {
         let labels = [foaf::NAME, skos::PREF_LABEL, rdfs::LABEL, vcard::FN, dcterms::TITLE];
         let label = || labels.iter().find_map(|label| self.value(label)).map(|label| label.term().text());
@@ -66,7 +66,7 @@ impl<'g> Node<'g> {
         }
     }
 
-    /// Texts that may tell a format: the value itself, and what it is called.
+    /// Returns texts that may contain the name of a format: the value itself and its label.
     pub(super) fn texts(self) -> [String; 2] {
         [self.term().text().to_owned(), self.name()]
     }

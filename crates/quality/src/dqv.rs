@@ -1,13 +1,13 @@
-//! An assessment in the W3C's Data Quality Vocabulary. <https://www.w3.org/TR/vocab-dqv/>
+//! Assessments in the W3C's Data Quality Vocabulary. <https://www.w3.org/TR/vocab-dqv/>
 //!
-//! Every indicator is a metric (`ontologies/quality.ttl`), every finding that could be told a measurement of it: its value is
-//! the points given.
+//! Every indicator is a metric (`ontologies/quality.ttl`). Every finding with a determined outcome is a measurement;
+//! its value is the number of points given.
 
 use super::{Assessment, Dimension, Finding, Indicator, Outcome};
 use lodeseek_rdf::vocab::{dqv, quality, rdf, rdfs, skos};
 use oxrdf::{Literal, NamedNode, Term, Triple};
 
-/// The assessment of a dataset as triples; measurements have the dataset's IRI with `/quality` and a fragment.
+/// Returns the assessment of a dataset as triples. Measurements have the dataset's IRI with `/quality` and a fragment.
 #[must_use]
 pub fn to_dqv(assessment: &Assessment, dataset: &NamedNode) -> Vec<Triple> {
     let mut triples = Vec::new();
@@ -26,7 +26,7 @@ pub fn to_dqv(assessment: &Assessment, dataset: &NamedNode) -> Vec<Triple> {
     triples
 }
 
-/// The IRI of a metric or a dimension.
+/// Returns the IRI of a metric or dimension.
 fn term(key: &str) -> NamedNode {
     node(&format!("{}{key}", quality::NAMESPACE))
 }

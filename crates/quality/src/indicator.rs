@@ -1,29 +1,29 @@
-//! What is looked at, and what it counts.
+//! Indicators, their dimensions and weights.
 
 use serde::Serialize;
 
-/// The groups of indicators.
+/// Dimensions: groups of indicators.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Dimension {
-    /// Whether people and programs come across it.
+    /// Discovery by people and programs.
     Findability,
-    /// Whether its files can be had.
+    /// Availability of the files.
     Accessibility,
-    /// Whether programs can read it.
+    /// Machine-readable formats and metadata.
     Interoperability,
-    /// Whether it is told who may do what with it.
+    /// Terms of use.
     Reusability,
-    /// What else helps to judge it.
+    /// Further context for an assessment.
     Contextuality,
-    /// Whether its texts can be shown and translated.
+    /// Texts that can be displayed and translated.
     Texts,
-    /// What the content itself shows.
+    /// Properties of the content itself.
     Content,
 }
 
 impl Dimension {
-    /// All of them: those of the MQA, then our own.
+    /// All dimensions: those of the MQA, then Lodeseek's own.
     pub const ALL: [Self; 7] = [
         Self::Findability,
         Self::Accessibility,
@@ -34,7 +34,7 @@ impl Dimension {
         Self::Content,
     ];
 
-    /// The name, in lower case.
+    /// Returns the name in lower case.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -48,14 +48,14 @@ impl Dimension {
         }
     }
 
-    /// Whether the MQA has it, so that its points are part of the score.
+    /// If true, the dimension is part of the MQA and of the score.
     #[must_use]
     pub fn is_scored(self) -> bool {
         !matches!(self, Self::Texts | Self::Content)
     }
 }
 
-/// Something a description, or content, has or lacks.
+/// A property of a description or of content that is assessed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[expect(missing_docs, reason = "the table has a sentence on each")]
 pub enum Indicator {
@@ -98,9 +98,9 @@ struct IndicatorRow {
     key: &'static str,
     dimension: Dimension,
     weight: u32,
-    /// What it says where it is met.
+    /// Definition: the statement that holds if the indicator is met.
     definition: &'static str,
-    /// What to do where it is missed.
+    /// Advice if the indicator is missed.
     advice: &'static str,
 }
 
@@ -117,143 +117,159 @@ use Dimension::{
 };
 use Indicator as I;
 
-/// In the order of the enum.
+/// All indicators, in the order of the enum.
 const TABLE: [IndicatorRow; 32] = [
-    row((I::Keywords, "keywords", Findability, 30), "It has keywords (dcat:keyword).", "Add keywords."),
-    row((I::Themes, "themes", Findability, 30), "It has a theme (dcat:theme).", "Name a theme of a list."),
+    row((I::Keywords, "keywords", Findability, 30), "The dataset has keywords (dcat:keyword).", "Add keywords."),
+    row(
+        (I::Themes, "themes", Findability, 30),
+        "The dataset has a theme (dcat:theme).",
+        "Add a theme from a controlled vocabulary.",
+    ),
     row(
         (I::Spatial, "spatial", Findability, 20),
-        "It tells the place it covers (dct:spatial).",
-        "Name the place it covers.",
+        "The dataset declares its spatial coverage (dct:spatial).",
+        "Declare the spatial coverage.",
     ),
     row(
         (I::Temporal, "temporal", Findability, 20),
-        "It tells the time it covers (dct:temporal).",
-        "Name the period it covers.",
+        "The dataset declares its temporal coverage (dct:temporal).",
+        "Declare the temporal coverage.",
     ),
     row(
         (I::AccessReached, "access-reached", Accessibility, 50),
-        "Its access address (dcat:accessURL) answered when it was last asked.",
-        "Give an access address that answers.",
+        "The access URL (dcat:accessURL) responded at its latest check.",
+        "Provide an access URL that responds.",
     ),
     row(
         (I::DownloadAddress, "download-address", Accessibility, 20),
-        "It has a download address on the web (dcat:downloadURL).",
-        "Give the address of the file itself.",
+        "There is a download URL on the web (dcat:downloadURL).",
+        "Provide the URL of the file itself.",
     ),
     row(
         (I::DownloadReached, "download-reached", Accessibility, 30),
-        "Its download address answered when it was last asked.",
-        "Give a download address that answers.",
+        "The download URL (dcat:downloadURL) responded at its latest check.",
+        "Provide a download URL that responds.",
     ),
-    row((I::Format, "format", Interoperable, 20), "A distribution tells its format (dct:format).", "Name the format."),
+    row(
+        (I::Format, "format", Interoperable, 20),
+        "A distribution declares its format (dct:format).",
+        "Declare the format.",
+    ),
     row(
         (I::MediaType, "media-type", Interoperable, 10),
-        "A distribution tells its media type (dcat:mediaType).",
-        "Name the media type.",
+        "A distribution declares its media type (dcat:mediaType).",
+        "Declare the media type.",
     ),
     row(
         (I::FormatListed, "format-listed", Interoperable, 10),
-        "Format or media type is an IRI of the EU's list of file types or of IANA's media types.",
-        "Name format or media type by its IRI in the EU's or IANA's list.",
+        "The format or media type is an IRI of the EU's file types or of IANA's media types.",
+        "Use the IRI of the format or media type from the EU's or IANA's list.",
     ),
     row(
         (I::OpenFormat, "open-format", Interoperable, 20),
-        "The format belongs to nobody.",
-        "Offer a format whose specification is free for all.",
+        "The format is open (non-proprietary).",
+        "Offer an open format, such as RDF, CSV or JSON.",
     ),
     row(
         (I::MachineReadable, "machine-readable", Interoperable, 20),
-        "Programs can read the format by its structure.",
-        "Offer a format that programs can read, as RDF, CSV or JSON.",
+        "The format is machine-readable.",
+        "Offer a machine-readable format, such as RDF, CSV or JSON.",
     ),
     row(
         (I::Profile, "profile", Interoperable, 30),
-        "The description has what DCAT-AP 3.0.1 makes mandatory, and values of the kinds it wants.",
-        "Add what DCAT-AP makes mandatory and give values of the kinds it wants.",
+        "The description has the mandatory properties of DCAT-AP 3.0.1, and values of the required kinds.",
+        "Add the mandatory properties of DCAT-AP and use values of the required kinds.",
     ),
-    row((I::License, "licence", Reusability, 20), "It tells its licence (dct:license).", "State a licence."),
+    row((I::License, "licence", Reusability, 20), "A licence is declared (dct:license).", "Declare a licence."),
     row(
         (I::LicenseListed, "licence-listed", Reusability, 10),
         "The licence is an IRI of a known list of licences.",
-        "Name the licence by its IRI, as https://creativecommons.org/licenses/by/4.0/.",
+        "Use the IRI of the licence, such as https://creativecommons.org/licenses/by/4.0/.",
     ),
     row(
         (I::AccessRights, "access-rights", Reusability, 10),
-        "It tells who has access (dct:accessRights).",
-        "State the access rights.",
+        "The access rights are declared (dct:accessRights).",
+        "Declare the access rights.",
     ),
     row(
         (I::AccessRightsListed, "access-rights-listed", Reusability, 5),
         "The access rights are an IRI of the EU's list.",
-        "Name the access rights by their IRI in the EU's list.",
+        "Use the IRI of the access rights from the EU's list.",
     ),
     row(
         (I::Contact, "contact", Reusability, 20),
-        "It has a contact point (dcat:contactPoint).",
-        "Name a contact point.",
+        "The dataset has a contact point (dcat:contactPoint).",
+        "Add a contact point.",
     ),
-    row((I::Publisher, "publisher", Reusability, 10), "It has a publisher (dct:publisher).", "Name the publisher."),
-    row((I::Rights, "rights", Contextuality, 5), "It tells its rights (dct:rights).", "State the rights."),
+    row(
+        (I::Publisher, "publisher", Reusability, 10),
+        "The dataset has a publisher (dct:publisher).",
+        "Add the publisher.",
+    ),
+    row((I::Rights, "rights", Contextuality, 5), "The rights are declared (dct:rights).", "Declare the rights."),
     row(
         (I::ByteSize, "byte-size", Contextuality, 5),
-        "A distribution tells its size (dcat:byteSize).",
-        "Give the size of the file.",
+        "A distribution declares its size (dcat:byteSize).",
+        "Declare the size of the file in bytes.",
     ),
-    row((I::Issued, "issued", Contextuality, 5), "It has a date of issue (dct:issued).", "Give the date of issue."),
+    row(
+        (I::Issued, "issued", Contextuality, 5),
+        "The dataset has a date of issue (dct:issued).",
+        "Add the date of issue.",
+    ),
     row(
         (I::Modified, "modified", Contextuality, 5),
-        "It has a date of change (dct:modified).",
-        "Give the date of the last change.",
+        "The dataset has a date of modification (dct:modified).",
+        "Add the date of the last modification.",
     ),
     row(
         (I::TitleLanguage, "title-language", Texts, 20),
-        "Every title tells its language.",
+        "Every title has a language tag.",
         "Tag the title with its language.",
     ),
-    row((I::Description, "description", Texts, 30), "It has a description.", "Describe it."),
+    row((I::Description, "description", Texts, 30), "The dataset has a description.", "Add a description."),
     row(
         (I::DescriptionLength, "description-length", Texts, 30),
-        "A description has 50 to 5,000 characters, as Google's dataset search takes it.",
-        "Give a description of 50 to 5,000 characters.",
+        "A description has 50 to 5,000 characters, the limits of Google's dataset search.",
+        "Write a description of 50 to 5,000 characters.",
     ),
     row(
         (I::DescriptionLanguage, "description-language", Texts, 20),
-        "Every description tells its language.",
+        "Every description has a language tag.",
         "Tag the description with its language.",
     ),
     row(
         (I::Sound, "sound", Content, 30),
-        "Every statement of the content could be read.",
-        "Mend the statements that cannot be read; `load --report` names them.",
+        "Every statement of the content is readable.",
+        "Correct the unreadable statements; `load --report` lists them.",
     ),
     row(
         (I::Links, "links", Content, 30),
-        "The content leads to other sources: objects that lie, and are described, elsewhere.",
-        "Link its entities to those of other datasets.",
+        "The content links to other sources: objects that are described elsewhere.",
+        "Link entities to those of other datasets.",
     ),
     row(
         (I::Vocabularies, "vocabularies", Content, 20),
-        "The content uses a vocabulary that many use, beside those of RDF itself.",
-        "Use a vocabulary that many use where one fits.",
+        "The content uses a widely used vocabulary, in addition to those of RDF itself.",
+        "Use a widely used vocabulary where one fits.",
     ),
     row(
         (I::Classes, "classes", Content, 10),
         "Entities of the content have classes.",
-        "Say of what class entities are.",
+        "Declare the classes of entities.",
     ),
     row(
         (I::LiteralLanguages, "literal-languages", Content, 10),
-        "Texts of the content tell their language.",
-        "Tag texts of the content with their language.",
+        "Literals of the content have language tags.",
+        "Tag literals of the content with their language.",
     ),
 ];
 
 impl Indicator {
-    /// How many there are.
+    /// Number of indicators.
     pub const COUNT: usize = TABLE.len();
 
-    /// All of them, by dimension.
+    /// Iterates over all indicators, by dimension.
     pub fn all() -> impl Iterator<Item = Self> {
         TABLE.iter().map(|row| row.indicator)
     }
@@ -262,31 +278,31 @@ impl Indicator {
         &TABLE[self as usize]
     }
 
-    /// Its name in JSON, addresses and RDF.
+    /// Returns the name in JSON, URLs and RDF.
     #[must_use]
     pub fn key(self) -> &'static str {
         self.row().key
     }
 
-    /// Its group.
+    /// Returns the dimension.
     #[must_use]
     pub fn dimension(self) -> Dimension {
         self.row().dimension
     }
 
-    /// Its points.
+    /// Returns the weight in points.
     #[must_use]
     pub fn weight(self) -> u32 {
         self.row().weight
     }
 
-    /// What it means.
+    /// Returns the definition.
     #[must_use]
     pub fn definition(self) -> &'static str {
         self.row().definition
     }
 
-    /// What helps where it is missed.
+    /// Returns advice for datasets that miss the indicator.
     #[must_use]
     pub fn advice(self) -> &'static str {
         self.row().advice

@@ -1,28 +1,4 @@
-//! How good a dataset's description is, and what its content shows, with the reason of every point.
-//!
-//! The score is that of the Metadata Quality Assessment of data.europa.eu: its five dimensions, its indicators and weights
-//! (405 points in all), its four bands. <https://data.europa.eu/mqa/methodology>
-//!
-//! | dimension | points | indicators |
-//! |---|---|---|
-//! | findability | 100 | keywords 30, themes 30, place 20, period 20 |
-//! | accessibility | 100 | access address answers 50, download address 20, and it answers 30 |
-//! | interoperability | 110 | format 20, media type 10, of a list 10, belongs to nobody 20, machine-readable 20, DCAT-AP 30 |
-//! | reusability | 75 | licence 20, of a list 10, access rights 10, of a list 5, contact 20, publisher 10 |
-//! | contextuality | 20 | rights 5, size 5, issued 5, modified 5 |
-//!
-//! What is done otherwise than there:
-//! - An address counts as answering only when it was asked ([`UrlChecks`]). Points of what was never asked are neither given
-//!   nor lost: the score is the share of the points that could be told, out of 405.
-//! - Of several distributions the one with the most points counts for all indicators of distributions, not for
-//!   interoperability alone: they are taken for the same content in several forms.
-//! - The profile is held by what its shapes make mandatory and by kinds of values ([`Violation`]), not by a SHACL engine:
-//!   what the controlled lists and classes of its shapes ask beyond that is not looked at.
-//! - Licences, formats and vocabularies are known by lists of the program's own.
-//!
-//! Two dimensions are our own, 100 points each, and no part of the score: *texts* (languages and the length that Google's
-//! dataset search takes) and *content* (statements that could not be read, links, vocabularies, classes, languages), of
-//! datasets whose content is held.
+#![doc = include_str!("../README.md")]
 
 mod assess;
 mod compliance;
@@ -51,10 +27,10 @@ use serde::Serialize;
 use std::io;
 use std::path::PathBuf;
 
-/// The points of all scored indicators.
+/// Points of all scored indicators.
 pub const POINTS: u32 = 405;
 
-/// What is known of addresses cannot be read or kept.
+/// Error: the stored URL checks cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum QualityError {
@@ -63,60 +39,61 @@ pub enum QualityError {
     Io {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         cause: io::Error,
     },
-    /// The file is not what this program wrote.
+    /// The file is not valid JSON of URL checks.
     #[error("{path}: {cause}")]
     Json {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         cause: serde_json::Error,
     },
 }
 
-/// Whether an indicator is met.
+/// Outcome of an indicator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
-    /// Its points are given.
+    /// The indicator is met; its points are given.
     Met,
-    /// They are not.
+    /// The indicator is missed; no points are given.
     Missed,
-    /// It cannot be told.
+    /// The outcome cannot be determined.
     Unknown,
 }
 
-/// An indicator of one dataset.
+/// Result of one indicator for one dataset.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Finding {
     /// The indicator.
     pub indicator: Indicator,
-    /// Whether it is met.
+    /// Outcome.
     pub outcome: Outcome,
-    /// Why, in a few words.
+    /// Reason, as a short phrase.
     pub reason: String,
 }
 
-/// Points given, of those that could be told.
+/// Points given, of those that could be determined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Points {
-    /// Given.
+    /// Points given.
     pub given: u32,
-    /// Of so many.
+    /// Points that could be determined.
     pub of: u32,
 }
 
 impl Points {
-    /// The score: the share of the points, out of [`POINTS`], rounded. Nothing where nothing could be told.
+    /// Returns the score: the share of the points, out of [`POINTS`], rounded. `None` if no outcome could be
+    /// determined.
     #[must_use]
     pub fn score(self) -> Option<u32> {
         (self.of > 0).then(|| (2 * self.given * POINTS + self.of) / (2 * self.of))
     }
 }
 
-/// The ratings of the MQA.
+/// Rating bands of the MQA.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Band {
@@ -131,10 +108,10 @@ pub enum Band {
 }
 
 impl Band {
-    /// The best first.
+    /// All bands, best first.
     pub const ALL: [Self; 4] = [Self::Excellent, Self::Good, Self::Sufficient, Self::Bad];
 
-    /// The band of a score.
+    /// Returns the band of a score.
     #[must_use]
     pub fn from_score(score: u32) -> Self {
         match score {
@@ -145,7 +122,7 @@ impl Band {
         }
     }
 
-    /// Its name, in lower case.
+    /// Returns the name in lower case.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -157,51 +134,51 @@ impl Band {
     }
 }
 
-/// How good a dataset is.
+/// Quality assessment of a dataset.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Assessment {
-    /// All indicators, in their order.
+    /// Results of all indicators, in their order.
     pub findings: Vec<Finding>,
-    /// The distribution that counts for indicators of distributions.
+    /// Name of the distribution that counts for the indicators of distributions.
     pub distribution: Option<String>,
-    /// Breaches of DCAT-AP.
+    /// Violations of DCAT-AP.
     pub violations: Vec<Violation>,
-    /// What DCAT-AP recommends, and is not there.
+    /// Recommended properties of DCAT-AP that are missing.
     pub recommendations: Vec<Recommendation>,
 }
 
 impl Assessment {
-    /// The points of some dimensions.
+    /// Returns the points of the dimensions selected by `counts`.
     fn points_where(&self, counts: impl Fn(Dimension) -> bool) -> Points {
         let told = self.findings.iter().filter(|finding| counts(finding.indicator.dimension()));
         told.fold(Points::default(), |points, finding| points.with(finding.indicator, finding.outcome))
     }
 
-    /// The points of a dimension.
+    /// Returns the points of a dimension.
     #[must_use]
     pub fn points_of(&self, dimension: Dimension) -> Points {
         self.points_where(|other| other == dimension)
     }
 
-    /// The points of the score.
+    /// Returns the points of the score.
     #[must_use]
     pub fn points(&self) -> Points {
         self.points_where(Dimension::is_scored)
     }
 
-    /// The score, of 405.
+    /// Returns the score, from 0 to 405.
     #[must_use]
     pub fn score(&self) -> u32 {
         self.points().score().unwrap_or_default()
     }
 
-    /// Its rating.
+    /// Returns the rating.
     #[must_use]
     pub fn band(&self) -> Band {
         Band::from_score(self.score())
     }
 
-    /// What to do next: what is missed, that with the most points first; what is no part of the score comes last.
+    /// Returns the missed indicators, those with the most points first. Indicators outside of the score come last.
     #[must_use]
     pub fn improvements(&self) -> Vec<&Finding> {
         let mut missed: Vec<&Finding> =

@@ -1,42 +1,42 @@
-//! The datasets of a catalogue together: what most of them lack, and whose they are.
+//! Quality of all datasets of a catalogue: frequent problems, publishers, lowest scores.
 
 use super::{Assessment, Band, Dimension, Indicator, Outcome, Points};
 use lodeseek_catalog::DatasetId;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// What a dataset is called, and who publishes it.
+/// Id, title and publisher of a dataset.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DatasetLabel {
-    /// Its id.
+    /// Id.
     pub id: DatasetId,
-    /// Its title.
+    /// Title.
     pub title: String,
-    /// The name of its publisher.
+    /// Name of the publisher.
     pub publisher: Option<String>,
 }
 
-/// A dataset among others.
+/// Score of one dataset.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DatasetRow {
-    /// What it is called.
+    /// Id, title and publisher.
     pub dataset: DatasetLabel,
-    /// Its points.
+    /// Points.
     pub points: Points,
-    /// Of 405.
+    /// Score, from 0 to 405.
     pub score: u32,
 }
 
-/// How datasets do on an indicator.
+/// Number of datasets by outcome of one indicator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Problem {
-    /// The indicator.
+    /// Indicator.
     pub indicator: Indicator,
-    /// Datasets that meet it.
+    /// Datasets that meet the indicator.
     pub met: u64,
-    /// Datasets that miss it.
+    /// Datasets that miss the indicator.
     pub missed: u64,
-    /// Datasets of which it cannot be told.
+    /// Datasets without a determined outcome.
     pub unknown: u64,
 }
 
@@ -53,23 +53,23 @@ impl Problem {
         }
     }
 
-    /// The points that datasets lose by it.
+    /// Returns the number of points that the datasets lose.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.missed * u64::from(self.indicator.weight())
     }
 }
 
-/// The datasets of one publisher.
+/// Scores of one publisher's datasets.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PublisherRow {
-    /// Its name; nothing for datasets that tell none.
+    /// Name of the publisher; `None` for datasets without one.
     pub name: Option<String>,
-    /// How many they are.
+    /// Number of datasets.
     pub datasets: u64,
-    /// Their mean score.
+    /// Mean score.
     pub mean: f64,
-    /// What costs them most.
+    /// Indicator with the most lost points.
     pub worst: Option<Problem>,
 }
 
@@ -98,7 +98,7 @@ impl Tally {
         if self.datasets == 0 { 0.0 } else { self.scores as f64 / self.datasets as f64 }
     }
 
-    /// What costs most points first; what is no part of the score behind.
+    /// Returns the indicators by descending number of lost points. Those outside of the score come last.
     fn problems(&self) -> Vec<Problem> {
         let mut problems = self.problems.clone();
         problems.sort_by_key(|problem| {
@@ -108,7 +108,7 @@ impl Tally {
     }
 }
 
-/// Counts and means over datasets. The order in which they are added does not matter.
+/// Counts and means over datasets. The order in which datasets are added has no effect.
 #[derive(Default)]
 pub struct Overview {
     rows: Vec<DatasetRow>,
@@ -124,25 +124,25 @@ impl Overview {
         self.rows.push(DatasetRow { dataset: named, points: assessment.points(), score: assessment.score() });
     }
 
-    /// How many datasets there are.
+    /// Returns the number of datasets.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there are none.
+    /// If true, there are no datasets.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The mean score.
+    /// Returns the mean score.
     #[must_use]
     pub fn mean(&self) -> f64 {
         self.all.mean()
     }
 
-    /// The mean share of the points of a dimension, of those that could be told.
+    /// Returns the mean share of the points of a dimension, of those that could be determined.
     #[must_use]
     pub fn share_of(&self, dimension: Dimension) -> Option<f64> {
         let of_dimension = || self.all.problems.iter().filter(|problem| problem.indicator.dimension() == dimension);
@@ -153,19 +153,19 @@ impl Overview {
         (told > 0).then(|| sum(|problem| problem.met) as f64 / told as f64)
     }
 
-    /// How many datasets each band has, the best first.
+    /// Returns the number of datasets of each band, best band first.
     #[must_use]
     pub fn bands(&self) -> [(Band, usize); 4] {
         Band::ALL.map(|band| (band, self.rows.iter().filter(|row| Band::from_score(row.score) == band).count()))
     }
 
-    /// The indicators, those that cost most points first; those that are no part of the score behind.
+    /// Returns the indicators by descending number of lost points. Those outside of the score come last.
     #[must_use]
     pub fn problems(&self) -> Vec<Problem> {
         self.all.problems()
     }
 
-    /// The publishers, those with most datasets first.
+    /// Returns the publishers by descending number of datasets.
     #[must_use]
     pub fn publishers(&self) -> Vec<PublisherRow> {
         let mut rows: Vec<PublisherRow> = self
@@ -182,7 +182,7 @@ impl Overview {
         rows
     }
 
-    /// The datasets with the lowest scores, the lowest first, then by id.
+    /// Returns the datasets with the lowest scores, lowest first, then by id.
     #[must_use]
     pub fn worst(&self, most: usize) -> Vec<&DatasetRow> {
         let mut rows: Vec<&DatasetRow> = self.rows.iter().collect();

@@ -1,4 +1,4 @@
-//! Scores computed by hand, and of every indicator a description that has it and one that lacks it.
+//! Scores computed by hand. Each indicator is tested with a description that meets it and with one that misses it.
 
 use super::*;
 use lodeseek_catalog::{DatasetId, Iris};
@@ -13,7 +13,7 @@ const PREFIXES: &str = "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct
     @prefix lodeseek: <https://w3id.org/lodeseek/ns#> . @prefix eu: <http://publications.europa.eu/resource/authority/> .\n";
 const OWN: &str = "http://localhost:7878/dataset/t";
 
-/// A description that lacks nothing, one statement a line.
+/// A complete description, one statement per line.
 const WHOLE: &str = r#"<http://localhost:7878/dataset/t> a dcat:Dataset .
 <http://localhost:7878/dataset/t> dct:title "Trees"@en .
 <http://localhost:7878/dataset/t> dct:description "All trees in the care of the city, with year of planting and girth."@en .
@@ -57,16 +57,16 @@ fn content() -> Summary {
 }
 
 fn answered(status: u16) -> UrlChecks {
-    let mut reached = UrlChecks::default();
+    let mut url_checks = UrlChecks::default();
     for address in ["http://e.org/page", "http://e.org/trees.ttl"] {
-        let reach = UrlCheck { status: Some(status), fault: None, checked_at: "2026-01-01T00:00:00Z".to_owned() };
-        reached.insert(address.to_owned(), reach);
+        let result = UrlCheck { status: Some(status), fault: None, checked_at: "2026-01-01T00:00:00Z".to_owned() };
+        url_checks.insert(address.to_owned(), result);
     }
-    reached
+    url_checks
 }
 
-fn assessed(turtle: &str, content: Option<&Summary>, reached: &UrlChecks) -> Assessment {
-    assess(&graph(turtle), &NamedNode::new_unchecked(OWN), content, reached).expect("described")
+fn assessed(turtle: &str, content: Option<&Summary>, url_checks: &UrlChecks) -> Assessment {
+    assess(&graph(turtle), &NamedNode::new_unchecked(OWN), content, url_checks).expect("described")
 }
 
 fn outcome(found: &Assessment, indicator: Indicator) -> Outcome {
@@ -180,8 +180,9 @@ fn what_nobody_asked_is_neither_given_nor_lost() {
     assert_eq!(found.improvements()[0].indicator, Indicator::Keywords);
 }
 
-/// Title, keyword and licence by name, and a file of the home: keywords 30; format and media type none, no profile (no
-/// description, no access address, texts for nodes), licence 20, nothing else. Both addresses are missing, none is unknown.
+/// Title, keyword and licence by name, and a file of the home. Keywords give 30 points, the licence 20. There is no
+/// format and no media type. The profile is missed: no description, no access URL, literals for nodes. Both addresses
+/// are missing, none is unknown.
 #[test]
 fn a_poor_description_by_hand() {
     let poor = format!(
@@ -196,9 +197,9 @@ fn a_poor_description_by_hand() {
         breaches,
         [
             "dataset dct:description is missing",
-            "dataset dct:license is a text, not a node",
+            "dataset dct:license is a literal, not a node",
             "distribution-1 dcat:accessURL is missing",
-            "distribution-1 dcat:downloadURL is a text, not a node",
+            "distribution-1 dcat:downloadURL is a literal, not a node",
         ]
     );
 }
@@ -289,8 +290,8 @@ fn the_worst_problems_come_first() {
 }
 
 proptest! {
-    /// Whatever lines are there: the score is within its bounds, and a statement more never loses a point of what asks only
-    /// whether something is told.
+    /// For any selection of lines the score is within its bounds. One more statement never loses a point of an
+    /// indicator that only requires its presence.
     #[test]
     fn more_is_never_less(kept in proptest::collection::vec(any::<bool>(), 21), one_more in 0..21_usize) {
         let lines: Vec<&str> = WHOLE.lines().collect();

@@ -1,7 +1,7 @@
-//! Which addresses answered when they were last asked: kept in the home, in `quality/reached.json`.
+//! Results of the latest checks of URLs, stored in the home in `quality/reached.json`.
 //!
-//! Addresses are asked with HEAD, and with GET where a server does not know that, of each host one at a time with a pause
-//! between. Nobody is asked but by `lodeseek quality --check`.
+//! URLs are checked with HEAD, and with GET if the server does not support HEAD. Each host gets one request at a time,
+//! with a pause between requests. Only `lodeseek quality --check` sends requests.
 
 use super::QualityError;
 use lodeseek_net::egress::{Egress, EgressError, RequestLimits, Response};
@@ -16,22 +16,22 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-/// What came of asking an address.
+/// Result of checking a URL.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct UrlCheck {
-    /// The status of the answer; nothing where there was none.
+    /// HTTP status; `None` without a response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// Why there was no answer.
+    /// Reason why there was no response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
-    /// When (`xsd:dateTime`).
+    /// Time of the check (`xsd:dateTime`). The name in the file is `asked`.
     #[serde(rename = "asked")]
     pub checked_at: String,
 }
 
 impl UrlCheck {
-    /// Whether something is there.
+    /// If true, the status is a success (2xx).
     #[must_use]
     pub fn is_reachable(&self) -> bool {
         self.status.is_some_and(|status| (200..300).contains(&status))
@@ -42,12 +42,14 @@ impl fmt::Display for UrlCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.status, &self.fault) {
             (Some(status), _) => write!(f, "status {status} at {}", self.checked_at),
-            (None, fault) => write!(f, "no answer at {}: {}", self.checked_at, fault.as_deref().unwrap_or("unknown")),
+            (None, fault) => {
+                write!(f, "no response at {}: {}", self.checked_at, fault.as_deref().unwrap_or("unknown reason"))
+            }
         }
     }
 }
 
-/// What is known of addresses.
+/// Latest checks by URL.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct UrlChecks(BTreeMap<String, UrlCheck>);
@@ -57,7 +59,10 @@ impl UrlChecks {
         home.join("quality").join("reached.json")
     }
 
-    /// What a home knows; nothing where nobody was asked.
+    /// Reads the checks of a home. They are empty if no URL was checked yet.
+    ///
+    /// # Errors
+    /// The file cannot be read or is not valid.
     pub fn read(home: &Path) -> Result<Self, QualityError> {
         let path = Self::path(home);
         if !path.exists() {
@@ -67,53 +72,57 @@ impl UrlChecks {
         serde_json::from_slice(&text).map_err(|cause| QualityError::Json { path, cause })
     }
 
-    /// Keeps it in a home, as a whole or not at all.
+    /// Writes the checks to a home, atomically.
+    ///
+    /// # Errors
+    /// The file cannot be written.
     pub fn write(&self, home: &Path) -> Result<(), QualityError> {
         let path = Self::path(home);
         let failed = |cause| QualityError::Io { path: path.clone(), cause };
         let text = serde_json::to_vec_pretty(self).map_err(|cause| QualityError::Json { path: path.clone(), cause })?;
-        let waiting = path.with_extension("json.new");
+        let temporary = path.with_extension("json.new");
         fs::create_dir_all(home.join("quality")).map_err(failed)?;
-        fs::write(&waiting, text).and_then(|()| fs::rename(&waiting, &path)).map_err(failed)
+        fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, &path)).map_err(failed)
     }
 
-    /// When what a home knows was written last.
+    /// Returns the time of the last change of the file.
     #[must_use]
     pub fn last_modified(home: &Path) -> Option<SystemTime> {
         fs::metadata(Self::path(home)).and_then(|metadata| metadata.modified()).ok()
     }
 
-    /// What is known of an address.
+    /// Returns the latest check of a URL.
     #[must_use]
     pub fn get(&self, address: &str) -> Option<&UrlCheck> {
         self.0.get(address)
     }
 
-    /// Learns what came of asking an address.
-    pub fn insert(&mut self, address: String, reach: UrlCheck) {
-        self.0.insert(address, reach);
+    /// Stores the result of a check.
+    pub fn insert(&mut self, address: String, result: UrlCheck) {
+        self.0.insert(address, result);
     }
 
-    /// Those of some addresses that are to be asked first: never asked ones, then those asked longest ago.
+    /// Returns at most `most` of the URLs for the next check: unchecked ones first, then by age of their check, oldest
+    /// first.
     #[must_use]
     pub fn oldest(&self, addresses: &BTreeSet<String>, most: usize) -> Vec<String> {
         let mut waiting: Vec<(Option<&str>, &String)> = addresses
             .iter()
-            .map(|address| (self.get(address).map(|reach| reach.checked_at.as_str()), address))
+            .map(|address| (self.get(address).map(|result| result.checked_at.as_str()), address))
             .collect();
         waiting.sort_unstable();
         waiting.into_iter().take(most).map(|(_, address)| address.clone()).collect()
     }
 }
 
-/// How addresses are asked.
+/// Options for checking URLs.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckOptions {
-    /// Hosts asked at once. Default 8.
+    /// Number of hosts checked in parallel. Default 8.
     pub hosts: usize,
-    /// Time between two requests to a host. Default 200 ms.
+    /// Pause between two requests to a host. Default 200 ms.
     pub pause: Duration,
-    /// What one request may cost. Default 10 s, 5 s of them for the connection.
+    /// Limits of one request. Default 10 s, of which 5 s for the connection.
     pub limits: RequestLimits,
 }
 
@@ -124,7 +133,7 @@ impl Default for CheckOptions {
     }
 }
 
-/// Asks addresses, hosts beside each other. What came of each is handed out as it comes.
+/// Checks URLs, several hosts in parallel. Calls `on_answer` with each result as it arrives.
 pub fn check(
     egress: &Egress,
     addresses: &[String],
@@ -146,20 +155,20 @@ pub fn check(
                 while let Some(of_host) = next() {
                     for (place, address) in of_host.into_iter().enumerate() {
                         thread::sleep(if place > 0 { options.pause } else { Duration::ZERO });
-                        // The other side takes all that comes.
-                        let _ = sender.send((address.clone(), ask(egress, address, now, options)));
+                        // The receiver lives as long as this scope.
+                        let _ = sender.send((address.clone(), check_one(egress, address, now, options)));
                     }
                 }
             });
         }
         drop(sender);
-        receiver.into_iter().for_each(|(address, reach)| on_answer(address, reach));
+        receiver.into_iter().for_each(|(address, result)| on_answer(address, result));
     });
 }
 
-fn ask(egress: &Egress, address: &str, now: DateTime, options: &CheckOptions) -> UrlCheck {
+fn check_one(egress: &Egress, address: &str, now: DateTime, options: &CheckOptions) -> UrlCheck {
     let answered = match egress.head(address).with_limits(options.limits).send() {
-        // Servers that do not know HEAD say so, or have no such page for it.
+        // Servers without support for HEAD respond with one of these.
         Ok(answer) if matches!(answer.status(), 400 | 403 | 404 | 405 | 501) => {
             egress.get(address).with_limits(options.limits).send()
         }
@@ -184,8 +193,8 @@ mod tests {
         let options = CheckOptions { pause: Duration::ZERO, ..CheckOptions::default() };
         let now: DateTime = "2026-01-02T03:04:05Z".parse().expect("a time");
         let mut found = BTreeMap::new();
-        check(&Egress::new(policy), &addresses, now, &options, |address, reach| {
-            found.insert(address, reach);
+        check(&Egress::new(policy), &addresses, now, &options, |address, result| {
+            found.insert(address, result);
         });
         found
     }
@@ -210,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_there_if_head_or_get_says_so() {
+    fn an_address_is_reachable_if_head_or_get_succeeds() {
         let server = site();
         let found = checked(&server, policy(&server), &["/there", "/only-get", "/gone"]);
         let of = |path: &str| &found[&server.iri(path)];
@@ -225,27 +234,30 @@ mod tests {
     }
 
     #[test]
-    fn who_may_not_be_asked_is_not() {
+    fn forbidden_addresses_are_not_requested() {
         let server = site();
         let found = checked(&server, EgressPolicy::default(), &["/there"]);
-        let reach = &found[&server.iri("/there")];
-        assert!(!reach.is_reachable() && reach.fault.as_deref().is_some_and(|fault| fault.contains("not in the allow list")));
+        let result = &found[&server.iri("/there")];
+        assert!(
+            !result.is_reachable()
+                && result.fault.as_deref().is_some_and(|fault| fault.contains("not in the allow list"))
+        );
         assert!(server.received().is_empty());
     }
 
     #[test]
-    fn what_was_asked_longest_ago_comes_first_and_all_is_kept() {
+    fn the_oldest_checks_come_first_and_all_are_stored() {
         let home = tempfile::tempdir().expect("a folder");
         assert_eq!(UrlChecks::read(home.path()).expect("nothing yet"), UrlChecks::default());
-        let mut reached = UrlChecks::default();
-        let reach = |asked: &str| UrlCheck { status: Some(200), fault: None, checked_at: asked.to_owned() };
-        reached.insert("http://e.org/a".to_owned(), reach("2026-02-01T00:00:00Z"));
-        reached.insert("http://e.org/b".to_owned(), reach("2026-01-01T00:00:00Z"));
-        reached.write(home.path()).expect("written");
-        assert_eq!(UrlChecks::read(home.path()).expect("read"), reached);
+        let mut url_checks = UrlChecks::default();
+        let result = |asked: &str| UrlCheck { status: Some(200), fault: None, checked_at: asked.to_owned() };
+        url_checks.insert("http://e.org/a".to_owned(), result("2026-02-01T00:00:00Z"));
+        url_checks.insert("http://e.org/b".to_owned(), result("2026-01-01T00:00:00Z"));
+        url_checks.write(home.path()).expect("written");
+        assert_eq!(UrlChecks::read(home.path()).expect("read"), url_checks);
         assert!(UrlChecks::last_modified(home.path()).is_some());
         let all = ["a", "b", "c"].map(|name| format!("http://e.org/{name}"));
-        let first = reached.oldest(&all.into_iter().collect(), 2);
+        let first = url_checks.oldest(&all.into_iter().collect(), 2);
         assert_eq!(first, ["http://e.org/c", "http://e.org/b"]);
         fs::write(UrlChecks::path(home.path()), "{").expect("written");
         assert!(UrlChecks::read(home.path()).is_err());
