@@ -1,4 +1,4 @@
-//! What a snapshot keeps in memory of each document: its field lengths, and the place of its id among all ids.
+//! Document columns in memory: field lengths, and the rank of each id among all ids.
 
 use super::schema::{self, Fields};
 use super::traverse::WINDOW;
@@ -8,12 +8,12 @@ use rustc_hash::FxHashMap;
 use tantivy::SegmentReader;
 use tantivy::columnar::{Cardinality, Column, StrColumn};
 
-/// The columns of a segment.
+/// Columns of a segment.
 pub(super) struct SegmentColumns {
     ids: Option<StrColumn>,
-    /// By field.
+    /// Lengths by field.
     lengths: [Lengths; 8],
-    /// By document: the place of its id among the ids of all segments, sorted as strings.
+    /// Rank of each document's id among the ids of all segments, sorted as strings.
     pub(super) order: Vec<u32>,
     years: Option<Column<i64>>,
     uses: Option<Column<u64>>,
@@ -21,7 +21,7 @@ pub(super) struct SegmentColumns {
 }
 
 impl SegmentColumns {
-    /// The columns of all segments.
+    /// Loads the columns of all segments.
     pub(super) fn load_all(readers: &[SegmentReader], fields: &Fields) -> Result<Vec<Self>, IndexError> {
         let mut columns = readers.iter().map(|reader| Self::read(reader, fields)).collect::<Result<Vec<_>, _>>()?;
         if columns.len() > 1 {
@@ -45,18 +45,22 @@ impl SegmentColumns {
         Ok(Self { ids, lengths, order, years, uses: uses?, variants: variants? })
     }
 
-    /// The year of a document.
+    /// Returns the year of a document.
     pub(super) fn year(&self, document: u32) -> Option<i32> {
         self.years.as_ref()?.first(document).and_then(|year| i32::try_from(year).ok())
     }
 
-    /// The numbers of a document.
+    /// Returns the numeric facts of a document.
     pub(super) fn numbers(&self, document: u32) -> NumericFacts {
         let first = |column: &Option<Column<u64>>| column.as_ref().and_then(|column| column.first(document));
-        NumericFacts { year: self.year(document), uses: first(&self.uses), variants: first(&self.variants).unwrap_or(0) }
+        NumericFacts {
+            year: self.year(document),
+            uses: first(&self.uses),
+            variants: first(&self.variants).unwrap_or(0),
+        }
     }
 
-    /// The id of a document.
+    /// Returns the id of a document.
     pub(super) fn id(&self, document: u32) -> Result<String, IndexError> {
         let mut name = String::new();
         if let Some(ids) = &self.ids
@@ -67,17 +71,17 @@ impl SegmentColumns {
         Ok(name)
     }
 
-    /// The length of a field of a document, in tokens.
+    /// Returns the length of a field of a document in tokens.
     pub(super) fn length(&self, field: Field, document: u32) -> u32 {
         self.lengths[field.index()].get(document)
     }
 
-    /// The lengths of a field in a window.
+    /// Returns the lengths of a field in a window.
     pub(super) fn window(&self, field: Field, window: usize) -> WindowLengths<'_> {
         self.lengths[field.index()].window(window)
     }
 
-    /// Adds the living documents to the statistics of the fields, and returns their number.
+    /// Adds the live documents to the field statistics and returns their number.
     pub(super) fn add_to(&self, reader: &SegmentReader, fields: &mut [FieldStatistics; 8]) -> u64 {
         let alive = reader.alive_bitset();
         let lives = |document: u32| alive.is_none_or(|alive| alive.is_alive(document));
@@ -92,16 +96,16 @@ impl SegmentColumns {
     }
 }
 
-/// Stands for a length that does not fit.
+/// Marks a length that does not fit.
 const LONG: u16 = u16::MAX;
 
-/// The lengths of a field, by document, in two bytes each: scoring waits for memory more than for arithmetic, and nearly
-/// all lengths fit.
+/// Lengths of a field by document, in two bytes each. Memory access limits scoring more than arithmetic, and nearly all
+/// lengths fit.
 #[derive(Default)]
 struct Lengths {
-    /// Padded with zeros to whole windows.
+    /// Short lengths, padded with zeros to whole windows.
     short: Vec<u16>,
-    /// Those of [`LONG`] and more, by document.
+    /// Lengths of [`LONG`] and more, by document.
     long: FxHashMap<u32, u32>,
 }
 
@@ -128,7 +132,7 @@ impl Lengths {
     }
 }
 
-/// The lengths of a field in a window of documents.
+/// Lengths of a field in a window of documents.
 #[derive(Clone, Copy)]
 pub(super) struct WindowLengths<'c> {
     short: &'c [u16; WINDOW],
@@ -136,7 +140,7 @@ pub(super) struct WindowLengths<'c> {
 }
 
 impl WindowLengths<'_> {
-    /// The length for a document of the window, in tokens.
+    /// Returns the length of a document of the window in tokens.
     #[inline]
     pub(super) fn get(&self, document: u32) -> u32 {
         match self.short[document as usize % WINDOW] {
@@ -151,7 +155,7 @@ impl WindowLengths<'_> {
     }
 }
 
-/// The first value of a column for each of `count` documents, 0 where there is none.
+/// Returns the first value of a column for each of `count` documents; 0 if there is none.
 fn values(column: Option<&Column<u64>>, count: usize) -> Vec<u32> {
     let mut values = vec![0; count];
     let Some(column) = column else { return values };
@@ -173,7 +177,7 @@ fn narrow(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
-/// Several segments: their own orders say nothing about each other.
+/// Merges the orders of several segments, which are not comparable with each other.
 fn order_together(columns: &mut [SegmentColumns]) -> Result<(), IndexError> {
     let mut all = Vec::new();
     for (segment, one) in columns.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! What an index says of itself: the analysis that made it.
+//! Metadata of the index: the analysis that produced it.
 //!
-//! It is the payload of tantivy's commits, in `meta.json`: replaced in one step together with the list of segments, so that
-//! it can never say anything else than the documents do. A file beside the index could; and another schema (the name of a
-//! tokenizer in it) would ask for another folder, while nothing could be searched until it is full.
+//! It is the payload of tantivy's commits in `meta.json`. It is replaced atomically together with the list of segments,
+//! so it always describes the indexed documents. A separate file could be inconsistent with them. A different schema,
+//! such as another tokenizer name, would require another folder, and no search would be possible until it is complete.
 
 use super::{AnalysisKind, IndexError};
 use serde::{Deserialize, Serialize};
@@ -12,12 +12,12 @@ struct CommitMetadata {
     analysis: AnalysisKind,
 }
 
-/// The payload of a commit.
+/// Returns the payload of a commit.
 pub(super) fn payload(analysis: AnalysisKind) -> String {
     serde_json::to_string(&CommitMetadata { analysis }).unwrap_or_default()
 }
 
-/// The analysis recorded with the last commit; the default where none is, as in an index just made.
+/// Returns the analysis recorded with the last commit, or the default if there is none, as in a new index.
 pub(super) fn analysis_of(index: &tantivy::Index) -> Result<AnalysisKind, IndexError> {
     let Some(payload) = index.load_metas()?.payload else { return Ok(AnalysisKind::default()) };
     let metadata = serde_json::from_str::<CommitMetadata>(&payload).map_err(|_| IndexError::OtherAnalysis(payload))?;
@@ -53,7 +53,8 @@ mod tests {
     fn finds(folder: &Path, query: &str) -> bool {
         let snapshot = Index::open(folder).and_then(|index| index.snapshot()).expect("opened");
         let query = AnalyzedQuery::new(query, snapshot.analysis());
-        let statistics = snapshot.collection_statistics(&query, &[Field::Title], StatisticsLevel::Documents).expect("counted");
+        let statistics =
+            snapshot.collection_statistics(&query, &[Field::Title], StatisticsLevel::Documents).expect("counted");
         statistics.terms.iter().any(|term| term[Field::Title.index()].documents > 0)
     }
 

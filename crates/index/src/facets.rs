@@ -1,4 +1,4 @@
-//! The values of facets over all segments, in memory: made when they are first asked for.
+//! Facet values over all segments, in memory, loaded at first use.
 
 use super::facts::Facet;
 use super::{IndexError, schema};
@@ -6,26 +6,26 @@ use std::collections::BTreeMap;
 use tantivy::SegmentReader;
 use tantivy::columnar::StrColumn;
 
-/// The values of one facet, of which one may be written in several ways ([`Facet::folded`]).
+/// Values of one facet. Spellings with the same normalized form ([`Facet::normalized`]) are one value.
 pub(super) struct FacetTable {
     facet: Facet,
-    /// As they are compared, ascending.
+    /// Normalized values, ascending.
     keys: Vec<String>,
-    /// As most datasets write them.
+    /// Most common spellings.
     labels: Vec<String>,
     segments: Vec<ValueLists>,
 }
 
-/// For each document of a segment the places of its values among all.
+/// Value numbers of each document of a segment.
 #[derive(Default)]
 struct ValueLists {
-    /// Where those of a document begin, and behind the last document the end.
+    /// Start of each document's values, followed by the end of the last.
     starts: Vec<u32>,
     values: Vec<u32>,
 }
 
 impl FacetTable {
-    /// All facets, by their places.
+    /// Loads the tables of all facets, by facet index.
     pub(super) fn load_all(readers: &[SegmentReader]) -> Result<Vec<Self>, IndexError> {
         Facet::ALL.into_iter().map(|facet| Self::load(readers, facet)).collect()
     }
@@ -51,22 +51,22 @@ impl FacetTable {
         Ok(Self { facet, keys, labels, segments })
     }
 
-    /// The number of values.
+    /// Returns the number of values.
     pub(super) fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// A value as it is shown.
+    /// Returns the most common spelling of a value.
     pub(super) fn label(&self, place: u32) -> &str {
         &self.labels[place as usize]
     }
 
-    /// The place of a value, in whatever case it is written.
+    /// Returns the number of a value in any spelling.
     pub(super) fn place(&self, value: &str) -> Option<u32> {
         self.keys.binary_search(&self.facet.normalized(value)).ok().map(|place| place as u32)
     }
 
-    /// The places of a document's values, each once, ascending.
+    /// Returns the distinct value numbers of a document, ascending.
     pub(super) fn values(&self, segment: usize, document: u32) -> &[u32] {
         let ValueLists { starts, values } = &self.segments[segment];
         let document = document as usize;
@@ -74,7 +74,7 @@ impl FacetTable {
     }
 }
 
-/// The place of a key that is known to be there.
+/// Returns the number of an existing key.
 fn place(keys: &[String], key: &str) -> u32 {
     keys.partition_point(|other| other.as_str() < key) as u32
 }
@@ -96,7 +96,7 @@ impl ValueLists {
     }
 }
 
-/// The values of a segment, by ordinal.
+/// Returns the values of a segment, by ordinal.
 fn spelled(column: &StrColumn) -> Result<Vec<String>, IndexError> {
     let mut values = Vec::with_capacity(column.num_terms());
     let mut stream = column.dictionary().stream()?;
@@ -106,7 +106,7 @@ fn spelled(column: &StrColumn) -> Result<Vec<String>, IndexError> {
     Ok(values)
 }
 
-/// In how many living documents each value of a segment is.
+/// Counts the live documents of a segment by value.
 fn living(reader: &SegmentReader, column: Option<&StrColumn>, values: usize) -> Vec<u64> {
     let mut counts = vec![0; values];
     let Some(column) = column else { return counts };
@@ -116,7 +116,7 @@ fn living(reader: &SegmentReader, column: Option<&StrColumn>, values: usize) -> 
     counts
 }
 
-/// The spelling that most have; among equals the first.
+/// Returns the most frequent spelling, the first of equals.
 fn commonest(spellings: &BTreeMap<String, u64>) -> String {
     let best = spellings.iter().rev().max_by_key(|(_, count)| **count);
     best.map(|(spelling, _)| spelling.clone()).unwrap_or_default()

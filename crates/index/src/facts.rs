@@ -1,20 +1,20 @@
-//! What datasets are filtered and counted by, beside their texts.
+//! Facts by which datasets are filtered and counted, apart from their texts.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// A property whose values people choose among.
+/// Facet: a property with values to select from.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Facet {
-    /// What is done with the data.
+    /// Tasks for which the data is used.
     Task,
-    /// What the data are.
+    /// Modalities of the data, such as images or text.
     Modality,
-    /// What it is about, by the themes of its catalogue.
+    /// Subjects, by the themes of the catalogue.
     Theme,
-    /// The classes of its entities, by IRI.
+    /// Classes of its entities, by IRI.
     Class,
     /// Keywords.
     Keyword,
@@ -22,20 +22,20 @@ pub enum Facet {
     Publisher,
     /// Authors and publishers.
     Creator,
-    /// The forms of its files.
+    /// File formats.
     Format,
-    /// The licence.
+    /// Licence.
     License,
-    /// The languages that texts are in.
+    /// Languages of its texts.
     Language,
-    /// The vocabularies of its classes and properties, by namespace.
+    /// Vocabularies of its classes and properties, by namespace.
     Vocabulary,
-    /// The portal that it is known from.
+    /// Portals that list the dataset.
     Source,
 }
 
 impl Facet {
-    /// Every facet, in the order in which they are shown: what it is about, what is in it, who made it, how it can be had.
+    /// All facets in display order: subject, content, origin, access.
     pub const ALL: [Self; 12] = [
         Self::Task,
         Self::Modality,
@@ -51,13 +51,13 @@ impl Facet {
         Self::Source,
     ];
 
-    /// The place in [`Self::ALL`].
+    /// Returns the index in [`Self::ALL`].
     #[must_use]
     pub fn index(self) -> usize {
         self as usize
     }
 
-    /// The name, in lower case: also that of a parameter.
+    /// Returns the name in lower case, which is also the request parameter.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -76,14 +76,14 @@ impl Facet {
         }
     }
 
-    /// Whether its values are IRIs, in which the case of letters counts.
+    /// Returns true if the values are IRIs, which are case-sensitive.
     #[must_use]
     pub fn has_iris(self) -> bool {
         matches!(self, Self::Class | Self::Vocabulary)
     }
 
-    /// A value as it is compared: what differs in the case of letters or in white space alone is one, but for IRIs, and so
-    /// are addresses of a licence that differ in `http` and `https`, `www.` or a slash at their end.
+    /// Returns the normalized form of a value. Values other than IRIs ignore case and repeated white space. Licence
+    /// addresses also ignore `http` or `https`, `www.` and a final slash.
     pub(super) fn normalized(self, value: &str) -> String {
         if self.has_iris() {
             return value.trim().to_owned();
@@ -103,7 +103,7 @@ impl fmt::Display for Facet {
     }
 }
 
-/// A name that is no facet's.
+/// Error for an unknown facet name.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{0:?} is no facet; known are {names}", names = Facet::ALL.map(Facet::name).join(", "))]
 pub struct ParseFacetError(String);
@@ -116,41 +116,42 @@ impl FromStr for Facet {
     }
 }
 
-/// The numbers known of a dataset.
+/// Numeric facts of a dataset.
 ///
-/// `uses` and `variants` both tell how popular it is, by different counts that do not compare. Both were made when the
-/// catalogue was: a query from an earlier time could not know them.
+/// `uses` and `variants` are two different measures of popularity and are not comparable. Both were counted when the
+/// catalogue was created. For a query from an earlier time they are information from the future.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NumericFacts {
-    /// Since when it has been known.
+    /// First year in which the dataset is known.
     pub year: Option<i32>,
-    /// How many works are known to use it.
+    /// Number of works known to use the dataset.
     pub uses: Option<u64>,
-    /// How many other names it goes by, its title not counted.
+    /// Number of alternative names, without the title.
     pub variants: u64,
 }
 
 impl NumericFacts {
-    /// How popular it is: the works known to use it; where these were not counted, the names it goes by.
+    /// Returns the popularity: the number of works that use the dataset or, if unknown, the number of its names.
     #[must_use]
     pub fn popularity(&self) -> u64 {
         self.uses.unwrap_or(self.variants + 1)
     }
 }
 
-/// NumericFacts, and the values of facets.
+/// Numeric facts and facet values of a dataset.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// The numbers.
+    /// Numeric facts.
     pub numbers: NumericFacts,
-    /// The values: of a facet any number.
+    /// Facet values; a facet may have several.
     pub values: Vec<(Facet, String)>,
 }
 
-/// Which datasets may be found.
+/// Filter of datasets by year and facet values.
 ///
-/// Values of one facet are alternatives; all facets, and the year, have to pass. The case of letters does not count, but
-/// in IRIs, nor does how much white space there is, nor the scheme of a licence's address.
+/// A dataset passes if it has at least one of the values of each facet in the filter, and passes the year. Values are
+/// compared by their normalized form: without regard to case (except in IRIs), white space and the scheme of a
+/// licence's address.
 ///
 /// ```
 /// use lodeseek_index::{Facet, Filter};
@@ -159,20 +160,20 @@ pub struct Facts {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// The last year: datasets known to be later are left out. Those whose year is not known are kept.
+    /// Last year. Datasets of a later year are excluded; those of unknown year are included.
     pub until: Option<i32>,
-    /// Values of facets.
+    /// Selected facet values.
     pub values: Vec<(Facet, String)>,
 }
 
 impl Filter {
-    /// What is not known to be later than a year.
+    /// Creates a filter that excludes datasets later than `year`.
     #[must_use]
     pub fn until(year: i32) -> Self {
         Self { until: Some(year), values: Vec::new() }
     }
 
-    /// With a value of a facet, if it does not name it already.
+    /// Adds a facet value, unless the filter contains it.
     #[must_use]
     pub fn with(mut self, facet: Facet, value: impl Into<String>) -> Self {
         let value = value.into();
@@ -182,7 +183,7 @@ impl Filter {
         self
     }
 
-    /// Without a value of a facet.
+    /// Removes a facet value.
     #[must_use]
     pub fn without(mut self, facet: Facet, value: &str) -> Self {
         let value = facet.normalized(value);
@@ -190,20 +191,20 @@ impl Filter {
         self
     }
 
-    /// Whether it names a value of a facet.
+    /// Returns true if the filter contains the facet value.
     #[must_use]
     pub fn contains(&self, facet: Facet, value: &str) -> bool {
         let value = facet.normalized(value);
         self.values_of(facet).any(|other| facet.normalized(other) == value)
     }
 
-    /// Whether everything passes.
+    /// Returns true if the filter has no condition.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.until.is_none() && self.values.is_empty()
     }
 
-    /// The values of a facet.
+    /// Returns the selected values of a facet.
     pub fn values_of(&self, facet: Facet) -> impl Iterator<Item = &str> {
         self.values.iter().filter(move |(of, _)| *of == facet).map(|(_, value)| value.as_str())
     }
@@ -217,7 +218,9 @@ mod tests {
     fn a_value_is_named_once_however_it_is_written() {
         let filter = Filter::default().with(Facet::Task, "Image  Captioning").with(Facet::Task, "image captioning ");
         assert_eq!(filter.values.len(), 1);
-        assert!(filter.contains(Facet::Task, "IMAGE captioning") && !filter.contains(Facet::Keyword, "image captioning"));
+        assert!(
+            filter.contains(Facet::Task, "IMAGE captioning") && !filter.contains(Facet::Keyword, "image captioning")
+        );
         assert_eq!(filter.clone().without(Facet::Keyword, "image captioning"), filter);
         assert!(filter.without(Facet::Task, "image captioning").is_empty());
     }
@@ -235,7 +238,9 @@ mod tests {
             .into_iter()
             .fold(Filter::default(), |filter, license| filter.with(Facet::License, license));
         assert_eq!(filter.values.len(), 1);
-        assert!(filter.contains(Facet::License, "http://e.org/by/4.0") && !filter.contains(Facet::License, "e.org/by/3.0"));
+        assert!(
+            filter.contains(Facet::License, "http://e.org/by/4.0") && !filter.contains(Facet::License, "e.org/by/3.0")
+        );
         let keywords = Filter::default().with(Facet::Keyword, "http://e.org").with(Facet::Keyword, "https://e.org");
         assert_eq!(keywords.values.len(), 2);
     }

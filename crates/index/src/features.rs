@@ -1,7 +1,7 @@
-//! What datasets have in common: the classes and properties they use, where their entities live, what they link to.
+//! Features that datasets share: classes, properties, and the URI spaces of their entities and links.
 //!
-//! Every feature has the list of the datasets that have it, as every word has: what is like a dataset is found by reading
-//! the lists of its features, never by comparing all pairs. What a feature counts for is the business of the stage above.
+//! Every feature has a posting list of datasets, like a word. Similar datasets are found from the lists of a dataset's
+//! features, never by comparing all pairs. The caller weighs the features.
 
 use super::{DocumentAddress, IndexError, Snapshot};
 use lodeseek_ranking::DatasetId;
@@ -9,29 +9,29 @@ use serde::Serialize;
 use tantivy::schema::{IndexRecordOption, Value};
 use tantivy::{DocAddress, DocSet, SegmentReader, TERMINATED, TantivyDocument, Term};
 
-/// Bytes of an IRI at most: what is longer is data in disguise.
+/// Maximum length of an IRI in bytes. Longer IRIs usually contain data.
 const LONGEST: usize = 1000;
 
-/// What an IRI is to a dataset.
+/// Role of an IRI in a dataset.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum FeatureKind {
-    /// A class of its entities.
+    /// Class of its entities.
     Class,
-    /// A property of its triples.
+    /// Property of its triples.
     Property,
-    /// The namespace of some of these.
+    /// Namespace of its classes or properties.
     Vocabulary,
-    /// A URI space in which it describes entities.
+    /// URI space of the entities it describes.
     Space,
-    /// A URI space of others to which it links.
+    /// External URI space to which it links.
     Target,
-    /// An entity of others to which it links.
+    /// External entity to which it links.
     Entity,
 }
 
 impl FeatureKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 6] = [Self::Class, Self::Property, Self::Vocabulary, Self::Space, Self::Target, Self::Entity];
 
     fn letter(self) -> char {
@@ -46,23 +46,23 @@ impl FeatureKind {
     }
 }
 
-/// A feature of a dataset.
+/// Feature of a dataset.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Feature {
-    /// What the IRI is to it.
+    /// Role of the IRI.
     pub kind: FeatureKind,
-    /// The IRI, or the URI space.
+    /// IRI or URI space.
     pub iri: String,
 }
 
 impl Feature {
-    /// A feature; `None` where the IRI is too long to be one.
+    /// Creates a feature. Returns `None` if the IRI is longer than 1,000 bytes.
     #[must_use]
     pub fn new(kind: FeatureKind, iri: &str) -> Option<Self> {
         (!iri.is_empty() && iri.len() <= LONGEST).then(|| Self { kind, iri: iri.to_owned() })
     }
 
-    /// As it stands in the index.
+    /// Returns the key in the index.
     pub(super) fn key(&self) -> String {
         format!("{}{}", self.kind.letter(), self.iri)
     }
@@ -75,7 +75,7 @@ impl Feature {
 }
 
 impl Snapshot {
-    /// The features of a dataset; `None` where there is no such dataset.
+    /// Returns the features of a dataset, or `None` if there is no such dataset.
     pub fn features(&self, id: &DatasetId) -> Result<Option<Vec<Feature>>, IndexError> {
         let Some(DocumentAddress { segment, document }) = self.address(id)? else { return Ok(None) };
         let document: TantivyDocument = self.searcher.doc(DocAddress::new(segment, document))?;
@@ -83,7 +83,7 @@ impl Snapshot {
         Ok(Some(keys.filter_map(Feature::from_key).collect()))
     }
 
-    /// The datasets that have a feature.
+    /// Returns the datasets that have a feature.
     pub fn with_feature(&self, feature: &Feature) -> Result<Vec<DocumentAddress>, IndexError> {
         let term = Term::from_field_text(self.fields.features, &feature.key());
         let mut documents = Vec::new();
@@ -96,7 +96,7 @@ impl Snapshot {
         Ok(documents)
     }
 
-    /// Hands out every feature of any dataset with the datasets that have it, in no order: one pass over all lists.
+    /// Calls `take` with every feature and the datasets that have it, in no order. One pass over all lists.
     pub fn each_feature(&self, mut take: impl FnMut(FeatureKind, &[DocumentAddress])) -> Result<(), IndexError> {
         for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
             let inverted = reader.inverted_index(self.fields.features)?;
@@ -121,7 +121,7 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Whether a segment before this one has a feature: it was handed out there.
+    /// Returns true if an earlier segment contains the feature, which was then already visited.
     fn is_earlier(&self, feature: &Feature, segment: usize) -> bool {
         let term = Term::from_field_text(self.fields.features, &feature.key());
         self.searcher.segment_readers()[..segment].iter().any(|reader| {
@@ -130,14 +130,14 @@ impl Snapshot {
         })
     }
 
-    /// A number for every dataset, below [`addresses`](Self::addresses): tables of what is known of each are by it.
+    /// Returns a number for every dataset, below [`addresses`](Self::addresses), as an index into tables.
     #[must_use]
     pub fn place(&self, address: DocumentAddress) -> usize {
         let before = &self.searcher.segment_readers()[..address.segment as usize];
         before.iter().map(|reader| reader.max_doc() as usize).sum::<usize>() + address.document as usize
     }
 
-    /// The dataset of such a number.
+    /// Returns the dataset with this number.
     #[must_use]
     pub fn at(&self, place: usize) -> Option<DocumentAddress> {
         let mut rest = place;
@@ -150,14 +150,14 @@ impl Snapshot {
         None
     }
 
-    /// How many such numbers there are, those of removed datasets among them.
+    /// Returns the upper bound of the numbers, including those of removed datasets.
     #[must_use]
     pub fn addresses(&self) -> usize {
         self.searcher.segment_readers().iter().map(|reader| reader.max_doc() as usize).sum()
     }
 }
 
-/// The documents of postings that were not removed.
+/// Collects the live documents of postings.
 fn living(reader: &SegmentReader, segment: usize, mut postings: impl DocSet, documents: &mut Vec<DocumentAddress>) {
     let alive = reader.alive_bitset();
     while postings.doc() != TERMINATED {

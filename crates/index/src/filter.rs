@@ -1,7 +1,7 @@
-//! Filters within ranking, and counts of what is found by year and facet.
+//! Filters within ranking, and facet counts of search results.
 //!
-//! A filter decides which documents may be found; it changes no score. Statistics of the collection stay those of all its
-//! documents: what a word is worth, and so a dataset's score, is the same whatever is filtered.
+//! A filter decides which documents are returned; it changes no score. Collection statistics always cover all
+//! documents. Term weights and dataset scores are therefore the same with and without a filter.
 
 use super::columns::SegmentColumns;
 use super::facets::FacetTable;
@@ -12,21 +12,21 @@ use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Which of the documents with a term may be found.
+/// Selection of documents during a traversal.
 pub trait Selection {
-    /// Those of 64 documents that may be found. Documents are bits, `first` the lowest; those that are set live and have a
-    /// term. Each document is shown once.
+    /// Returns those of 64 documents that may be returned. Bit *i* of `documents` is document `first` + *i*. Set bits
+    /// are live documents that contain a term. Each document is passed once.
     fn select(&mut self, segment: usize, first: u32, documents: u64) -> u64;
 }
 
-/// Those that pass, or all.
+/// Documents that pass a filter, or all documents.
 impl Selection for Option<&FilteredDocs> {
     fn select(&mut self, segment: usize, first: u32, documents: u64) -> u64 {
         self.map_or(documents, |filtered| retain_bits(documents, |place| filtered.failed(segment, first + place) == 0))
     }
 }
 
-/// The bits of `documents` that pass.
+/// Returns the bits of `documents` that satisfy a predicate.
 fn retain_bits(documents: u64, mut passes: impl FnMut(u32) -> bool) -> u64 {
     let (mut filtered, mut rest) = (0, documents);
     while rest != 0 {
@@ -37,7 +37,7 @@ fn retain_bits(documents: u64, mut passes: impl FnMut(u32) -> bool) -> u64 {
     filtered
 }
 
-/// A bit for every part of a filter: the facets by their places, then the year.
+/// One bit for each condition of a filter: the facets by index, then the year.
 type Conditions = u16;
 const YEAR: Conditions = 1 << Facet::ALL.len();
 
@@ -45,9 +45,9 @@ fn condition_of(facet: Facet) -> Conditions {
     1 << facet.index()
 }
 
-/// What passes a filter, decided for all documents of a snapshot.
+/// Documents that pass a filter, evaluated for all documents of a snapshot.
 pub struct FilteredDocs {
-    /// By segment and document: the parts of the filter that it failed.
+    /// Failed conditions of each document, by segment.
     failed: Vec<Vec<Conditions>>,
 }
 
@@ -56,7 +56,7 @@ impl FilteredDocs {
         self.failed[segment][document as usize]
     }
 
-    /// Whether a document passes.
+    /// Returns true if the document passes the filter.
     #[must_use]
     pub fn contains(&self, address: DocumentAddress) -> bool {
         self.failed(address.segment as usize, address.document) == 0
@@ -64,7 +64,7 @@ impl FilteredDocs {
 }
 
 impl Snapshot {
-    /// What passes a filter; `None` where that is everything.
+    /// Evaluates a filter. Returns `None` if all documents pass.
     pub fn filtered_docs(&self, filter: &Filter) -> Result<Option<FilteredDocs>, IndexError> {
         if filter.is_empty() {
             return Ok(None);
@@ -86,7 +86,7 @@ impl Snapshot {
         Ok(Some(FilteredDocs { failed }))
     }
 
-    /// The datasets that pass, where there are so many at most; `None` where there are more.
+    /// Returns the ids of the datasets that pass, or `None` if there are more than `most`.
     pub fn ids_if_few(&self, filtered: &FilteredDocs, most: usize) -> Result<Option<Vec<DatasetId>>, IndexError> {
         let few: Vec<DocumentAddress> =
             self.living().filter(|address| filtered.contains(*address)).take(most + 1).collect();
@@ -96,8 +96,8 @@ impl Snapshot {
         few.into_iter().map(|address| self.id(address)).collect::<Result<_, _>>().map(Some)
     }
 
-    /// The documents that pass, by year, the newest first and those of unknown year last, equals by id: `depth` of them, and
-    /// how many there are. Every living document is shown to `each`.
+    /// Returns the `depth` newest documents that pass, and the number of all that pass. Documents of unknown year are
+    /// last; ties are broken by id. Calls `each` with every live document.
     pub fn newest(
         &self,
         filtered: Option<&FilteredDocs>,
@@ -133,7 +133,7 @@ impl Snapshot {
         })
     }
 
-    /// Marks the documents that fail a part.
+    /// Marks the documents that fail a condition.
     fn mark_failed(&self, failed: &mut [Vec<Conditions>], condition: Conditions, passes: impl Fn(usize, u32) -> bool) {
         for (segment, failed) in failed.iter_mut().enumerate() {
             for (document, failed) in failed.iter_mut().enumerate() {
@@ -144,7 +144,7 @@ impl Snapshot {
         }
     }
 
-    /// The values of facets; read when they are first asked for.
+    /// Returns the facet tables, loaded at first use.
     fn facets(&self) -> Result<&[FacetTable], IndexError> {
         if let Some(tables) = self.facets.get() {
             return Ok(tables);
@@ -153,29 +153,29 @@ impl Snapshot {
         Ok(self.facets.get_or_init(|| tables))
     }
 
-    /// A count of what is found, by year and facet.
+    /// Creates a counter of results by year and facet.
     pub fn facet_counter<'s>(&'s self, filtered: Option<&'s FilteredDocs>) -> Result<FacetCounter<'s>, IndexError> {
         let tables = self.facets()?;
         let counts = tables.iter().map(|table| vec![0; table.len()]).collect();
         Ok(FacetCounter { tables, segments: &self.segments, filtered, counts, years: YearCounts::default() })
     }
 
-    /// The numbers of a dataset; `None` where there is no such dataset.
+    /// Returns the numeric facts of a dataset, or `None` if there is no such dataset.
     pub fn numeric_facts(&self, id: &DatasetId) -> Result<Option<NumericFacts>, IndexError> {
         let address = self.address(id)?;
         Ok(address.map(|address| self.segments[address.segment as usize].numbers(address.document)))
     }
 }
 
-/// Counts documents by year and facet while they are found.
+/// Counter of documents by year and facet during a search.
 ///
-/// A facet counts what passes all of the filter but its own values, and the years what passes all but the year: the counts
-/// say what another choice would find.
+/// The counts of a facet include documents that fail only this facet's condition. The counts of years include documents
+/// that fail only the year's condition. The counts therefore predict the results of another choice.
 pub struct FacetCounter<'s> {
     tables: &'s [FacetTable],
     segments: &'s [SegmentColumns],
     filtered: Option<&'s FilteredDocs>,
-    /// By facet and place of a value.
+    /// Counts by facet and value number.
     counts: Vec<Vec<u64>>,
     years: YearCounts,
 }
@@ -210,7 +210,7 @@ impl FacetCounter<'_> {
         }
     }
 
-    /// The counts, of each facet the `most` frequent values, and those that the filter names.
+    /// Returns the counts: for each facet the `most` frequent values, and those selected by the filter.
     #[must_use]
     pub fn finish(self, filter: &Filter, most: usize) -> FacetCounts {
         let of =
@@ -226,7 +226,7 @@ fn facet_values(facet: Facet, table: &FacetTable, counts: &[u64], filter: &Filte
     let wanted: Vec<Option<u32>> = filter.values_of(facet).map(|value| table.place(value)).collect();
     let mut found: Vec<u32> = (0..counts.len() as u32).filter(|&place| counts[place as usize] > 0).collect();
     let distinct = found.len();
-    // Places are in the order of the names: equal counts by name.
+    // Value numbers are in the order of the names, so that equal counts are sorted by name.
     let order = |&place: &u32| (Reverse(counts[place as usize]), place);
     if most < distinct {
         found.select_nth_unstable_by_key(most, order);
@@ -240,7 +240,7 @@ fn facet_values(facet: Facet, table: &FacetTable, counts: &[u64], filter: &Filte
     };
     let mut values: Vec<ValueCount> = found.iter().map(value).collect();
     for (given, place) in filter.values_of(facet).zip(&wanted) {
-        // What nothing has is still chosen: it can be taken away.
+        // A selected value without documents is listed, so that it can be deselected.
         values.extend(match place {
             Some(place) if found.contains(place) => None,
             Some(place) => Some(value(place)),
@@ -250,42 +250,42 @@ fn facet_values(facet: Facet, table: &FacetTable, counts: &[u64], filter: &Filte
     FacetValues { facet, values, distinct }
 }
 
-/// What was found, by year and facet.
+/// Counts of results by facet and year.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FacetCounts {
-    /// The facets that have a value.
+    /// Facets that have at least one value.
     pub facets: Vec<FacetValues>,
-    /// By year.
+    /// Counts by year.
     pub years: YearCounts,
 }
 
-/// The values of a facet.
+/// Values of a facet with their counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FacetValues {
-    /// The facet.
+    /// Facet.
     pub facet: Facet,
-    /// The most frequent first, equals by name; behind them what else was chosen.
+    /// Most frequent values first, ties by name, followed by other selected values.
     pub values: Vec<ValueCount>,
-    /// How many values there are in all.
+    /// Number of all values.
     pub distinct: usize,
 }
 
-/// A value, and how many datasets have it.
+/// Value with the number of datasets that have it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ValueCount {
-    /// The value, as most datasets write it.
+    /// Value in its most common spelling.
     pub value: String,
-    /// The datasets that would be found with it alone of its facet.
+    /// Number of datasets that this value alone would return, with all other facets unchanged.
     pub count: u64,
-    /// Whether the filter names it.
+    /// If true, the filter contains this value.
     pub chosen: bool,
 }
 
-/// How many datasets are of each year.
+/// Number of datasets of each year.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct YearCounts {
-    /// The datasets by year.
+    /// Number of datasets by year.
     pub known: BTreeMap<i32, u64>,
-    /// Those whose year is not known: they pass every filter by year.
+    /// Number of datasets of unknown year. They pass every year filter.
     pub unknown: u64,
 }

@@ -30,9 +30,9 @@ pub use features::{Feature, FeatureKind};
 pub use filter::{FacetCounter, FacetCounts, FacetValues, FilteredDocs, Selection, ValueCount, YearCounts};
 pub use spelling::SpellingCandidate;
 pub use statistics::{
-    AnalyzedQuery, CollectionStatistics, DocumentStatistics, FieldStatistics, TermStatistics, StatisticsLevel,
+    AnalyzedQuery, CollectionStatistics, DocumentStatistics, FieldStatistics, StatisticsLevel, TermStatistics,
 };
-pub use traverse::{Clause, DocumentAddress, TopDocs, TermScorer, PostingsSlice, WindowScores};
+pub use traverse::{Clause, DocumentAddress, PostingsSlice, TermScorer, TopDocs, WindowScores};
 pub use windows::{PairFrequencies, WINDOW_WIDTH};
 pub use writer::{IndexDocument, IndexWriter};
 
@@ -49,31 +49,31 @@ use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::schema::{IndexRecordOption, Value};
 use tantivy::{DocAddress, DocSet, Searcher, SegmentReader, TERMINATED, TantivyDocument, Term};
 
-/// What can go wrong with the index.
+/// Errors of the index.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IndexError {
-    /// There is no index yet.
+    /// The folder contains no index.
     #[error("there is no index at {0}; `lodeseek index` makes one")]
     Missing(PathBuf),
-    /// The index was made by another version of the program.
+    /// The index was written by another version of the program.
     #[error("the index at {0} is of another version; run `lodeseek index --rebuild`")]
     OtherVersion(PathBuf),
-    /// The index was made with an analysis that this version of the program does not know.
+    /// The index was written with an analysis that this version does not support.
     #[error("the index was analysed by another version ({0}); run `lodeseek index --rebuild`")]
     OtherAnalysis(String),
-    /// tantivy failed.
+    /// Error of tantivy.
     #[error("index: {0}")]
     Tantivy(#[from] tantivy::TantivyError),
-    /// The disk failed.
+    /// I/O error.
     #[error("index: {0}")]
     Io(#[from] std::io::Error),
-    /// A card that cannot be read.
+    /// Unreadable stored data of a dataset.
     #[error("index: the card of a dataset cannot be read: {0}")]
     Card(String),
 }
 
-/// An index on disk, opened for reading. Follows the commits of writers in other processes.
+/// Index on disk, opened for reading. Follows the commits of writers in other processes.
 pub struct Index {
     index: tantivy::Index,
     reader: tantivy::IndexReader,
@@ -81,7 +81,7 @@ pub struct Index {
     cached: Mutex<Option<Arc<Snapshot>>>,
 }
 
-/// The index at one moment, with its statistics.
+/// Index at one point in time, with its statistics.
 pub struct Snapshot {
     searcher: Searcher,
     fields: Fields,
@@ -89,18 +89,23 @@ pub struct Snapshot {
     segments: Vec<SegmentColumns>,
     collection: [FieldStatistics; 8],
     documents: u64,
-    /// Statistics of terms asked for before, by field and tokens: counting occurrences reads all postings of a term.
+    /// Cached term statistics, by field and tokens. Counting occurrences reads all postings of a term.
     terms: Mutex<FxHashMap<(Field, String), TermStatistics>>,
     facets: OnceLock<Vec<FacetTable>>,
 }
 
-/// Terms whose statistics are kept.
+/// Maximum number of cached term statistics.
 const MAX_CACHED_TERMS: usize = 1 << 16;
-/// Stands between tokens where several are a key: no word holds a line break.
+/// Separator of tokens in a cache key. No token contains a line break.
 const TOKEN_SEPARATOR: &str = "\n";
 
 impl Index {
     /// Opens the index in a folder.
+    ///
+    /// # Errors
+    ///
+    /// [`IndexError::Missing`] if there is no index, [`IndexError::OtherVersion`] or [`IndexError::OtherAnalysis`] if
+    /// another version of the program wrote it.
     pub fn open(folder: &Path) -> Result<Self, IndexError> {
         if !folder.join("meta.json").exists() {
             return Err(IndexError::Missing(folder.to_owned()));
@@ -111,12 +116,12 @@ impl Index {
         Ok(Self { reader: index.reader()?, index, fields, cached: Mutex::new(None) })
     }
 
-    /// Looks for a commit now. Else one is seen within half a second.
+    /// Checks for a new commit immediately. Otherwise a commit is visible within half a second.
     pub fn refresh(&self) -> Result<(), IndexError> {
         Ok(self.reader.reload()?)
     }
 
-    /// The index as last committed; made anew only after a commit.
+    /// Returns the last commit. The snapshot is cached until the next commit.
     pub fn snapshot(&self) -> Result<Arc<Snapshot>, IndexError> {
         let searcher = self.reader.searcher();
         let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
@@ -125,7 +130,8 @@ impl Index {
         {
             return Ok(Arc::clone(snapshot));
         }
-        let snapshot = Arc::new(Snapshot::new(searcher, self.fields.clone(), commit_metadata::analysis_of(&self.index)?)?);
+        let snapshot =
+            Arc::new(Snapshot::new(searcher, self.fields.clone(), commit_metadata::analysis_of(&self.index)?)?);
         *cached = Some(Arc::clone(&snapshot));
         Ok(snapshot)
     }
@@ -143,31 +149,31 @@ impl Snapshot {
         Ok(Self { searcher, fields, analysis, segments, collection, documents, terms, facets })
     }
 
-    /// The analysis that made the tokens of its documents; queries need the same.
+    /// Returns the analysis of the documents. Queries require the same analysis.
     #[must_use]
     pub fn analysis(&self) -> &Analysis {
         &self.analysis
     }
 
-    /// The number of datasets.
+    /// Returns the number of datasets.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.documents
     }
 
-    /// Whether the index is empty.
+    /// Returns true if the index is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.documents == 0
     }
 
-    /// A number that changes with every commit.
+    /// Returns a number that changes with every commit.
     #[must_use]
     pub fn generation(&self) -> u64 {
         self.searcher.generation().generation_id()
     }
 
-    /// What a model knows of the collection for a query.
+    /// Returns the collection statistics that a model needs for a query.
     pub fn collection_statistics(
         &self,
         query: &AnalyzedQuery,
@@ -183,9 +189,14 @@ impl Snapshot {
         Ok(CollectionStatistics { documents: self.documents, fields: self.collection, terms })
     }
 
-    /// The statistics of a term. In how many documents any of several tokens is cannot be told from how many each is in:
-    /// their postings are read together, once.
-    fn term_statistics(&self, field: Field, term: &QueryTerm, level: StatisticsLevel) -> Result<TermStatistics, IndexError> {
+    /// Returns the statistics of a term. The document frequency of several tokens cannot be computed from their single
+    /// frequencies. Their postings are therefore read together, once.
+    fn term_statistics(
+        &self,
+        field: Field,
+        term: &QueryTerm,
+        level: StatisticsLevel,
+    ) -> Result<TermStatistics, IndexError> {
         let key = (field, term.alternatives.join(TOKEN_SEPARATOR));
         let full = level >= StatisticsLevel::Occurrences || term.alternatives.len() > 1;
         if full && let Some(&cached) = self.terms.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
@@ -211,8 +222,8 @@ impl Snapshot {
         Ok(statistics)
     }
 
-    /// The query without what no document has in these fields: of several tokens that a word stands for, those that do
-    /// not occur are left out. All numbers stay the same; it is for showing.
+    /// Removes tokens without occurrences in these fields from words with several tokens. The statistics remain the
+    /// same; use it for display.
     pub fn without_absent_tokens(&self, query: &AnalyzedQuery, fields: &[Field]) -> Result<AnalyzedQuery, IndexError> {
         let mut query = query.clone();
         for term in query.distinct.iter_mut().filter(|term| term.alternatives.len() > 1) {
@@ -232,7 +243,7 @@ impl Snapshot {
         Ok(query)
     }
 
-    /// What a model knows of some documents for a query, in their order.
+    /// Returns the statistics of some documents that a model needs for a query, in the order of `documents`.
     pub fn document_statistics(
         &self,
         query: &AnalyzedQuery,
@@ -246,7 +257,7 @@ impl Snapshot {
             lengths: Field::ALL.map(|field| self.segments[address.segment as usize].length(field, address.document)),
         };
         let mut counts: Vec<DocumentStatistics> = documents.iter().map(empty).collect();
-        // Postings are read forwards: documents in the order of the index.
+        // Postings are read forwards, so documents are processed in index order.
         let mut ascending: Vec<usize> = (0..documents.len()).collect();
         ascending.sort_unstable_by_key(|&place| documents[place]);
         for each in ascending.chunk_by(|&a, &b| documents[a].segment == documents[b].segment) {
@@ -270,7 +281,7 @@ impl Snapshot {
     ) -> Result<Vec<TermCursor>, IndexError> {
         let text = self.fields.text(field);
         let inverted = reader.inverted_index(text)?;
-        // Without two terms there are no pairs to count.
+        // Pairs require two terms.
         let option = if level == StatisticsLevel::Pairs && query.sequence.len() > 1 {
             IndexRecordOption::WithFreqsAndPositions
         } else {
@@ -288,13 +299,13 @@ impl Snapshot {
         Ok(cursors)
     }
 
-    /// The id of a document.
+    /// Returns the id of a document.
     pub fn id(&self, address: DocumentAddress) -> Result<DatasetId, IndexError> {
         let name = self.segments[address.segment as usize].id(address.document)?;
         DatasetId::new(name.as_str()).map_err(|_| IndexError::Card(format!("{name:?} is no id")))
     }
 
-    /// Where a dataset lies in the index; `None` where there is no such dataset.
+    /// Returns the address of a dataset, or `None` if there is no such dataset.
     pub fn address(&self, id: &DatasetId) -> Result<Option<DocumentAddress>, IndexError> {
         let term = Term::from_field_text(self.fields.id, id.as_str());
         for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
@@ -310,12 +321,12 @@ impl Snapshot {
         Ok(None)
     }
 
-    /// The card of a dataset, as it was written; `None` where there is no such dataset.
+    /// Returns the stored display data (card) of a dataset, or `None` if there is no such dataset.
     pub fn card(&self, id: &DatasetId) -> Result<Option<Vec<u8>>, IndexError> {
         self.stored(id, self.fields.card)
     }
 
-    /// The compact document of a dataset, as it was written.
+    /// Returns the stored compact document of a dataset, or `None` if there is no such dataset.
     pub fn compact(&self, id: &DatasetId) -> Result<Option<Vec<u8>>, IndexError> {
         self.stored(id, self.fields.compact)
     }
@@ -326,7 +337,7 @@ impl Snapshot {
         Ok(document.get_first(field).and_then(|value| value.as_bytes().map(<[u8]>::to_vec)))
     }
 
-    /// (id, version) of every dataset: what the next indexing need not do again.
+    /// Returns the version of every dataset. Datasets with an unchanged version need no new indexing.
     pub fn versions(&self) -> Result<std::collections::BTreeMap<DatasetId, String>, IndexError> {
         let mut versions = std::collections::BTreeMap::new();
         for (reader, columns) in self.searcher.segment_readers().iter().zip(&self.segments) {
@@ -347,17 +358,17 @@ impl Snapshot {
     }
 }
 
-/// The postings of a term in a field, read forwards.
+/// Forward cursor on the postings of a term in a field.
 struct TermCursor {
-    /// One a token that the term stands for.
+    /// One posting list for each token of the term.
     lists: Vec<SegmentPostings>,
     with_positions: bool,
-    /// In the document last sought, ascending.
+    /// Positions in the current document, ascending.
     positions: Vec<u32>,
 }
 
 impl TermCursor {
-    /// The frequency in a document; reads the positions where they are level.
+    /// Moves to a document and returns the term frequency. Reads positions if they are required.
     fn seek(&mut self, document: u32) -> u32 {
         self.positions.clear();
         let (mut frequency, mut holding) = (0, 0);
@@ -381,7 +392,7 @@ impl TermCursor {
     }
 }
 
-/// Counts the terms of a query, and their pairs, in a field of a document.
+/// Counts the terms and term pairs of a query in a field of a document.
 fn count_field(
     cursors: &mut [TermCursor],
     query: &AnalyzedQuery,
@@ -398,7 +409,7 @@ fn count_field(
     }
 }
 
-/// Adds a segment's living documents with a term, and its occurrences in them.
+/// Adds a segment's live documents that contain a term, and its occurrences in them.
 fn count_term(
     reader: &SegmentReader,
     field: tantivy::schema::Field,

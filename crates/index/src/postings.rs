@@ -1,26 +1,26 @@
-//! The postings of a query's term in a field of a segment, block by block.
+//! Postings of a query term in a field of a segment, read in blocks.
 //!
-//! A term that stands for one token is read as tantivy decodes it. One that stands for several is merged on the fly: the
-//! documents that hold any of them, ascending, each once, with the frequencies summed.
+//! A term with one token is read as tantivy decodes it. The lists of several tokens are merged during reading: the
+//! documents that contain any of them, ascending, each once, with summed frequencies.
 
 use tantivy::postings::BlockSegmentPostings;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{InvertedIndexReader, Term};
 
-/// Documents merged at once at most: as many as tantivy's blocks hold.
+/// Maximum number of documents merged at once; the size of tantivy's blocks.
 const MERGED: usize = 128;
 
-/// The postings of a term, read forwards.
+/// Forward reader of a term's postings.
 #[expect(clippy::large_enum_variant, reason = "the large one is the common one; a box would part it from its cursor")]
 pub(super) enum TermPostings {
-    /// Of one token: the others, if there are any, are not in the segment.
+    /// Postings of one token; the segment contains no other token of the term.
     One(Blocks),
-    /// Of several.
+    /// Merged postings of several tokens.
     Several(Merged),
 }
 
 impl TermPostings {
-    /// Those of a term that stands for these tokens; `None` where the segment has none of them.
+    /// Opens the postings of a term with these tokens. Returns `None` if the segment contains none of them.
     pub(super) fn open(
         inverted: &InvertedIndexReader,
         field: Field,
@@ -39,7 +39,7 @@ impl TermPostings {
         })
     }
 
-    /// The next document.
+    /// Returns the next document.
     pub(super) fn document(&self) -> Option<u32> {
         match self {
             Self::One(blocks) => blocks.document(),
@@ -47,7 +47,7 @@ impl TermPostings {
         }
     }
 
-    /// Hands out the documents below `end` with their frequencies, ascending, in slices.
+    /// Calls `take` with slices of the documents below `end`, ascending, and their frequencies.
     pub(super) fn read(&mut self, end: u32, mut take: impl FnMut(&[u32], &[u32])) {
         match self {
             Self::One(blocks) => {
@@ -66,10 +66,10 @@ impl TermPostings {
     }
 }
 
-/// The postings of a token.
+/// Postings of a token.
 pub(super) struct Blocks {
     postings: BlockSegmentPostings,
-    /// The next posting of the block.
+    /// Index of the next posting in the block.
     next: usize,
 }
 
@@ -82,7 +82,7 @@ impl Blocks {
         self.postings.freqs()[self.next]
     }
 
-    /// What is left of the block below `end`; `None` where that is nothing.
+    /// Returns the rest of the block below `end`, or `None` if it is empty.
     fn below(&self, end: u32) -> Option<(&[u32], &[u32])> {
         self.document().filter(|&document| document < end)?;
         let (documents, frequencies) = (&self.postings.docs()[self.next..], &self.postings.freqs()[self.next..]);
@@ -93,7 +93,7 @@ impl Blocks {
         Some((&documents[..count], &frequencies[..count]))
     }
 
-    /// Goes on by some postings of the block.
+    /// Skips postings of the block.
     fn skip(&mut self, count: usize) {
         self.next += count;
         if self.next == self.postings.docs().len() {
@@ -103,10 +103,10 @@ impl Blocks {
     }
 }
 
-/// The postings of several tokens as of one.
+/// Postings of several tokens, merged.
 pub(super) struct Merged {
     lists: Vec<Blocks>,
-    /// What was merged last.
+    /// Last merged documents.
     documents: Vec<u32>,
     frequencies: Vec<u32>,
 }
@@ -116,13 +116,13 @@ impl Merged {
         self.lists.iter().filter_map(Blocks::document).min()
     }
 
-    /// Merges the next documents below `end`, a block of them at most; `false` where there are none.
+    /// Merges at most a block of documents below `end`. Returns false if there are none.
     fn fill(&mut self, end: u32) -> bool {
         self.documents.clear();
         self.frequencies.clear();
         let mut waiting = self.lists.iter_mut().filter(|list| list.document().is_some_and(|document| document < end));
         let (first, second) = (waiting.next(), waiting.next());
-        // In most windows one of the tokens occurs alone.
+        // In most windows only one of the tokens occurs.
         if let (Some(only), None) = (first, second) {
             if let Some((documents, frequencies)) = only.below(end) {
                 self.documents.extend_from_slice(documents);

@@ -1,4 +1,4 @@
-//! The fields of the tantivy index.
+//! Schema of the tantivy index.
 
 use super::facts::Facet;
 use crate::document::Field;
@@ -9,7 +9,8 @@ pub(super) const VERSION: &str = "version";
 const CARD: &str = "card";
 const COMPACT: &str = "compact";
 const FEATURES: &str = "features";
-/// Rises whenever what is written changes; part of every dataset's version, so that old documents are made anew.
+/// Format version, increased when the written data changes. It is part of every dataset's version, so that old
+/// documents are indexed again.
 pub(super) const FORMAT: u32 = 5;
 pub(super) const YEAR: &str = "year";
 pub(super) const USES: &str = "uses";
@@ -41,7 +42,7 @@ const FACETS: [&str; Facet::ALL.len()] = [
     "facet_source",
 ];
 
-/// The name of a facet's column.
+/// Returns the name of a facet's column.
 pub(super) fn facet_name(facet: Facet) -> &'static str {
     FACETS[facet.index()]
 }
@@ -76,8 +77,9 @@ impl Fields {
         for facet in Facet::ALL {
             builder.add_text_field(facet_name(facet), FAST);
         }
-        // Texts come analysed, tokens parted by spaces; positions serve window features. Field norms are tantivy's lossy
-        // lengths: no model reads them, but they cost a byte a field and let any of tantivy's own queries be asked.
+        // Texts are stored analysed, with spaces between tokens; positions serve pair features. Field norms are
+        // tantivy's lossy lengths. No model reads them. They cost one byte for each field, and they permit tantivy's
+        // own queries.
         let indexing = TextFieldIndexing::default()
             .set_tokenizer("whitespace")
             .set_index_option(IndexRecordOption::WithFreqsAndPositions)
@@ -89,7 +91,7 @@ impl Fields {
         builder.build()
     }
 
-    /// The fields of an index; `None` where it has others, or the same with other options.
+    /// Returns the fields of an index, or `None` if its fields or their options differ.
     pub(super) fn from_schema(schema: &Schema) -> Option<Self> {
         if *schema != Self::schema() {
             return None;

@@ -1,4 +1,4 @@
-//! Words of the index that are written nearly as another one: candidates for what somebody meant.
+//! Fuzzy dictionary lookup: candidates for spelling correction.
 
 use super::{DocumentAddress, IndexError, QueryTerm, Snapshot, StatisticsLevel};
 use crate::document::Field;
@@ -9,23 +9,23 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, TERMINATED, Term};
 use tantivy_fst::Automaton;
 
-/// What makes automata for a distance; two neighbours that changed places are one edit. To make it takes longer than to use
-/// it, and it depends on nothing.
+/// Levenshtein automaton builders for distances 1 and 2. A transposition of neighbours is one edit. Building one takes
+/// longer than using it, so they are shared.
 static BUILDERS: LazyLock<[LevenshteinAutomatonBuilder; 2]> =
     LazyLock::new(|| [1, 2].map(|distance| LevenshteinAutomatonBuilder::new(distance, true)));
 
-/// A word that is written nearly as another.
+/// Candidate for spelling correction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpellingCandidate {
-    /// The word, as it stands in the index.
+    /// Word in the index.
     pub word: String,
-    /// The edits that lead to it.
+    /// Edit distance.
     pub edits: u8,
-    /// In how many documents it is: in the field that has it most often.
+    /// Document frequency in the field in which the word is most frequent.
     pub documents: u64,
 }
 
-/// The words within a distance, over the bytes of a dictionary.
+/// Adapter of a Levenshtein automaton to the bytes of the term dictionary.
 struct LevenshteinDfa(DFA);
 
 impl Automaton for LevenshteinDfa {
@@ -49,7 +49,7 @@ impl Automaton for LevenshteinDfa {
 }
 
 impl Snapshot {
-    /// In how many documents a word of a query is: in the field that has it most often.
+    /// Returns the document frequency of a query word, in the field in which it is most frequent.
     pub fn document_frequency(&self, term: &QueryTerm, fields: &[Field]) -> Result<u64, IndexError> {
         let mut most = 0;
         for &field in fields {
@@ -58,9 +58,14 @@ impl Snapshot {
         Ok(most)
     }
 
-    /// The words of some fields that are one or two edits away from a word, in no order. Documents deleted since the last
-    /// merge count: a word of these alone is rare.
-    pub fn spelling_candidates(&self, word: &str, edits: u8, fields: &[Field]) -> Result<Vec<SpellingCandidate>, IndexError> {
+    /// Returns the words of some fields at an edit distance of 1 to `edits` (at most 2), in no order. Documents deleted
+    /// since the last merge are counted; words that occur only in such documents are rare.
+    pub fn spelling_candidates(
+        &self,
+        word: &str,
+        edits: u8,
+        fields: &[Field],
+    ) -> Result<Vec<SpellingCandidate>, IndexError> {
         let dfa = || BUILDERS[usize::from(edits.clamp(1, 2)) - 1].build_dfa(word);
         let measure = dfa();
         let mut found: FxHashMap<String, u64> = FxHashMap::default();
@@ -86,7 +91,7 @@ impl Snapshot {
         Ok(found.into_iter().filter_map(near).collect())
     }
 
-    /// A document that has a token in a field.
+    /// Returns the first live document with a token in a field.
     pub fn first_with_token(&self, token: &str, field: Field) -> Result<Option<DocumentAddress>, IndexError> {
         let text = self.fields.text(field);
         for (reader, segment) in self.searcher.segment_readers().iter().zip(0..) {

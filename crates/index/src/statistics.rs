@@ -1,21 +1,21 @@
-//! Plain numbers between index and models.
+//! Plain statistics as the interface between index and models.
 
 use super::{Analysis, PairFrequencies, QueryTerm};
 
-/// A query's words: each distinct one once, and their sequence.
+/// Analysed query: its distinct words and their sequence.
 ///
-/// Two words that stand for the same tokens, in whatever order, are one. Such as have some tokens in common, and others
-/// not, stay apart: an occurrence of a common token then counts for both, as it is an occurrence of either.
+/// Words that stand for the same set of tokens are one word. Words that share only some tokens are distinct. An
+/// occurrence of a shared token counts for both.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AnalyzedQuery {
-    /// The distinct words, in the order of their first occurrence.
+    /// Distinct words in the order of their first occurrence.
     pub distinct: Vec<QueryTerm>,
-    /// Places in `distinct`, one a word of the query: a word counts twice counts twice.
+    /// Indexes into `distinct`, one for each word of the query, with repetitions.
     pub sequence: Vec<usize>,
 }
 
 impl AnalyzedQuery {
-    /// Analyses a query as the documents were.
+    /// Analyses a query. Use the analysis of the index.
     #[must_use]
     pub fn new(text: &str, analysis: &Analysis) -> Self {
         let mut query = Self::default();
@@ -29,18 +29,18 @@ impl AnalyzedQuery {
         query
     }
 
-    /// The distinct words, as typed.
+    /// Returns the distinct words as typed.
     #[must_use]
     pub fn texts(&self) -> Vec<String> {
         self.distinct.iter().map(|term| term.text.clone()).collect()
     }
 
-    /// Adjacent words, as places in `distinct`.
+    /// Returns the pairs of adjacent words, as indexes into `distinct`.
     pub fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
         self.sequence.windows(2).map(|pair| (pair[0], pair[1]))
     }
 
-    /// How often each distinct word is counts.
+    /// Returns the number of occurrences of each distinct word in the query.
     #[must_use]
     pub fn multiplicities(&self) -> Vec<usize> {
         let mut counts = vec![0; self.distinct.len()];
@@ -50,68 +50,68 @@ impl AnalyzedQuery {
         counts
     }
 
-    /// Whether no word is left.
+    /// Returns true if the query has no words after analysis.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sequence.is_empty()
     }
 }
 
-/// A field over the whole collection.
+/// Statistics of a field in the whole collection.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FieldStatistics {
-    /// Documents in which the field has at least one token.
+    /// Number of documents in which the field has at least one token.
     pub documents: u64,
-    /// Tokens of the field in all documents.
+    /// Number of tokens of the field in all documents.
     pub tokens: u64,
 }
 
 impl FieldStatistics {
-    /// Tokens a document that has the field; 0 where none has.
+    /// Returns the average number of tokens of the documents that have the field; 0 if none has.
     #[must_use]
     pub fn average_length(&self) -> f64 {
         if self.documents == 0 { 0.0 } else { self.tokens as f64 / self.documents as f64 }
     }
 }
 
-/// A term in one field over the whole collection.
+/// Statistics of a term in one field of the whole collection.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TermStatistics {
-    /// Documents with the term in the field: with any of its tokens, each document once.
+    /// Number of documents in which the field contains the term, that is any of its tokens.
     pub documents: u64,
-    /// Occurrences of the term in the field, of all its tokens; 0 where they were not wanted.
+    /// Number of occurrences of the term in the field, over all its tokens; 0 if not requested.
     pub occurrences: u64,
 }
 
-/// What a model knows of the collection.
+/// Collection statistics for a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CollectionStatistics {
-    /// All documents.
+    /// Number of documents.
     pub documents: u64,
-    /// By [`Field::index`](crate::document::Field::index).
+    /// Field statistics by [`Field::index`](crate::document::Field::index).
     pub fields: [FieldStatistics; 8],
-    /// By distinct term of the query, then field.
+    /// Term statistics by distinct term of the query, then field.
     pub terms: Vec<[TermStatistics; 8]>,
 }
 
-/// What a model knows of a document.
+/// Statistics of a document for a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DocumentStatistics {
-    /// Term frequencies, by distinct term of the query, then field.
+    /// Term frequencies by distinct term of the query, then field.
     pub frequencies: Vec<[u32; 8]>,
-    /// By pair of adjacent words of the query, then field; all 0 where pairs were not wanted.
+    /// Pair frequencies by pair of adjacent query words, then field; all 0 if not requested.
     pub pairs: Vec<[PairFrequencies; 8]>,
     /// Exact field lengths in tokens.
     pub lengths: [u32; 8],
 }
 
-/// How much a model has to know; each includes those before.
+/// Level of statistics that a model requires. Each level includes those before.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum StatisticsLevel {
-    /// In how many documents a term is, and how often in each.
+    /// Document frequencies, and term frequencies in documents.
     Documents,
-    /// How often a term is in the whole collection.
+    /// Also the number of occurrences in the whole collection.
     Occurrences,
-    /// How often adjacent terms of the query stand together.
+    /// Also the frequencies of adjacent query terms together.
     Pairs,
 }

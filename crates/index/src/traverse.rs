@@ -1,10 +1,10 @@
-//! From postings to the best documents.
+//! Top-k retrieval from postings.
 //!
-//! A score here is a sum over clauses, each one term in one field. Postings are read clause by clause within windows of
-//! documents, so that the accumulators of a window stay in the first-level cache, whatever the size of the collection;
-//! every matching document is counted, and the best are candidates in a bounded buffer. Scores are added in the order of the
-//! clauses: a document's score is the same to the last bit however it was found. What a term is, one token or several
-//! merged into one list, is left to `postings`.
+//! A score is a sum over clauses; a clause is one term in one field. Postings are read clause by clause within windows
+//! of documents. The accumulators of a window stay in the first-level cache for every size of the collection. Every
+//! matching document is counted. The best are collected in a bounded buffer. Scores are added in the order of the
+//! clauses, so a document's score is bit-identical however it was found. The module `postings` merges the posting lists
+//! of terms with several tokens.
 
 use super::columns::WindowLengths;
 use super::postings::TermPostings;
@@ -14,16 +14,16 @@ use std::cmp::Ordering;
 use tantivy::SegmentReader;
 use tantivy::fastfield::AliveBitSet;
 
-/// Documents scored together: accumulators and lengths of a window fill 40 KiB.
+/// Number of documents scored together. The accumulators and lengths of a window take 40 KiB.
 pub(super) const WINDOW: usize = 4096;
 
-/// What the occurrences of a term in a field of a document add to its score: a function of their number and of the
-/// field's length in tokens. Statistics of the collection are worked in beforehand.
+/// Scoring function of a term in a field, from the term frequency and the field length in tokens. Collection statistics
+/// are precomputed.
 pub trait TermScorer {
-    /// The part of the score before the factor of its clause.
+    /// Returns the score, without the factor of the clause.
     fn score(&self, frequency: u32, length: u32) -> f64;
 
-    /// Adds the parts of some documents of a window. Provided, so that the loop is compiled for each formula.
+    /// Adds the scores of some documents of a window. A provided method, so that the loop is compiled for each formula.
     fn add(&self, factor: f64, postings: &PostingsSlice<'_>, scores: &mut WindowScores) {
         for (&document, &frequency) in postings.documents.iter().zip(postings.frequencies) {
             scores.add(document as usize % WINDOW, factor * self.score(frequency, postings.lengths.get(document)));
@@ -38,10 +38,10 @@ pub struct PostingsSlice<'p> {
     lengths: WindowLengths<'p>,
 }
 
-/// The accumulators of a window.
+/// Score accumulators of a window.
 pub struct WindowScores {
     scores: [f64; WINDOW],
-    /// A bit for every document that has one of the terms.
+    /// One bit for every document that contains a term.
     touched: [u64; WINDOW / 64],
 }
 
@@ -56,35 +56,35 @@ impl WindowScores {
     }
 }
 
-/// A term in a field, what it counts for, and how it counts.
+/// Term in a field, with its factor and scoring function.
 pub struct Clause<'c> {
-    /// The place of the term among the query's distinct terms.
+    /// Index of the term among the query's distinct terms.
     pub term: usize,
-    /// The field.
+    /// Field.
     pub field: Field,
-    /// What the impact is multiplied by.
+    /// Factor of the score.
     pub factor: f64,
-    /// The formula.
+    /// Scoring function.
     pub scorer: Box<dyn TermScorer + 'c>,
 }
 
-/// A document of a [`Snapshot`].
+/// Address of a document in a [`Snapshot`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct DocumentAddress {
     pub(super) segment: u32,
     pub(super) document: u32,
 }
 
-/// The outcome of a traversal.
+/// Result of a traversal.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TopDocs {
-    /// Documents with at least one of the terms, of those selected.
+    /// Number of selected documents that contain at least one term.
     pub total: usize,
-    /// The best of them: by score descending, then id descending as strings.
+    /// Best documents, by descending score, then by descending id as strings.
     pub best: Vec<(DocumentAddress, f64)>,
 }
 
-/// Where a clause's postings have been read to.
+/// Reading position in the postings of a clause.
 struct Cursor<'q, 'c> {
     clause: &'q Clause<'c>,
     postings: TermPostings,
@@ -95,7 +95,7 @@ impl Cursor<'_, '_> {
         self.postings.document()
     }
 
-    /// Adds the clause's parts for all documents below `end`.
+    /// Adds the clause's scores of all documents below `end`.
     fn add(&mut self, end: u32, lengths: WindowLengths<'_>, scores: &mut WindowScores) {
         let clause = self.clause;
         self.postings.read(end, |documents, frequencies| {
@@ -104,7 +104,7 @@ impl Cursor<'_, '_> {
     }
 }
 
-/// A candidate for the best: score, then the place of its id among all ids.
+/// Candidate for the best documents: its score, and the rank of its id among all ids.
 #[derive(Clone, Copy)]
 struct Candidate {
     score: f64,
@@ -116,11 +116,12 @@ fn by_rank(a: &Candidate, b: &Candidate) -> Ordering {
     b.score.total_cmp(&a.score).then_with(|| b.order.cmp(&a.order))
 }
 
-/// The best `depth` candidates seen: twice as many are collected, then halved, so that each costs constant time.
+/// Collector of the best `depth` candidates. Up to twice as many are collected and then halved, so that each costs
+/// constant time.
 struct TopCollector {
     depth: usize,
     candidates: Vec<Candidate>,
-    /// What a candidate has to reach; none before `depth` candidates were seen.
+    /// Minimum score of a candidate; negative infinity before `depth` candidates were collected.
     threshold: f64,
 }
 
@@ -129,7 +130,7 @@ impl TopCollector {
         Self { depth, candidates: Vec::new(), threshold: f64::NEG_INFINITY }
     }
 
-    /// Whether a score may be among the best. One that equals the threshold may: ids decide.
+    /// Returns true if a score may be among the best. A score equal to the threshold may be, depending on its id.
     fn is_competitive(&self, score: f64) -> bool {
         score >= self.threshold
     }
@@ -162,7 +163,7 @@ impl TopCollector {
 }
 
 impl Snapshot {
-    /// The best `depth` documents by the sum of clauses over the terms of a query, among those selected.
+    /// Returns the best `depth` selected documents by the sum of clauses over the terms of a query.
     pub fn top_docs<S: Selection>(
         &self,
         terms: &[QueryTerm],
@@ -202,7 +203,7 @@ impl Snapshot {
         Ok(cursors)
     }
 
-    /// The best `depth` of documents scored anew, best first.
+    /// Returns the best `depth` of rescored documents, best first.
     pub fn select_top(&self, scored: Vec<(DocumentAddress, f64)>, depth: usize) -> Vec<(DocumentAddress, f64)> {
         let mut best = TopCollector::new(depth);
         for (address, score) in scored {
@@ -212,7 +213,7 @@ impl Snapshot {
         best.finish()
     }
 
-    /// Offers the living documents of a window that are selected, counts them, and clears the window.
+    /// Collects the live, selected documents of a window, clears the window, and returns their number.
     fn collect<S: Selection>(
         &self,
         ordinal: usize,
@@ -238,7 +239,7 @@ impl Snapshot {
                 let place = rest.trailing_zeros();
                 rest &= rest - 1;
                 let (score, document) = (scores[place as usize], first + place);
-                // Most are not among the best: nothing else is read of them.
+                // Most documents are not competitive. Nothing else is read of them.
                 if best.is_competitive(score) {
                     let address = DocumentAddress { segment: ordinal as u32, document };
                     best.offer(Candidate { score, order: order[document as usize], address });
@@ -250,7 +251,7 @@ impl Snapshot {
     }
 }
 
-/// The bits of `documents`, 64 from `first` on, that stand for living ones.
+/// Returns the bits of `documents`, 64 from `first` on, that are live.
 fn living(documents: u64, first: u32, alive: &AliveBitSet) -> u64 {
     let (mut living, mut rest) = (0, documents);
     while rest != 0 {

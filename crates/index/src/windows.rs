@@ -1,15 +1,15 @@
-//! How often two terms stand together in a field: in order and next to each other, and within a window.
+//! Frequencies of term pairs in a field: adjacent in order, and within a window.
 
-/// The width of unordered windows, in tokens (Metzler and Croft: *A Markov random field model for term dependencies*,
-/// SIGIR 2005).
+/// Width of unordered windows in tokens (Metzler and Croft: *A Markov random field model for term dependencies*, SIGIR
+/// 2005).
 pub const WINDOW_WIDTH: u32 = 8;
 
-/// A pair of adjacent query terms in a field of a document.
+/// Frequencies of a pair of adjacent query terms in a field of a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PairFrequencies {
-    /// Places where the second term follows the first at once.
+    /// Number of positions at which the second term immediately follows the first.
     pub ordered: u32,
-    /// Windows of eight tokens that hold both; 0 in a shorter field.
+    /// Number of windows of eight tokens that contain both terms; 0 in a shorter field.
     pub unordered: u32,
 }
 
@@ -48,10 +48,10 @@ fn unordered(first: &[u32], second: &[u32], length: u32) -> u32 {
     count
 }
 
-/// The starts of the windows that hold a term: disjoint half-open ranges, ascending.
+/// Starts of the windows that contain a term: disjoint half-open ranges, ascending.
 struct Starts<'p> {
     positions: &'p [u32],
-    /// The last start of a window in the field.
+    /// Last start of a window in the field.
     last: u32,
 }
 
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What the definition says, word for word.
+    /// Counts literally by the definition.
     fn brute_force(tokens: &[u8], first: u8, second: u8) -> PairFrequencies {
         let ordered = tokens.windows(2).filter(|pair| pair == &[first, second]).count();
         let both = |window: &&[u8]| window.contains(&first) && window.contains(&second);
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_pair_by_hand() {
-        // Eleven tokens, windows start at 0..=3; x at 1, y at 2 and 10.
+        // Eleven tokens; windows start at 0..=3. x is at 1, y at 2 and 10.
         let (first, second) = ([1], [2, 10]);
         assert_eq!(PairFrequencies::count(&first, &second, 11), PairFrequencies { ordered: 1, unordered: 2 });
         assert_eq!(PairFrequencies::count(&first, &second, 7).unordered, 0);

@@ -1,4 +1,4 @@
-//! Writing the index: documents in, whole commits out.
+//! Index writer.
 
 use super::schema::{FORMAT, Fields};
 use super::{Analysis, AnalysisKind, Facts, Feature, IndexError, NumericFacts, Snapshot, commit_metadata};
@@ -9,33 +9,33 @@ use std::path::Path;
 use tantivy::indexer::NoMergePolicy;
 use tantivy::{TantivyDocument, Term};
 
-/// Memory of tantivy's one indexing thread.
+/// Memory budget of tantivy's single indexing thread, in bytes: 96 MiB.
 const MEMORY: usize = 96 << 20;
-/// Small segments that are many enough to be merged.
+/// Minimum number of small segments for a merge.
 const MANY: usize = 8;
-/// How many times larger than all smaller ones together a segment is that is left out of a merge.
+/// Factor by which a segment must exceed the total of all smaller ones to be excluded from a merge.
 const LARGER: u64 = 4;
 
-/// A dataset ready to be indexed.
+/// Dataset ready to be indexed.
 #[derive(Clone, Debug)]
 pub struct IndexDocument {
-    /// Its id.
+    /// Id of the dataset.
     pub id: DatasetId,
-    /// What its content and metadata hash to; see [`IndexWriter::version`].
+    /// Hash of its content and metadata; see [`IndexWriter::version`].
     pub version: String,
-    /// Its analysed fields.
+    /// Analysed fields.
     texts: [String; 8],
     lengths: [u64; 8],
     facts: Facts,
     features: Vec<Feature>,
-    /// What is shown of it, as JSON.
+    /// Display data (card) as JSON.
     pub card: Vec<u8>,
-    /// What encoders read of it, as JSON.
+    /// Compact document for encoders, as JSON.
     pub compact: Vec<u8>,
 }
 
 impl IndexDocument {
-    /// Analyses a document: each distinct value once, then one copy an occurrence.
+    /// Analyses a document. Each distinct value is analysed once and copied for each occurrence.
     #[must_use]
     pub fn new(
         id: DatasetId,
@@ -55,20 +55,20 @@ impl IndexDocument {
         Self { id, version, texts, lengths, facts: Facts::default(), features: Vec::new(), card, compact }
     }
 
-    /// With what it is filtered and counted by. Without, nothing is known of it.
+    /// Sets the facts for filters and facets. Default: none.
     #[must_use]
     pub fn with_facts(self, facts: Facts) -> Self {
         Self { facts, ..self }
     }
 
-    /// With what it may have in common with others.
+    /// Sets the features shared with similar datasets. Default: none.
     #[must_use]
     pub fn with_features(self, features: Vec<Feature>) -> Self {
         Self { features, ..self }
     }
 }
 
-/// The tokens of all occurrences, each followed by a space, and their number.
+/// Returns the tokens of all occurrences, each followed by a space, and their number.
 fn analysed(text: &FieldText, analysis: &Analysis) -> (String, u64) {
     let values: Vec<(String, u64)> = text
         .values
@@ -93,7 +93,7 @@ fn analysed(text: &FieldText, analysis: &Analysis) -> (String, u64) {
     (all, length)
 }
 
-/// Writes an index. Nothing is visible, and nothing is kept, before [`commit`](Self::commit).
+/// Index writer. Nothing is visible or durable before [`commit`](Self::commit).
 pub struct IndexWriter {
     index: tantivy::Index,
     writer: tantivy::IndexWriter,
@@ -102,7 +102,7 @@ pub struct IndexWriter {
 }
 
 impl IndexWriter {
-    /// Opens the index in a folder for writing; makes it where there is none.
+    /// Opens the index in a folder for writing, or creates it.
     pub fn open(folder: &Path) -> Result<Self, IndexError> {
         fs::create_dir_all(folder)?;
         let directory = tantivy::directory::MmapDirectory::open(folder).map_err(tantivy::TantivyError::from)?;
@@ -114,35 +114,37 @@ impl IndexWriter {
         Self::new(index, fields)
     }
 
-    /// An index in memory, gone with the writer and its snapshots.
+    /// Creates an index in memory. It exists as long as the writer and its snapshots.
     pub fn in_memory() -> Result<Self, IndexError> {
         let index = tantivy::Index::create_in_ram(Fields::schema());
-        let fields = Fields::from_schema(&index.schema()).ok_or_else(|| IndexError::OtherVersion(Path::new("memory").into()))?;
+        let fields =
+            Fields::from_schema(&index.schema()).ok_or_else(|| IndexError::OtherVersion(Path::new("memory").into()))?;
         Self::new(index, fields)
     }
 
     fn new(index: tantivy::Index, fields: Fields) -> Result<Self, IndexError> {
         let writer = index.writer_with_num_threads(1, MEMORY)?;
-        // Segments are merged once, at the end; merges on the way would only compete with the indexing.
+        // Segments are merged once, at the end. Earlier merges would compete with indexing.
         writer.set_merge_policy(Box::new(NoMergePolicy));
         let analysis = commit_metadata::analysis_of(&index)?;
         Ok(Self { index, writer, fields, analysis })
     }
 
-    /// The analysis commit_metadata with the last commit, or that of [`with_analysis`](Self::with_analysis).
+    /// Returns the analysis recorded with the last commit, or that of [`with_analysis`](Self::with_analysis).
     #[must_use]
     pub fn analysis(&self) -> AnalysisKind {
         self.analysis
     }
 
-    /// With another analysis, commit_metadata with the next commit. Documents that were analysed otherwise stay until they are
-    /// put again: their [`version`](Self::version) tells which.
+    /// Sets another analysis, which is recorded with the next commit. Documents with another analysis remain until they
+    /// are replaced; their [`version`](Self::version) identifies them.
     #[must_use]
     pub fn with_analysis(self, analysis: AnalysisKind) -> Self {
         Self { analysis, ..self }
     }
 
-    /// The version of a dataset: changes with its content, its metadata, the analysis, and the format of the index.
+    /// Returns the version of a dataset. It changes with its content, its metadata, the analysis and the format of the
+    /// index.
     #[must_use]
     pub fn version(&self, content: &str, metadata: &str) -> String {
         use sha2::{Digest, Sha256};
@@ -150,13 +152,13 @@ impl IndexWriter {
         digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// The index as last committed.
+    /// Returns the last commit.
     pub fn snapshot(&self) -> Result<Snapshot, IndexError> {
         let reader = self.index.reader()?;
         Snapshot::new(reader.searcher(), self.fields.clone(), commit_metadata::analysis_of(&self.index)?)
     }
 
-    /// Puts a document in the place of the one with its id.
+    /// Adds a document, or replaces the one with the same id.
     pub fn put(&mut self, document: IndexDocument) -> Result<(), IndexError> {
         self.remove(&document.id);
         let mut out = TantivyDocument::default();
@@ -176,12 +178,12 @@ impl IndexWriter {
         Ok(())
     }
 
-    /// Takes a document away.
+    /// Removes a document.
     pub fn remove(&mut self, id: &DatasetId) {
         self.writer.delete_term(Term::from_field_text(self.fields.id, id.as_str()));
     }
 
-    /// Makes all changes since the last commit visible and lasting.
+    /// Makes all changes since the last commit visible and durable.
     pub fn commit(&mut self) -> Result<(), IndexError> {
         let mut commit = self.writer.prepare_commit()?;
         commit.set_payload(&commit_metadata::payload(self.analysis));
@@ -189,8 +191,8 @@ impl IndexWriter {
         Ok(())
     }
 
-    /// Merges small segments where there are many, and removes files no longer needed: after a change of few documents,
-    /// which must not cost the writing of all others.
+    /// Merges small segments if there are at least eight, and removes unused files. Use it after changes of few
+    /// documents, which must not cost a rewrite of all others.
     pub fn merge_segments(mut self) -> Result<(), IndexError> {
         let mut segments = self.index.searchable_segment_metas()?;
         segments.sort_by_key(|segment| segment.num_docs());
@@ -204,7 +206,7 @@ impl IndexWriter {
         Ok(())
     }
 
-    /// Merges all segments into one and removes files no longer needed.
+    /// Merges all segments into one and removes unused files.
     pub fn finish(mut self) -> Result<(), IndexError> {
         let segments = self.index.searchable_segment_ids()?;
         let deleted = self.index.searchable_segment_metas()?.iter().any(|segment| segment.num_deleted_docs() > 0);
@@ -217,7 +219,8 @@ impl IndexWriter {
     }
 }
 
-/// How many of some sizes, ascending, are small: none is much larger than those before it together.
+/// Returns the number of small segments among ascending sizes. A size is small if it is not much larger than all
+/// smaller ones together.
 fn small(sizes: &[u64]) -> usize {
     let mut sum = 0;
     let fits = |&&size: &&u64| {

@@ -21,7 +21,7 @@ impl English {
         Self { stop_words: STOP_WORDS.into_iter().collect(), stemmer }
     }
 
-    /// The words of a text in lower case, and their stems.
+    /// Returns the lower-case words of a text and their stems.
     pub(super) fn words(&self, text: &str) -> impl Iterator<Item = (String, String)> {
         let mut stemmer = self.stemmer.clone();
         let words = Words::new(text).map(|word| without_possessive(lower(word)));
@@ -33,7 +33,7 @@ impl English {
     }
 }
 
-/// The word without an 's at its end; apostrophes as typewriters and as printers have them.
+/// Removes a final 's from a word, with a typewriter or a typographic apostrophe.
 fn without_possessive(mut word: String) -> String {
     if let Some(whose) = ["'s", "\u{2019}s", "\u{ff07}s"].into_iter().find(|ending| word.ends_with(ending)) {
         word.truncate(word.len() - whose.len());

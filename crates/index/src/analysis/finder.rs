@@ -1,16 +1,16 @@
-//! Which of a query's terms a text holds: the same answer as analysing it, mostly without analysing it.
+//! Finder of query terms in texts. The result is that of analysing the text, mostly without analysing it.
 
 use super::{Analysis, AnalysisKind, QueryTerm};
 use memchr::memmem::Finder;
 
-/// Terms found at most: they are told as bits.
+/// Maximum number of terms; the result is a bit set.
 const MOST: usize = 64;
 
-/// Finds a query's terms in texts.
+/// Finder of a query's terms in texts.
 ///
-/// Most texts hold none of the terms, and most of those are told from their bytes: where tokens are words in lower case,
-/// as in [`AnalysisKind::Acordar`], a text in which a term does not stand as a substring has no such token. What passes is
-/// analysed. Where words are stemmed, every text is.
+/// Most texts contain none of the terms, and substring search excludes most of them. If tokens are lower-case words, as
+/// in [`AnalysisKind::Acordar`], a text without the term as a substring has no such token. The remaining texts are
+/// analysed. With stemming, every text is analysed.
 ///
 /// ```
 /// use lodeseek_index::{Analysis, TermFinder};
@@ -26,7 +26,7 @@ pub struct TermFinder<'a> {
 }
 
 impl<'a> TermFinder<'a> {
-    /// A finder of terms as analysed; those beyond the 64th are not looked for.
+    /// Creates a finder of analysed terms. Terms beyond the 64th are ignored.
     #[must_use]
     pub fn new(analysis: &'a Analysis, terms: &'a [QueryTerm]) -> Self {
         let terms = &terms[..terms.len().min(MOST)];
@@ -35,7 +35,7 @@ impl<'a> TermFinder<'a> {
         Self { analysis, terms, substrings, lower: Vec::new() }
     }
 
-    /// The terms of a text, as bits by their places.
+    /// Returns the terms of a text, as bits by their index.
     #[must_use]
     pub fn find(&mut self, text: &str) -> u64 {
         if !self.may_hold(text) {
@@ -51,7 +51,7 @@ impl<'a> TermFinder<'a> {
     fn may_hold(&mut self, text: &str) -> bool {
         let Some(finders) = &self.substrings else { return true };
         let ascii = text.is_ascii();
-        // Of all other characters, these two alone have an ASCII letter in lower case: the Kelvin sign and the dotted I.
+        // Only two non-ASCII characters have an ASCII letter in lower case: the Kelvin sign and the dotted I.
         if !ascii && text.contains(['\u{212A}', '\u{130}']) {
             return true;
         }

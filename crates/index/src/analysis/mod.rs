@@ -1,5 +1,8 @@
-//! Text to tokens, in one of three ways: [`AnalysisKind::Acordar`] and [`AnalysisKind::English`], comparable with what is
-//! published, and [`AnalysisKind::Multilingual`], for people. Documents and queries need the same; the index remembers which it was.
+//! Text analysis: from text to tokens.
+//!
+//! [`AnalysisKind::Acordar`] and [`AnalysisKind::English`] are comparable with published results.
+//! [`AnalysisKind::Multilingual`] is for interactive search. Documents and queries require the same analysis; the index
+//! records it.
 
 mod english;
 mod finder;
@@ -20,26 +23,27 @@ use std::str::FromStr;
 use std::sync::Arc;
 use words::Words;
 
-/// Which analysis.
+/// Kind of analysis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AnalysisKind {
-    /// As ACORDAR does it with Lucene's `StandardAnalyzer`: words by UAX #29, lower case, NLTK's English stop words left
-    /// out, no stemming. What the published numbers were measured with.
+    /// ACORDAR's use of Lucene's `StandardAnalyzer`: words by UAX #29, lower case, without NLTK's English stop words,
+    /// no stemming. The published results use it.
     #[default]
     Acordar,
-    /// As Anserini does it with Lucene's `EnglishAnalyzer`: words by UAX #29 without a possessive 's, lower case, Lucene's
-    /// English stop words left out, stemmed. The stemmer is Snowball's English one, Porter's own revision of the one there.
+    /// Anserini's use of Lucene's `EnglishAnalyzer`: words by UAX #29 without a possessive 's, lower case, without
+    /// Lucene's English stop words, stemmed. The stemmer is Snowball's English one, Porter's own revision of the
+    /// stemmer in Lucene.
     English,
-    /// Words stemmed, and stop words left out, by the language of the text.
+    /// Words stemmed, and stop words removed, by the language of the text.
     Multilingual,
 }
 
 impl AnalysisKind {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [Self; 3] = [Self::Acordar, Self::English, Self::Multilingual];
 
-    /// The name, in lower case.
+    /// Returns the name in lower case.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -56,7 +60,7 @@ impl fmt::Display for AnalysisKind {
     }
 }
 
-/// A name that is no analysis.
+/// Error for an unknown analysis name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0:?} is no analysis: it is `acordar`, `english` or `multilingual`")]
 pub struct UnknownAnalysis(String);
@@ -70,35 +74,36 @@ impl FromStr for AnalysisKind {
     }
 }
 
-/// A word of a query, and the tokens it stands for in documents: synonyms, any of which is an occurrence of the word.
+/// Query word with its tokens in documents. The tokens are synonyms: any of them is an occurrence of the word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueryTerm {
-    /// As typed, in lower case.
+    /// Word as typed, in lower case.
     pub text: String,
-    /// The tokens, each once.
+    /// Distinct tokens.
     pub alternatives: Vec<String>,
 }
 
 impl QueryTerm {
-    /// Whether a token of a document is an occurrence of the word.
+    /// Returns true if a document token is an occurrence of the word.
     #[must_use]
     pub fn matches(&self, token: &str) -> bool {
         self.alternatives.iter().any(|alternative| alternative == token)
     }
 
-    /// Whether two words have the same occurrences.
+    /// Returns true if two words have the same tokens.
     #[must_use]
     pub fn is_equivalent(&self, other: &Self) -> bool {
-        self.alternatives.len() == other.alternatives.len() && self.alternatives.iter().all(|token| other.matches(token))
+        self.alternatives.len() == other.alternatives.len()
+            && self.alternatives.iter().all(|token| other.matches(token))
     }
 
-    /// Whether two words have a token in common.
+    /// Returns true if two words have a token in common.
     #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {
         self.alternatives.iter().any(|token| other.matches(token))
     }
 
-    /// The word in quotation marks, and its tokens where they are several.
+    /// Returns the word in quotation marks, with its tokens if there are several.
     #[must_use]
     pub fn quoted(&self) -> String {
         match self.alternatives.as_slice() {
@@ -109,7 +114,7 @@ impl QueryTerm {
 }
 
 impl From<String> for QueryTerm {
-    /// The word that stands for itself alone.
+    /// Creates a word that is its own only token.
     fn from(word: String) -> Self {
         Self { text: word.clone(), alternatives: vec![word] }
     }
@@ -121,7 +126,7 @@ impl From<&str> for QueryTerm {
     }
 }
 
-/// The analysis of documents and queries.
+/// Analysis of documents and queries.
 ///
 /// ```
 /// use lodeseek_index::{Analysis, AnalysisKind};
@@ -155,7 +160,7 @@ impl fmt::Debug for Analysis {
 }
 
 impl Analysis {
-    /// The analysis of a kind. Made once and cloned, not made for every text.
+    /// Creates an analysis. Clone it instead of creating one for every text.
     #[must_use]
     pub fn new(kind: AnalysisKind) -> Self {
         Self(match kind {
@@ -165,7 +170,7 @@ impl Analysis {
         })
     }
 
-    /// The kind.
+    /// Returns the kind.
     #[must_use]
     pub fn kind(&self) -> AnalysisKind {
         match self.0 {
@@ -175,7 +180,7 @@ impl Analysis {
         }
     }
 
-    /// The tokens of a text of a document.
+    /// Returns the tokens of a document text.
     pub fn tokens<'t>(&'t self, text: &'t str) -> impl Iterator<Item = String> + 't {
         match &self.0 {
             Pipeline::Acordar(stop_words) => Tokens::Acordar(Words::new(text), stop_words),
@@ -186,7 +191,7 @@ impl Analysis {
         }
     }
 
-    /// The words of a query, in their order, with the tokens they stand for.
+    /// Returns the words of a query in their order, with their tokens.
     ///
     /// ```
     /// use lodeseek_index::{Analysis, AnalysisKind};

@@ -1,24 +1,24 @@
-//! Words stemmed, and stop words left out, by the language of their text.
+//! Multilingual analysis: words stemmed, and stop words removed, by the language of their text.
 //!
-//! A text is analysed as the language it is detected to be of, else as English (see `language`): lower case, the
-//! language's stop words left out, its Snowball stemmer, then accents taken off (`Málaga` and `Malaga` are one; the
-//! stemmers want the accents, so they come first). What RDF needs beside:
+//! A text is analysed in its detected language, else as English (see `language`). The steps are lower case, stop words
+//! of the language, its Snowball stemmer, and removal of accents, so that `Málaga` and `Malaga` match. Accents are
+//! removed last because the stemmers require them. RDF requires two more rules:
 //!
-//! * **Local names are split.** An entity without a label is shown by its IRI's last part: `air_quality` gives `air` and
-//!   `quality`, `hasPhoneNumber` gives `phone`, `number` and the name as a whole, so that `OpenStreetMap` is still found
-//!   by `openstreetmap`. UAX #29 takes either for one word.
-//! * **Elided articles are dropped** (`l'eau`, `dell'acqua`), in texts of any language: a label of two words is mostly
-//!   too short for its language to be told.
+//! * **Local names are split.** The label of an entity without a label is the last part of its IRI. `air_quality` gives
+//!   `air` and `quality`. `hasPhoneNumber` gives `phone`, `number` and the whole name, so that `openstreetmap` still
+//!   matches `OpenStreetMap`. In UAX #29 either is one word.
+//! * **Elided articles are removed** (`l'eau`, `dell'acqua`) in texts of any language. Labels of two words are usually
+//!   too short for language detection.
 //!
 //! # Queries
 //!
-//! The language of two or three words cannot be told, and what they should match is in several. So a query's word stands
-//! for its stems in *all* languages, as synonyms: an occurrence of any is one of the word, and the word is as rare as all
-//! of them together. Whatever language a text was taken for, rightly or not, a word of it is then found by the same word;
-//! and by another form of it wherever the text's stemmer says so. The stems of a word are mostly one to three, and in a
-//! text of one language mostly one of them occurs.
+//! Queries of two or three words are too short for language detection, and their matches are in several languages. A
+//! query word therefore has its stems in *all* languages as synonyms. An occurrence of any stem is an occurrence of the
+//! word, and the document frequency is that of all of them together. A word thus matches the same word in a text of any
+//! detected language, right or wrong. It matches other forms where the stemmer of the text's language does. Most words
+//! have one to three stems, of which a text in one language usually contains one.
 //!
-//! A local name that is split in documents is split in queries too: its parts are words one after another, not synonyms.
+//! A local name that is split in documents is also split in queries. Its parts are consecutive words, not synonyms.
 
 use super::QueryTerm;
 use super::language::{ENGLISH, LANGUAGES, LanguageDetector};
@@ -28,7 +28,7 @@ use tantivy::tokenizer::{
     AsciiFoldingFilter, Language, Stemmer, StopWordFilter, TextAnalyzer, Token, TokenStream, Tokenizer,
 };
 
-/// What is elided before a vowel in French, Italian and Catalan: articles, pronouns, prepositions with their article.
+/// Words elided before a vowel in French, Italian and Catalan: articles, pronouns, prepositions with article.
 const ELIDED: &[&str] = &[
     "l", "d", "j", "m", "t", "s", "n", "c", "qu", "un", "all", "dall", "dell", "nell", "sull", "coll", "quell",
     "quest", "sant", "gl", "jusqu", "lorsqu", "puisqu", "quoiqu",
@@ -36,7 +36,7 @@ const ELIDED: &[&str] = &[
 
 pub(super) struct Multilingual {
     languages: LanguageDetector,
-    /// By place in [`LANGUAGES`].
+    /// Analysers by index in [`LANGUAGES`].
     chains: Vec<TextAnalyzer>,
 }
 
@@ -46,20 +46,20 @@ impl Multilingual {
         Self { languages: LanguageDetector::new(), chains }
     }
 
-    /// The tokens of a document's text. They depend on nothing but the text: what is highlighted is what was indexed.
+    /// Returns the tokens of a document's text. They depend only on the text, so that highlighting matches the index.
     pub(super) fn tokens(&self, text: &str) -> Vec<String> {
         self.tokens_in(self.languages.detect(text).unwrap_or(ENGLISH), text)
     }
 
-    /// A query's words with their stems in every language. Stop words of English and of the query's language, where that
-    /// is certain, are left out: not those of all, `war` is a stop word in German.
+    /// Returns a query's words with their stems in every language. Stop words of English and of the query's language,
+    /// if certain, are removed. Those of all languages are not: `war` is a stop word in German.
     pub(super) fn query_words(&self, text: &str) -> Vec<QueryTerm> {
         let own = self.languages.detect(text).unwrap_or(ENGLISH);
         let mut words = whole_words(text);
         let mut kept_in = vec![0; words.len()];
         for language in 0..LANGUAGES.len() {
             let mut chain = self.chains[language].clone();
-            // A left out word leaves its number out: numbers are places in `words`, whatever the language.
+            // Removed words leave gaps: positions are indexes into `words` in every language.
             chain.token_stream(text).process(&mut |token| {
                 let stems = &mut words[token.position].alternatives;
                 if !stems.contains(&token.text) {
@@ -84,7 +84,7 @@ impl Multilingual {
     }
 }
 
-/// The words that every language's chain makes its tokens of, without any.
+/// Returns the unprocessed words, from which the analysers of all languages make their tokens.
 fn whole_words(text: &str) -> Vec<QueryTerm> {
     let mut words = Vec::new();
     LabelWords.token_stream(text).process(&mut |token| {
@@ -101,7 +101,7 @@ fn chain(language: Language) -> TextAnalyzer {
     builder.filter_dynamic(Stemmer::new(language)).filter_dynamic(AsciiFoldingFilter).build()
 }
 
-/// NLTK's for English, as in the other analysis; for other languages tantivy's lists, where it has one.
+/// Returns NLTK's list for English, as in the other analyses. For other languages returns tantivy's list, if any.
 fn stop_words(language: Language) -> Option<StopWordFilter> {
     match language {
         Language::English => Some(StopWordFilter::remove(STOP_WORDS.iter().map(|&word| word.to_owned()))),
@@ -109,13 +109,13 @@ fn stop_words(language: Language) -> Option<StopWordFilter> {
     }
 }
 
-/// Words in lower case, local names split, elided articles dropped.
+/// Tokenizer: lower-case words, local names split, elided articles removed.
 #[derive(Clone)]
 struct LabelWords;
 
 struct LabelStream<'t> {
     words: Words<'t>,
-    /// Parts of a split word, the next one last.
+    /// Remaining parts of a split word, the next one last.
     waiting: Vec<&'t str>,
     token: Token,
 }
@@ -174,7 +174,7 @@ fn without_elision(word: &str) -> &str {
     if elided { after } else { word }
 }
 
-/// Whether a word is written in several: with low lines, or with capitals inside and small letters.
+/// Returns true if a word is a compound: with underscores, or with lower-case letters and capitals inside.
 fn is_compound(word: &str) -> bool {
     let capital = |character: char| character.is_uppercase();
     word.contains('_') || word.chars().skip(1).any(capital) && word.chars().any(char::is_lowercase)

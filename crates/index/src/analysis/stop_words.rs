@@ -1,4 +1,4 @@
-//! Words too common to search for.
+//! Stop words.
 
 /// NLTK's list of English stop words.
 pub const STOP_WORDS: &[&str] = &[

@@ -1,16 +1,17 @@
-//! The words of a text, by Unicode Standard Annex #29 and as Lucene's `StandardTokenizer` bounds them.
+//! Word segmentation by Unicode Standard Annex #29, with the choices of Lucene's `StandardTokenizer`.
 //!
-//! The default rules of UAX #29 find the boundaries; which of the segments are words is for the user to say, and here
-//! Lucene's answer is given where `unicode_words` has another:
+//! The default rules of UAX #29 define the boundaries and leave open which segments are words. Differences between
+//! Lucene's choice, made here, and `unicode_words`:
 //!
-//! * South-East Asian scripts (Thai, Lao, Khmer, Myanmar …), for which UAX #29 defers to dictionaries, stay together as
-//!   one word a run; by the default rules every character would be one.
-//! * Numbers that are no decimal digits (`²`, `½`, `①`) are no words: in UAX #29 they are neither `Numeric` nor `ALetter`.
+//! * A run of characters in South-East Asian scripts (Thai, Lao, Khmer, Myanmar …) is one word. UAX #29 defers to
+//!   dictionaries for them; by its default rules every character would be a word.
+//! * Numbers that are not decimal digits (`²`, `½`, `①`) are not words. In UAX #29 they are neither `Numeric` nor
+//!   `ALetter`.
 //! * A word longer than 255 characters is cut into pieces of that length.
-//! * Lower case is taken character by character, without regard to the place in the word: `Σ` is `σ` at a word's end too.
+//! * Lower case is computed for each character, regardless of its position: a final `Σ` becomes `σ`.
 //!
-//! Two differences stay. Lucene, since 7.4, makes words of emoji, which are no alphanumerics and are left out here: nobody
-//! searches datasets for them. And it counts the 255 in units of UTF-16, here characters are counted.
+//! Two differences from Lucene remain. Since version 7.4, Lucene makes words of emoji. They are ignored here, because
+//! dataset searches do not contain them. Lucene counts the 255 in UTF-16 units; this module counts characters.
 
 use std::iter::Peekable;
 use unicode_segmentation::{UnicodeSegmentation, UnicodeWordIndices};
@@ -18,11 +19,11 @@ use unicode_segmentation::{UnicodeSegmentation, UnicodeWordIndices};
 /// Lucene's `maxTokenLength`.
 const LONGEST: usize = 255;
 
-/// An iterator over the words of a text, as they stand in it.
+/// Iterator over the words of a text, unchanged.
 pub(super) struct Words<'t> {
     text: &'t str,
     segments: Peekable<UnicodeWordIndices<'t>>,
-    /// What is left of a word that is too long.
+    /// Rest of a word that is too long.
     rest: &'t str,
 }
 
@@ -31,7 +32,7 @@ impl<'t> Words<'t> {
         Self { text, segments: text.unicode_word_indices().peekable(), rest: "" }
     }
 
-    /// The next word, however long.
+    /// Returns the next word of any length.
     fn whole(&mut self) -> Option<&'t str> {
         loop {
             let (start, word) = self.segments.next()?;
@@ -48,7 +49,7 @@ impl<'t> Words<'t> {
         }
     }
 
-    /// A segment together with those that touch it, as long as they are of scripts without spaces.
+    /// Returns a segment together with adjacent ones, as long as they are of scripts without spaces.
     fn run(&mut self, start: usize, word: &'t str) -> &'t str {
         let mut end = start + word.len();
         let touches = |end: usize, next: &(usize, &str)| next.0 == end && next.1.starts_with(is_complex_context);
@@ -74,7 +75,7 @@ impl<'t> Iterator for Words<'t> {
     }
 }
 
-/// A word in lower case, character by character.
+/// Returns a word in lower case, character by character.
 pub(super) fn lower(word: &str) -> String {
     let mut out = String::with_capacity(word.len());
     lower_into(word, &mut out);
@@ -88,12 +89,13 @@ pub(super) fn lower_into(word: &str, out: &mut String) {
         out.push_str(word);
         out[start..].make_ascii_lowercase();
     } else {
-        // Only `İ` has two characters in lower case; the first is Java's answer.
+        // Only `İ` has two characters in lower case; the first is Java's result.
         out.extend(word.chars().map(|character| character.to_lowercase().next().unwrap_or(character)));
     }
 }
 
-/// Letters of the line breaking class `Complex_Context`: of scripts written without spaces that need a dictionary.
+/// Returns true for letters of the line breaking class `Complex_Context`: scripts without spaces that require a
+/// dictionary.
 fn is_complex_context(character: char) -> bool {
     matches!(character,
         '\u{0E01}'..='\u{0E3A}' | '\u{0E40}'..='\u{0E4E}' // Thai
@@ -105,7 +107,7 @@ fn is_complex_context(character: char) -> bool {
         | '\u{A9E0}'..='\u{A9EF}' | '\u{A9FA}'..='\u{A9FE}' | '\u{AA60}'..='\u{AADF}') // Myanmar's extensions, Tai Viet
 }
 
-/// Characters of the category `No` in the blocks where such are in use: superscripts, fractions, enclosed numbers.
+/// Returns true for characters of category `No` in the blocks in use: superscripts, fractions, enclosed numbers.
 fn is_other_number(character: char) -> bool {
     matches!(character,
         '\u{B2}' | '\u{B3}' | '\u{B9}' | '\u{BC}'..='\u{BE}'
@@ -126,16 +128,16 @@ mod tests {
     #[test]
     fn boundaries_of_uax_29() {
         for (text, expected) in [
-            // WB13a and WB13b: a low line joins what it stands between, and alone it is no word.
+            // WB13a and WB13b: an underscore joins its neighbours; alone it is not a word.
             ("air_quality _x_ ___", vec!["air_quality", "_x_"]),
-            // WB6 and WB7: MidNumLet between letters joins, at the end it does not.
+            // WB6 and WB7: MidNumLet joins between letters, not at the end.
             ("Maryland's dogs' l’eau e.g. example.com", vec!["Maryland's", "dogs", "l’eau", "e.g", "example.com"]),
-            // WB6 and WB7 again: a colon is MidLetter, between letters only.
+            // WB6 and WB7 again: a colon is MidLetter and joins only between letters.
             ("rdf:type x:1 http://a.b/", vec!["rdf:type", "x", "1", "http", "a.b"]),
             // WB11 and WB12: between digits; WB9 and WB10: letters and digits.
             ("3.14 1,000.5 v1.2 CO2 a.1 1,a", vec!["3.14", "1,000.5", "v1.2", "CO2", "a", "1", "1", "a"]),
             ("C++ R&D reduction-plan", vec!["C", "R", "D", "reduction", "plan"]),
-            // WB4: what extends or formats belongs to what it follows.
+            // WB4: Extend and Format characters belong to the preceding character.
             ("e\u{301}te\u{301} a\u{ad}b", vec!["e\u{301}te\u{301}", "a\u{ad}b"]),
             ("", vec![]),
         ] {

@@ -1,26 +1,26 @@
 //! Compact documents: texts short enough for an encoder.
 //!
-//! Q. Chen et al.: *Dense Re-Ranking with Weak Supervision for RDF Dataset Search* (DR2), ISWC 2023. One text of the
-//! metadata, one of the most telling triples. Special tokens, the cut of a triple to 45 pieces and of a text to 512 belong
-//! to the encoder's tokenizer and are not made here.
+//! Q. Chen et al.: *Dense Re-Ranking with Weak Supervision for RDF Dataset Search* (DR2), ISWC 2023. One text contains
+//! the metadata, the other the most representative triples. The encoder's tokenizer adds special tokens and truncates a
+//! triple to 45 and a text to 512 tokens.
 
 use lodeseek_catalog::Metadata;
 use lodeseek_rdf::{Labels, TripleGraph};
 use lodeseek_snippet::Snippet;
 use serde::{Deserialize, Serialize};
 
-/// A dataset as two texts, in parts.
+/// Dataset as two texts, in parts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompactDocument {
-    /// Title, description, tags, author, then what only some catalogues have: the titles of the works that introduced the
-    /// dataset, and its other names. What is missing is left out.
+    /// Title, description, tags, author, titles of the works that introduced the dataset, alternative names. Missing
+    /// parts are omitted.
     pub metadata: Vec<String>,
-    /// One line a triple, `subject property object` by their labels, in the snippet's order.
+    /// One line for each triple, `subject property object` by their labels, in the order of the snippet.
     pub triples: Vec<String>,
 }
 
 impl CompactDocument {
-    /// The compact document of a dataset and a ranking of its triples.
+    /// Creates the compact document of a dataset from a ranking of its triples.
     #[must_use]
     pub fn new(metadata: &Metadata, graph: &TripleGraph, snippet: &Snippet) -> Self {
         let labels = Labels::for_index(graph);
@@ -33,7 +33,7 @@ impl CompactDocument {
         Self { metadata: Self::metadata_lines(metadata), triples }
     }
 
-    /// The metadata alone: the first part is the title, where there is one.
+    /// Returns the parts of the metadata. The first part is the title, if there is one.
     #[must_use]
     pub fn metadata_lines(metadata: &Metadata) -> Vec<String> {
         let joined =

@@ -1,8 +1,8 @@
-//! The eight fields of ACORDAR.
+//! Fielded documents: the eight fields of ACORDAR.
 //!
-//! T. Lin et al.: *ACORDAR: A Test Collection for Ad Hoc Content-Based (RDF) Dataset Retrieval*, SIGIR 2022. Four fields
-//! of metadata, four of content; content is counted as it occurs: a property used by a thousand triples is a thousand
-//! values. Labels, not IRIs; blank nodes give nothing.
+//! T. Lin et al.: *ACORDAR: A Test Collection for Ad Hoc Content-Based (RDF) Dataset Retrieval*, SIGIR 2022. Four
+//! fields contain metadata and four contain content. Content is repeated as it occurs: a property of a thousand triples
+//! gives a thousand values. Values are labels, not IRIs. Blank nodes give no values.
 
 use lodeseek_catalog::Metadata;
 use lodeseek_rdf::vocab::rdf;
@@ -11,11 +11,11 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A field.
+/// Field of a document.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Field {
-    /// All titles, and other names.
+    /// All titles, and alternative names.
     Title,
     /// All descriptions, and the titles of the works that introduced the dataset.
     Description,
@@ -23,7 +23,7 @@ pub enum Field {
     Author,
     /// Keywords and themes.
     Tags,
-    /// Labels of subjects, and of objects that are no classes.
+    /// Labels of subjects, and of objects that are not classes.
     Entity,
     /// Lexical forms of literals.
     Literal,
@@ -34,7 +34,7 @@ pub enum Field {
 }
 
 impl Field {
-    /// Every field, metadata first.
+    /// All fields, metadata first.
     pub const ALL: [Self; 8] = [
         Self::Title,
         Self::Description,
@@ -46,13 +46,13 @@ impl Field {
         Self::Property,
     ];
 
-    /// The place in [`Self::ALL`].
+    /// Returns the index in [`Self::ALL`].
     #[must_use]
     pub fn index(self) -> usize {
         self as usize
     }
 
-    /// The name, in lower case.
+    /// Returns the name in lower case.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -67,7 +67,7 @@ impl Field {
         }
     }
 
-    /// Whether the field is of the metadata, not of the content.
+    /// Returns true for a field of the metadata, false for a field of the content.
     #[must_use]
     pub fn is_metadata(self) -> bool {
         matches!(self, Self::Title | Self::Description | Self::Author | Self::Tags)
@@ -80,12 +80,12 @@ impl fmt::Display for Field {
     }
 }
 
-/// The values of one field, each distinct text once, and their sequence.
+/// Values of one field: the distinct texts, and their sequence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldText {
-    /// The distinct values.
+    /// Distinct values.
     pub values: Vec<String>,
-    /// Places in `values`, one an occurrence.
+    /// Indexes into `values`, one for each occurrence.
     pub occurrences: Vec<u32>,
 }
 
@@ -96,17 +96,17 @@ impl FieldText {
     }
 }
 
-/// A dataset as eight fields.
+/// Dataset as eight fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldedDocument {
     fields: [FieldText; 8],
 }
 
 impl FieldedDocument {
-    /// The document of a dataset.
+    /// Creates the document of a dataset.
     ///
-    /// As ACORDAR's authors extract it: one property a triple; the object is a class where the graph types anything with
-    /// it; label is `rdfs:label`, else the local name.
+    /// The extraction is that of ACORDAR's authors. Each triple gives one property. An object is a class if it is the
+    /// type of any entity in the graph. Labels are `rdfs:label`, else the local name.
     #[must_use]
     pub fn new(metadata: &Metadata, graph: &TripleGraph) -> Self {
         let mut document = Self::default();
@@ -117,9 +117,11 @@ impl FieldedDocument {
         let themes = metadata.themes.iter().map(|theme| theme.label.as_str());
         document.fields[Field::Title.index()] =
             FieldText::from_values(values(&metadata.titles).chain(values(&metadata.alternatives)));
-        document.fields[Field::Description.index()] = FieldText::from_values(values(&metadata.descriptions).chain(works));
+        document.fields[Field::Description.index()] =
+            FieldText::from_values(values(&metadata.descriptions).chain(works));
         document.fields[Field::Tags.index()] = FieldText::from_values(values(&metadata.keywords).chain(themes));
-        document.fields[Field::Author.index()] = FieldText::from_values(metadata.agents().map(|agent| agent.name.as_str()));
+        document.fields[Field::Author.index()] =
+            FieldText::from_values(metadata.agents().map(|agent| agent.name.as_str()));
         document.content(graph);
         document
     }
@@ -158,14 +160,14 @@ impl FieldedDocument {
         }
     }
 
-    /// With other values of a field, one an occurrence.
+    /// Replaces the values of a field, one for each occurrence.
     #[must_use]
     pub fn with<'t>(mut self, field: Field, values: impl IntoIterator<Item = &'t str>) -> Self {
         self.fields[field.index()] = FieldText::from_values(values);
         self
     }
 
-    /// The values of a field.
+    /// Returns the values of a field.
     #[must_use]
     pub fn field(&self, field: Field) -> &FieldText {
         &self.fields[field.index()]

@@ -1,41 +1,41 @@
-//! BM25 over fields, as ACORDAR calls “BM25F”: a weighted sum of one BM25 a field.
+//! BM25 over fields, called “BM25F” by ACORDAR: a weighted sum of one BM25 score for each field.
 //!
-//! S. Robertson, S. Walker et al.: *Okapi at TREC-3*, 1994; the form is Lucene's (since version 8, without the constant
-//! factor k₁ + 1). For a term with frequency *tf* in a field of length *l*, found in *n* of the *N* documents that have
-//! the field, whose average length is *l̄*:
+//! S. Robertson, S. Walker et al.: *Okapi at TREC-3*, 1994. The formula is Lucene's since version 8, without the
+//! constant factor k₁ + 1. The term has frequency *tf* in a field of length *l*. It occurs in *n* of the *N* documents
+//! that have the field, whose average length is *l̄*:
 //!
 //! ```text
 //! idf = ln(1 + (N − n + 0.5) / (n + 0.5))
 //! S   = idf · tf / (tf + k1 · (1 − b + b · l / l̄))
 //! ```
 //!
-//! Saturation is per field: this is not Robertson's BM25F, which would saturate once over all fields.
+//! Saturation is computed for each field. Robertson's BM25F, in contrast, saturates once over all fields.
 
 use super::field_sum::{FieldSum, TermInputs, describe_length};
 use super::{Explanation, FieldWeights, LengthMode};
-use crate::{FieldStatistics, TermScorer, TermStatistics, StatisticsLevel};
+use crate::{FieldStatistics, StatisticsLevel, TermScorer, TermStatistics};
 
-/// The model. See the module documentation.
+/// BM25 model. See the module documentation.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bm25 {
-    /// How soon repetition stops to count.
+    /// Saturation of term frequency. Default: 1.2.
     pub k1: f64,
-    /// How much length counts, from 0 to 1.
+    /// Length normalization, from 0 (none) to 1 (full). Default: 0.75.
     pub b: f64,
-    /// What a field counts.
+    /// Field weights.
     pub weights: FieldWeights,
-    /// How lengths are seen.
+    /// Length mode.
     pub lengths: LengthMode,
 }
 
 impl Default for Bm25 {
-    /// Lucene's k₁ = 1.2 and b = 0.75; ACORDAR's weights.
+    /// Returns Lucene's k₁ = 1.2 and b = 0.75, and ACORDAR's weights.
     fn default() -> Self {
         Self { k1: 1.2, b: 0.75, weights: FieldWeights::ACORDAR_BM25, lengths: LengthMode::Exact }
     }
 }
 
-/// S, with everything worked in that does not depend on the document.
+/// S, with all factors that do not depend on the document precomputed.
 pub(super) struct Bm25Scorer {
     idf: f64,
     /// k1 · (1 − b).

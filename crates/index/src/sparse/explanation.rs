@@ -1,35 +1,35 @@
-//! A score as a tree of named terms, after Lucene's and tantivy's `Explanation`.
+//! Score explanation as a tree, after Lucene's and tantivy's `Explanation`.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A value, what it is, and what it is made of.
+/// Value with a description and details.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Explanation {
-    /// The value.
+    /// Value.
     pub value: f64,
-    /// What it is.
+    /// Description of the value.
     pub description: String,
-    /// What it is made of.
+    /// Values from which it is computed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub details: Vec<Explanation>,
 }
 
 impl Explanation {
-    /// A value that is not explained further.
+    /// Creates a value without details.
     #[must_use]
     pub fn leaf(value: f64, description: impl Into<String>) -> Self {
         Self { value, description: description.into(), details: Vec::new() }
     }
 
-    /// The sum of its details.
+    /// Creates the sum of its details.
     #[must_use]
     pub fn sum(description: impl Into<String>, details: Vec<Self>) -> Self {
         Self { value: details.iter().map(|detail| detail.value).sum(), description: description.into(), details }
     }
 
     fn write(&self, f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
-        // Probabilities are small; four digits after the point would show them all as nothing.
+        // Probabilities are small; four decimals would show all of them as zero.
         let value = if self.value != 0.0 && self.value.abs() < 1e-3 {
             format!("{:.3e}", self.value)
         } else {

@@ -1,27 +1,28 @@
 //! Models that are a weighted sum over terms and fields.
 //!
 //! ```text
-//! score = Σ over the distinct terms of the query, Σ over fields:  (times multiplicity · weight of the field) · S(tf, length)
+//! score = Σ over the distinct terms of the query, Σ over fields:  (occurrences in the query · weight of the field) · S(tf, length)
 //! ```
 //!
-//! TF-IDF, BM25 and LMD differ in S alone. Terms and fields are summed in one fixed order, the same here and in
-//! [`Snapshot::top_docs`](crate::Snapshot::top_docs): scores agree to the last bit.
+//! TF-IDF, BM25 and LMD differ only in S. Terms and fields are summed in a fixed order, here and in
+//! [`Snapshot::top_docs`](crate::Snapshot::top_docs), so that scores are bit-identical.
 
-use super::{Explanation, FieldWeights, LengthMode, ScoreParts, RetrievalPlan, SparseModel};
+use super::{Explanation, FieldWeights, LengthMode, RetrievalPlan, ScoreParts, SparseModel};
 use crate::document::Field;
 use crate::{
-    AnalyzedQuery, Clause, CollectionStatistics, DocumentStatistics, FieldStatistics, TermScorer, TermStatistics, StatisticsLevel,
+    AnalyzedQuery, Clause, CollectionStatistics, DocumentStatistics, FieldStatistics, StatisticsLevel, TermScorer,
+    TermStatistics,
 };
 
-/// A formula S for one term in one field.
+/// Formula S for one term in one field.
 pub(super) trait FieldSum: Clone + Send + Sync + 'static {
-    /// The name, as in run tags.
+    /// Name, as in run tags.
     const NAME: &'static str;
-    /// What people call it.
+    /// Title in explanations.
     const TITLE: &'static str;
-    /// What the formula has to know.
+    /// Level of statistics that the formula requires.
     const STATISTICS_LEVEL: StatisticsLevel;
-    /// S, with the statistics worked in.
+    /// S, with the statistics precomputed.
     type Scorer: TermScorer;
 
     fn weights(&self) -> &FieldWeights;
@@ -29,11 +30,11 @@ pub(super) trait FieldSum: Clone + Send + Sync + 'static {
     fn parameters(&self) -> Vec<(&'static str, f64)>;
     fn scorer(&self, field: &FieldStatistics, term: &TermStatistics) -> Self::Scorer;
 
-    /// The factors of S, explained.
+    /// Explains the factors of S.
     fn factors(&self, scorer: &Self::Scorer, numbers: &TermInputs) -> Vec<Explanation>;
 }
 
-/// The numbers of one term in one field of one document.
+/// Statistics of one term in one field of one document.
 pub(super) struct TermInputs {
     pub(super) frequency: u32,
     pub(super) length: u32,
@@ -42,8 +43,13 @@ pub(super) struct TermInputs {
 }
 
 impl TermInputs {
-    /// `None` where the term is not in the field.
-    fn new(term: usize, field: Field, document: &DocumentStatistics, collection: &CollectionStatistics) -> Option<Self> {
+    /// Returns `None` if the field does not contain the term.
+    fn new(
+        term: usize,
+        field: Field,
+        document: &DocumentStatistics,
+        collection: &CollectionStatistics,
+    ) -> Option<Self> {
         let frequency = document.frequencies[term][field.index()];
         (frequency > 0).then(|| Self {
             frequency,
@@ -54,7 +60,7 @@ impl TermInputs {
     }
 }
 
-/// Every (term, field) with its factor, in the one order of summation.
+/// Returns every (term, field, factor) in the fixed order of summation.
 fn weighted_terms(weights: FieldWeights, query: &AnalyzedQuery) -> impl Iterator<Item = (usize, Field, f64)> + use<> {
     let of_term = move |(term, multiplicity): (usize, usize)| {
         let fields = Field::ALL.into_iter().filter(move |&field| weights.weight(field) > 0.0);
@@ -103,7 +109,12 @@ impl<M: FieldSum> SparseModel for M {
         RetrievalPlan { clauses: clauses.collect(), rescore_depth: None }
     }
 
-    fn parts(&self, query: &AnalyzedQuery, document: &DocumentStatistics, collection: &CollectionStatistics) -> ScoreParts {
+    fn parts(
+        &self,
+        query: &AnalyzedQuery,
+        document: &DocumentStatistics,
+        collection: &CollectionStatistics,
+    ) -> ScoreParts {
         let mut sums = [0.0; 8];
         for (term, field, multiplicity) in weighted_terms(FieldWeights::UNIFORM, query) {
             if let Some(numbers) = TermInputs::new(term, field, document, collection) {
@@ -165,7 +176,7 @@ fn explain_pair<M: FieldSum>(model: &M, factor: f64, field: Field, term: &str, n
     }
 }
 
-/// The length as the formula sees it, in words.
+/// Describes the length as used by the formula.
 pub(super) fn describe_length(mode: LengthMode, tokens: u32) -> String {
     match mode.apply(tokens) {
         same if same == tokens => format!("{tokens} tokens"),

@@ -1,7 +1,7 @@
-//! The fielded sequential dependence model: words, adjacent words in order, and adjacent words near each other.
+//! Fielded sequential dependence model: single words, ordered pairs of adjacent words, and unordered pairs in a window.
 //!
 //! N. Zhiltsov, A. Kotov, F. Nikolaev: *Fielded sequential dependence model for ad-hoc entity retrieval in the web of
-//! data*, SIGIR 2015, with one set of field weights as ACORDAR uses it. For a query q₁ … qₙ:
+//! data*, SIGIR 2015, with one set of field weights, as in ACORDAR. For a query q₁ … qₙ:
 //!
 //! ```text
 //! score = λT · T + λO · O + λU · U
@@ -10,38 +10,44 @@
 //! U = Σ over adjacent pairs, the same with tf = windows of eight tokens that hold both
 //! ```
 //!
-//! with v the field weights over their sum, μ the average length of the field, C its tokens in the collection, cf the
-//! occurrences of the token there, and of a pair the smaller of its tokens' cf, since counting pairs over the collection
-//! would read every position. ε = 10⁻¹⁰⁰ stands for nothing at all. Scores are negative; they are comparable within a
-//! query only. A query of one word is T alone.
+//! * v are the field weights divided by their sum.
+//! * μ is the average length of the field.
+//! * C is the number of the field's tokens in the collection.
+//! * cf is the number of occurrences of the token in the collection. For a pair it is the smaller cf of its tokens,
+//!   because counting pairs in the collection would read every position.
+//! * ε = 10⁻¹⁰⁰ replaces a probability of 0.
 //!
-//! Scoring needs positions, so the best [`Fsdm::candidates`] of BM25 with every field weighted 1 are scored anew.
+//! Scores are negative and comparable only within a query. The score of a query of one word is T.
+//!
+//! Scoring requires positions. Therefore only the best [`Fsdm::candidates`] documents of BM25 with uniform field
+//! weights are scored.
 
-use super::{Bm25, Explanation, FieldWeights, LengthMode, Mixture, ScoreParts, RetrievalPlan, SparseModel};
+use super::{Bm25, Explanation, FieldWeights, LengthMode, Mixture, RetrievalPlan, ScoreParts, SparseModel};
 use crate::document::Field;
-use crate::{AnalyzedQuery, CollectionStatistics, DocumentStatistics, WINDOW_WIDTH, StatisticsLevel};
+use crate::{AnalyzedQuery, CollectionStatistics, DocumentStatistics, StatisticsLevel, WINDOW_WIDTH};
 
-/// The model. See the module documentation.
+/// FSDM model. See the module documentation.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Fsdm {
-    /// What single tokens count.
+    /// Weight of single tokens. Default: 0.8.
     pub lambda_terms: f64,
-    /// What ordered pairs count.
+    /// Weight of ordered pairs. Default: 0.1.
     pub lambda_ordered: f64,
-    /// What pairs within a window count.
+    /// Weight of unordered pairs in a window. Default: 0.1.
     pub lambda_unordered: f64,
-    /// What a field counts.
+    /// Field weights.
     pub weights: FieldWeights,
-    /// How lengths are seen.
+    /// Length mode.
     pub lengths: LengthMode,
-    /// Finds the candidates.
+    /// Model that selects the candidates. Default: BM25 with uniform weights.
     pub first: Bm25,
-    /// How many candidates are scored.
+    /// Number of candidates that are scored. Default: 100.
     pub candidates: usize,
 }
 
 impl Default for Fsdm {
-    /// λ = .8, .1, .1, weights and 100 candidates as ACORDAR; candidates by BM25 with uniform weights.
+    /// Returns λ = 0.8, 0.1, 0.1, weights and 100 candidates as in ACORDAR, and BM25 with uniform weights for
+    /// candidates.
     fn default() -> Self {
         Self {
             lambda_terms: 0.8,
@@ -55,11 +61,11 @@ impl Default for Fsdm {
     }
 }
 
-/// A feature of the query: a token, or two adjacent ones.
+/// Feature of the query: a token, or a pair of adjacent tokens.
 struct Feature {
     coefficient: f64,
     name: String,
-    /// By field: occurrences here, and in the collection.
+    /// Occurrences in the document and in the collection, by field.
     counts: [(u32, u64); 8],
 }
 
@@ -93,7 +99,7 @@ impl Fsdm {
         features
     }
 
-    /// The smoothed probability of a feature in each field.
+    /// Returns the smoothed probability of a feature in each field.
     fn mixture(&self, feature: &Feature, document: &DocumentStatistics, collection: &CollectionStatistics) -> Mixture {
         let probability = |field: usize| {
             let statistics = &collection.fields[field];
@@ -175,7 +181,12 @@ impl SparseModel for Fsdm {
         RetrievalPlan { rescore_depth: Some(self.candidates), ..self.first.plan(query, collection) }
     }
 
-    fn parts(&self, query: &AnalyzedQuery, document: &DocumentStatistics, collection: &CollectionStatistics) -> ScoreParts {
+    fn parts(
+        &self,
+        query: &AnalyzedQuery,
+        document: &DocumentStatistics,
+        collection: &CollectionStatistics,
+    ) -> ScoreParts {
         let features = self.features(query, document, collection);
         ScoreParts::LogMixtures(features.iter().map(|feature| self.mixture(feature, document, collection)).collect())
     }

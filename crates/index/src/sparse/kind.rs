@@ -1,4 +1,4 @@
-//! The models, and sets of fields, by name.
+//! Models and field sets by name.
 
 use super::{Bm25, FieldWeights, Fsdm, LengthMode, Lmd, SparseModel, TfIdf};
 use crate::document::Field;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// One of the four models.
+/// Sparse model by name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ModelKind {
@@ -22,10 +22,10 @@ pub enum ModelKind {
 }
 
 impl ModelKind {
-    /// All four.
+    /// All models.
     pub const ALL: [Self; 4] = [Self::TfIdf, Self::Bm25, Self::Lmd, Self::Fsdm];
 
-    /// The name, as in run tags and on the command line.
+    /// Returns the name, as in run tags and on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -36,7 +36,7 @@ impl ModelKind {
         }
     }
 
-    /// The model with its published parameters.
+    /// Creates the model with its published parameters.
     #[must_use]
     pub fn model(self, lengths: LengthMode) -> Box<dyn SparseModel> {
         match self {
@@ -52,7 +52,7 @@ impl ModelKind {
     }
 }
 
-/// Some of the eight fields.
+/// Set of fields by name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FieldSet {
@@ -66,10 +66,10 @@ pub enum FieldSet {
 }
 
 impl FieldSet {
-    /// All three.
+    /// All field sets.
     pub const ALL: [Self; 3] = [Self::All, Self::Metadata, Self::Data];
 
-    /// The name.
+    /// Returns the name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -79,7 +79,7 @@ impl FieldSet {
         }
     }
 
-    /// Whether a field is among them.
+    /// Returns true if the set contains a field.
     #[must_use]
     pub fn contains(self, field: Field) -> bool {
         match self {
@@ -89,7 +89,7 @@ impl FieldSet {
         }
     }
 
-    /// The run tag of a model over these fields: they are named where they are not all.
+    /// Returns the run tag of a model over these fields. It contains the set's name unless it is all fields.
     #[must_use]
     pub fn tag(self, model: ModelKind) -> String {
         match self {
@@ -99,7 +99,7 @@ impl FieldSet {
     }
 }
 
-/// A name that is no set of fields.
+/// Error for an unknown field set.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{0:?} is no set of fields; known are all, metadata and data")]
 pub struct ParseFieldSetError(String);
@@ -118,7 +118,7 @@ impl fmt::Display for FieldSet {
     }
 }
 
-/// A name that is no model's.
+/// Error for an unknown model.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{0:?} is no model; known are tf-idf, bm25, lmd and fsdm")]
 pub struct ParseModelError(String);

@@ -1,25 +1,25 @@
-//! How long a field is held to be.
+//! Field length modes.
 
 use std::fmt;
 
-/// The length of a field that formulas see.
+/// Field length that scoring formulas use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum LengthMode {
-    /// Its number of tokens.
+    /// Exact number of tokens.
     #[default]
     Exact,
-    /// What Lucene keeps of it in one byte: exact up to 40 tokens, then four significant bits of what exceeds 24. For
-    /// agreement with Lucene to the last digit.
+    /// Lucene's one-byte encoding: exact up to 40 tokens, then four significant bits of the length minus 24. Use it for
+    /// scores identical to Lucene's.
     LuceneByte,
 }
 
-/// Lengths below this are kept as they are, and others relative to it.
+/// Lengths below this are exact; others are encoded relative to it.
 const FREE: u32 = 24;
-/// Significant bits kept.
+/// Number of significant bits.
 const BITS: u32 = 4;
 
 impl LengthMode {
-    /// The length seen for a number of tokens.
+    /// Returns the length used for a number of tokens.
     ///
     /// ```
     /// use lodeseek_index::sparse::LengthMode;

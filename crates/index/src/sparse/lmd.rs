@@ -1,42 +1,42 @@
-//! A language model with Dirichlet smoothing over fields, as Lucene's `LMDirichletSimilarity` computes it.
+//! Language model with Dirichlet smoothing over fields, as in Lucene's `LMDirichletSimilarity`.
 //!
 //! C. Zhai, J. Lafferty: *A study of smoothing methods for language models applied to ad hoc information retrieval*,
-//! SIGIR 2001. For a term with frequency *tf* in a field of length *l*, which occurs *cf* times among the field's *C*
-//! tokens in the whole collection:
+//! SIGIR 2001. The term has frequency *tf* in a field of length *l*. It occurs *cf* times among the field's *C* tokens
+//! in the whole collection:
 //!
 //! ```text
 //! p = (cf + 1) / (C + 1)
 //! S = max(0, ln(1 + tf / (μ · p)) + ln(μ / (l + μ)))
 //! ```
 //!
-//! A term that is absent costs nothing, and none counts against a document: this is what makes it a sum over postings.
+//! An absent term contributes 0, and no term contributes less. The score is therefore a sum over postings.
 
 use super::field_sum::{FieldSum, TermInputs, describe_length};
 use super::{Explanation, FieldWeights, LengthMode};
-use crate::{FieldStatistics, TermScorer, TermStatistics, StatisticsLevel};
+use crate::{FieldStatistics, StatisticsLevel, TermScorer, TermStatistics};
 
-/// The model. See the module documentation.
+/// Language model. See the module documentation.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Lmd {
-    /// How many tokens of the collection are mixed into a field.
+    /// Smoothing parameter in tokens. Default: 2000.
     pub mu: f64,
-    /// What a field counts.
+    /// Field weights.
     pub weights: FieldWeights,
-    /// How lengths are seen.
+    /// Length mode.
     pub lengths: LengthMode,
 }
 
 impl Default for Lmd {
-    /// Lucene's μ = 2000; ACORDAR's weights.
+    /// Returns Lucene's μ = 2000 and ACORDAR's weights.
     fn default() -> Self {
         Self { mu: 2000.0, weights: FieldWeights::ACORDAR_LMD, lengths: LengthMode::Exact }
     }
 }
 
-/// S, with μ and p worked in.
+/// S, with μ and p precomputed.
 pub(super) struct LmdScorer {
     mu: f64,
-    /// One over μ · p.
+    /// 1 / (μ · p).
     inverse_prior: f64,
     lengths: LengthMode,
 }

@@ -1,4 +1,5 @@
-//! Sparse models: from counts to scores. A model sees numbers, never an index; [`rank`] brings the two together.
+//! Sparse ranking models. A model computes scores from statistics and is independent of the index; [`rank`] applies it
+//! to an index.
 
 mod bm25;
 mod explanation;
@@ -28,47 +29,52 @@ pub use weights::{FieldWeights, ParseWeightsError};
 use crate::document::Field;
 use crate::{AnalyzedQuery, Clause, CollectionStatistics, DocumentStatistics, StatisticsLevel};
 
-/// How a model finds documents.
+/// Retrieval plan of a model for a query.
 pub struct RetrievalPlan<'m> {
-    /// Documents are found by the sum of these.
+    /// Clauses whose sum selects the documents.
     pub clauses: Vec<Clause<'m>>,
-    /// Where the sum is not yet the score: how many of the best are scored by [`SparseModel::score`].
+    /// Number of best documents that [`SparseModel::score`] rescores; `None` if the sum is the score.
     pub rescore_depth: Option<usize>,
 }
 
-/// Scores documents for a query.
+/// Model that scores documents for a query.
 pub trait SparseModel: Send + Sync {
-    /// The name, as in run tags.
+    /// Returns the name, as in run tags.
     fn name(&self) -> &'static str;
 
-    /// What each field counts.
+    /// Returns the field weights.
     fn weights(&self) -> &FieldWeights;
 
-    /// The model with other weights. Where candidates are found by another model, they stay the same.
+    /// Returns the model with other weights. Candidates that another model selects remain the same.
     fn with_weights(&self, weights: FieldWeights) -> Box<dyn SparseModel>;
 
-    /// The model over the fields that pass alone, candidates included.
+    /// Returns the model restricted to fields that satisfy a predicate, including the selection of candidates.
     fn restricted_to(&self, passes: &dyn Fn(Field) -> bool) -> Box<dyn SparseModel>;
 
-    /// The parameters beside the weights, for the record.
+    /// Returns the parameters, except the weights, for run provenance.
     fn parameters(&self) -> Vec<(&'static str, f64)>;
 
-    /// What the model has to know.
+    /// Returns the level of statistics that the model requires.
     fn statistics_level(&self) -> StatisticsLevel;
 
-    /// The fields the model reads.
+    /// Returns the fields that the model reads.
     fn fields(&self) -> Vec<Field>;
 
-    /// How documents are found for a query.
+    /// Returns the retrieval plan for a query.
     fn plan<'m>(&'m self, query: &AnalyzedQuery, collection: &CollectionStatistics) -> RetrievalPlan<'m>;
 
-    /// The score with the weights taken out.
-    fn parts(&self, query: &AnalyzedQuery, document: &DocumentStatistics, collection: &CollectionStatistics) -> ScoreParts;
+    /// Returns the score as a function of the field weights.
+    fn parts(
+        &self,
+        query: &AnalyzedQuery,
+        document: &DocumentStatistics,
+        collection: &CollectionStatistics,
+    ) -> ScoreParts;
 
-    /// The score of a document.
+    /// Returns the score of a document.
     fn score(&self, query: &AnalyzedQuery, document: &DocumentStatistics, collection: &CollectionStatistics) -> f64;
 
-    /// The score of a document, and what it is made of.
+    /// Explains the score of a document.
     fn explain(
         &self,
         query: &AnalyzedQuery,

@@ -1,11 +1,11 @@
-//! A score with the field weights taken out: what tuning turns.
+//! Scores as functions of the field weights, for tuning the weights.
 
 use super::FieldWeights;
 
-/// Stands for a probability of nothing at all, so that its logarithm exists.
+/// Replacement of a probability of 0, so that its logarithm exists.
 const EPSILON: f64 = 1e-100;
 
-/// What a model says of a document for a query, before fields are weighted.
+/// Score of a document for a query before fields are weighted.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ScoreParts {
     /// The score is `Σ weight · part`.
@@ -17,14 +17,14 @@ pub enum ScoreParts {
 /// `coefficient · ln(ε + Σ v · probability)`, with v the weights over their sum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mixture {
-    /// What the feature counts.
+    /// Weight of the feature.
     pub coefficient: f64,
-    /// Its probability in each field.
+    /// Probability in each field.
     pub probabilities: [f64; 8],
 }
 
 impl Mixture {
-    /// The value for weights that sum to 1.
+    /// Returns the value for weights that sum to 1.
     #[must_use]
     pub fn score(&self, normalized: &FieldWeights) -> f64 {
         let mixed: f64 = normalized.0.iter().zip(&self.probabilities).map(|(weight, part)| weight * part).sum();
@@ -33,7 +33,8 @@ impl Mixture {
 }
 
 impl ScoreParts {
-    /// The score under these weights. May differ from the model's own in the last digits, where it sums in another order.
+    /// Returns the score for these weights. The last digits may differ from the model's score, because the order of
+    /// summation differs.
     #[must_use]
     pub fn score(&self, weights: &FieldWeights) -> f64 {
         match self {
@@ -45,8 +46,9 @@ impl ScoreParts {
         }
     }
 
-    /// How much of the score each field gives: for a sum its weighted part; for mixtures its share of each probability,
-    /// times the coefficient, so that the shares of one feature sum to its coefficient.
+    /// Returns the share of each field in the score. For a sum, it is the field's weighted part. For mixtures, it is
+    /// the field's share of each probability times the coefficient, so that the shares of a feature sum to its
+    /// coefficient.
     #[must_use]
     pub fn shares(&self, weights: &FieldWeights) -> [f64; 8] {
         match self {

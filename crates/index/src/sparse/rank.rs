@@ -1,31 +1,31 @@
-//! A model and an index to a ranking.
+//! Ranking: applies a model to an index.
 
 use super::SparseModel;
-use crate::{AnalyzedQuery, CollectionStatistics, DocumentAddress, IndexError, FilteredDocs, Selection, Snapshot};
+use crate::{AnalyzedQuery, CollectionStatistics, DocumentAddress, FilteredDocs, IndexError, Selection, Snapshot};
 use lodeseek_ranking::DatasetId;
 use lodeseek_ranking::{Ranking, Scored};
 use rustc_hash::FxHashMap;
 
-/// The ranking for a query, and what it takes to explain it.
+/// Ranking for a query, with the data for explanations.
 pub struct RankedDocs {
-    /// The best documents.
+    /// Best documents.
     pub ranking: Ranking,
-    /// Documents with at least one of the query's terms, of those selected.
+    /// Number of selected documents that contain at least one query term.
     pub total: usize,
-    /// The statistics the scores were computed with.
+    /// Collection statistics used for the scores.
     pub collection: CollectionStatistics,
     addresses: FxHashMap<DatasetId, DocumentAddress>,
 }
 
 impl RankedDocs {
-    /// Where a ranked document lies in the index.
+    /// Returns the address of a ranked document in the index.
     #[must_use]
     pub fn address(&self, id: &DatasetId) -> Option<DocumentAddress> {
         self.addresses.get(id).copied()
     }
 }
 
-/// Ranks the documents of an index, `depth` of them. A model that scores candidates anew ranks no more than those.
+/// Ranks the documents of an index and returns the best `depth`. A model that rescores candidates ranks only those.
 pub fn rank(
     model: &dyn SparseModel,
     query: &AnalyzedQuery,
@@ -35,8 +35,8 @@ pub fn rank(
     rank_selected(model, query, snapshot, depth, &mut None::<&FilteredDocs>)
 }
 
-/// Ranks the selected documents of an index: the best `depth` of them, with the scores they have among all documents. A
-/// model that scores candidates anew scores the best of those selected.
+/// Ranks the selected documents of an index and returns the best `depth`. Scores are those among all documents. A model
+/// that rescores candidates rescores the best selected ones.
 pub fn rank_selected<S: Selection>(
     model: &dyn SparseModel,
     query: &AnalyzedQuery,
@@ -47,14 +47,15 @@ pub fn rank_selected<S: Selection>(
     let fields = model.fields();
     let collection = snapshot.collection_statistics(query, &fields, model.statistics_level())?;
     let plan = model.plan(query, &collection);
-    let mut found = snapshot.top_docs(&query.distinct, &plan.clauses, plan.rescore_depth.unwrap_or(depth), selection)?;
+    let mut found =
+        snapshot.top_docs(&query.distinct, &plan.clauses, plan.rescore_depth.unwrap_or(depth), selection)?;
     if plan.rescore_depth.is_some() {
         let addresses: Vec<DocumentAddress> = found.best.iter().map(|(address, _)| *address).collect();
         let counts = snapshot.document_statistics(query, &fields, &addresses, model.statistics_level())?;
         for ((_, score), document) in found.best.iter_mut().zip(&counts) {
             *score = model.score(query, document, &collection);
         }
-        // Ids are read for those that are shown alone.
+        // Ids are read only for returned documents.
         found.best = snapshot.select_top(found.best, depth);
     }
     let (mut scored, mut addresses) = (Vec::with_capacity(found.best.len()), FxHashMap::default());

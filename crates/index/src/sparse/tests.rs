@@ -1,4 +1,4 @@
-//! Arithmetic by hand, agreement with Lucene, and what holds for every model.
+//! Calculations by hand, agreement with Lucene, and properties of every model.
 
 use super::*;
 use crate::{FieldStatistics, PairFrequencies, TermStatistics};
@@ -35,7 +35,7 @@ fn scores_by_hand() {
     let title = 2.0_f64.sqrt() * ((4.0 / 2.0_f64).ln() + 1.0) / 5.0_f64.sqrt();
     let literal = 0.5 * 3.0_f64.sqrt() * ((3.0 / 3.0_f64).ln() + 1.0) / 10.0_f64.sqrt();
     close(score(&TfIdf::default()), title + literal);
-    // LMD: weights 1 and .3; p = 3/13 and 6/31. In the title the length costs less than the term gives.
+    // LMD: weights 1 and .3; p = 3/13 and 6/31. In the title the length reduces the score by less than the term adds.
     let part = |tf: f64, p: f64, l: f64| ((1.0 + tf / (2000.0 * p)).ln() + (2000.0 / (l + 2000.0)).ln()).max(0.0);
     close(score(&Lmd::default()), part(2.0, 3.0 / 13.0, 5.0) + 0.3 * part(3.0, 6.0 / 31.0, 10.0));
     // FSDM of one word: weights 1 and .1 of 3.7; μ = 4 and 15.
@@ -74,18 +74,18 @@ fn fsdm_of_a_pair_by_hand() {
 
 #[test]
 fn lucene_lengths_are_those_of_its_table() {
-    // The ends of the table, and the first values that are no longer exact.
+    // The ends of the table, and the first values that are not exact.
     let seen = |tokens: u32| LengthMode::LuceneByte.apply(tokens);
     assert!((0..=40).all(|tokens| seen(tokens) == tokens));
     assert_eq!([41, 42, 55, 56, 57, 59, 60].map(seen), [40, 42, 54, 56, 56, 56, 60]);
-    // A byte: 24 free values, then eight for each further bit of the length.
+    // One byte: 24 exact values, then eight for each further bit of the length.
     let mut lengths: Vec<u32> = (0..24 + (1 << 20)).map(seen).collect();
     assert!(lengths.is_sorted());
     lengths.dedup();
     assert_eq!(lengths.len(), 24 + 16 + 8 * 16);
 }
 
-/// Every number of an explanation that is a sum has to be the sum of its parts.
+/// Checks that every sum in an explanation equals the total of its details.
 fn parts_of_sums(explanation: &Explanation) -> f64 {
     explanation.details.iter().map(|detail| detail.value).sum()
 }

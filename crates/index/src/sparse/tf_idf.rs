@@ -1,36 +1,36 @@
-//! TF-IDF over fields, as Lucene's `ClassicSimilarity` computes it.
+//! TF-IDF over fields, as in Lucene's `ClassicSimilarity`.
 //!
-//! G. Salton, C. Buckley: *Term-weighting approaches in automatic text retrieval*, 1988. For a term with frequency *tf*
-//! in a field of length *l*, found in *n* of the *N* documents that have the field:
+//! G. Salton, C. Buckley: *Term-weighting approaches in automatic text retrieval*, 1988. The term has frequency *tf* in
+//! a field of length *l*. It occurs in *n* of the *N* documents that have the field:
 //!
 //! ```text
 //! idf = ln((N + 1) / (n + 1)) + 1
 //! S   = √tf · idf / √l
 //! ```
 //!
-//! ACORDAR names it a cosine, which it is not: idf counts once, and the length is that of the field, not of a vector.
+//! ACORDAR calls it a cosine. It is not: idf counts only once, and the length is that of the field, not of a vector.
 
 use super::field_sum::{FieldSum, TermInputs, describe_length};
 use super::{Explanation, FieldWeights, LengthMode};
-use crate::{FieldStatistics, TermScorer, TermStatistics, StatisticsLevel};
+use crate::{FieldStatistics, StatisticsLevel, TermScorer, TermStatistics};
 
-/// The model. See the module documentation.
+/// TF-IDF model. See the module documentation.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TfIdf {
-    /// What a field counts.
+    /// Field weights.
     pub weights: FieldWeights,
-    /// How lengths are seen.
+    /// Length mode.
     pub lengths: LengthMode,
 }
 
 impl Default for TfIdf {
-    /// ACORDAR's weights.
+    /// Returns ACORDAR's weights.
     fn default() -> Self {
         Self { weights: FieldWeights::ACORDAR_TF_IDF, lengths: LengthMode::Exact }
     }
 }
 
-/// S, with idf worked in.
+/// S, with idf precomputed.
 pub(super) struct TfIdfScorer {
     idf: f64,
     lengths: LengthMode,

@@ -1,11 +1,11 @@
-//! What each field counts.
+//! Field weights.
 
 use crate::document::Field;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// A weight for every field, in the order of [`Field::ALL`]; 0 leaves a field out.
+/// Weight of every field, in the order of [`Field::ALL`]. A weight of 0 excludes the field.
 ///
 /// ```
 /// use lodeseek_index::document::Field;
@@ -17,24 +17,24 @@ use std::str::FromStr;
 pub struct FieldWeights(pub [f64; 8]);
 
 impl FieldWeights {
-    /// Every field the same.
+    /// Equal weights of all fields.
     pub const UNIFORM: Self = Self([1.0; 8]);
-    /// Those of ACORDAR's authors for TF-IDF when they pooled documents for judgement.
+    /// Weights with which ACORDAR's authors pooled TF-IDF results for judgement.
     pub const ACORDAR_TF_IDF: Self = Self([1.0, 0.7, 0.9, 0.9, 0.8, 0.5, 0.1, 0.4]);
-    /// The same for BM25.
+    /// Weights with which they pooled BM25 results.
     pub const ACORDAR_BM25: Self = Self([1.0, 0.9, 0.9, 0.6, 0.2, 0.3, 0.1, 0.1]);
-    /// The same for the language model.
+    /// Weights with which they pooled language model results.
     pub const ACORDAR_LMD: Self = Self([1.0, 0.9, 0.1, 1.0, 0.2, 0.3, 0.2, 0.1]);
-    /// The same for the fielded sequential dependence model.
+    /// Weights with which they pooled FSDM results.
     pub const ACORDAR_FSDM: Self = Self([1.0, 0.1, 0.5, 0.9, 0.1, 0.1, 0.4, 0.6]);
 
-    /// The weight of a field.
+    /// Returns the weight of a field.
     #[must_use]
     pub fn weight(&self, field: Field) -> f64 {
         self.0[field.index()]
     }
 
-    /// These weights for the fields that pass, 0 for the others.
+    /// Returns these weights for fields that satisfy a predicate, and 0 for others.
     #[must_use]
     pub fn restricted_to(mut self, passes: &dyn Fn(Field) -> bool) -> Self {
         for field in Field::ALL.into_iter().filter(|&field| !passes(field)) {
@@ -43,12 +43,12 @@ impl FieldWeights {
         self
     }
 
-    /// The fields with a weight.
+    /// Returns the fields with a positive weight.
     pub fn fields(&self) -> impl Iterator<Item = Field> {
         Field::ALL.into_iter().filter(|&field| self.weight(field) > 0.0)
     }
 
-    /// These weights divided by their sum; all 0 where none is positive.
+    /// Returns these weights divided by their sum; all 0 if none is positive.
     #[must_use]
     pub fn normalized(self) -> Self {
         let sum: f64 = self.0.iter().sum();
@@ -56,10 +56,10 @@ impl FieldWeights {
     }
 }
 
-/// Larger weights are refused: only ratios matter, and sums must stay finite.
+/// Maximum weight. Only ratios matter, and sums must be finite.
 const LARGEST: f64 = 1e6;
 
-/// Weights that cannot be read.
+/// Error for malformed weights.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{0:?} are no weights: eight numbers, or FIELD=NUMBER, parted by commas, from 0 to 1000000, not all 0; the fields are {fields}", fields = Field::ALL.map(Field::name).join(", "))]
 pub struct ParseWeightsError(String);

@@ -1,7 +1,8 @@
-//! The directory of a folder of vectors: which datasets there are, and where in the data file their blocks lie.
+//! Directory of a folder of vectors: the datasets, and the positions of their blocks in the data file.
 //!
-//! One file, replaced as a whole by renaming: a line that says what the vectors are, then a line a dataset. It is written
-//! after the blocks it speaks of have reached the disk, so whatever it names is there; what lies behind is a torn tail.
+//! The directory is one file, replaced atomically by renaming. The first line describes the vectors; each further line
+//! describes a dataset. It is written after its blocks are on disk, so every listed block exists. Data behind the
+//! listed blocks is an incomplete write.
 
 use super::{Precision, VectorsError};
 use lodeseek_ranking::DatasetId;
@@ -13,73 +14,73 @@ use std::path::Path;
 
 const NAME: &str = "directory";
 const NEW: &str = "directory.new";
-/// Changes with the layout of directory and blocks.
+/// Format version of directory and blocks.
 const FORMAT: u32 = 1;
 
-/// What the vectors of a folder are.
+/// Description of the vectors of a folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Description {
-    /// The name of the model that made them.
+    /// Name of the model.
     pub model: String,
-    /// The model's fingerprint.
+    /// Fingerprint of the model.
     pub fingerprint: String,
-    /// The length of a row.
+    /// Number of columns.
     pub columns: usize,
-    /// How numbers are stored.
+    /// Number format.
     pub precision: Precision,
 }
 
-/// The first line.
+/// First line of the directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Header {
     format: u32,
-    /// Grows with every commit.
+    /// Commit number, increasing.
     pub(super) generation: u64,
     #[serde(flatten)]
     pub(super) description: Description,
-    /// The name of the data file.
+    /// Name of the data file.
     pub(super) data: String,
-    /// The bytes of it that count.
+    /// Committed length of the data file in bytes.
     pub(super) length: u64,
-    /// The number of lines that follow.
+    /// Number of lines that follow.
     datasets: usize,
-    /// Of the lines that follow.
+    /// Checksum of the lines that follow.
     checksum: u32,
 }
 
-/// A dataset's block.
+/// Block of a dataset.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Entry {
-    /// Of the texts that were encoded.
+    /// Digest of the encoded texts.
     pub(super) digest: String,
     pub(super) offset: u64,
-    /// Of the metadata text and the data text.
+    /// Number of rows for the metadata text and the data text.
     pub(super) rows: [usize; 2],
-    /// Of the block.
+    /// Checksum of the block.
     pub(super) checksum: u32,
 }
 
 impl Entry {
-    /// The bytes of the two matrices; `None` where no file could hold them.
+    /// Returns the lengths of the two matrices in bytes, or `None` on overflow.
     pub(super) fn lengths(&self, description: &Description) -> Option<[usize; 2]> {
         let [metadata, data] = self.rows.map(|rows| description.precision.bytes(rows, description.columns));
         Some([metadata?, data?])
     }
 
-    /// The bytes of the block.
+    /// Returns the length of the block in bytes.
     pub(super) fn length(&self, description: &Description) -> Option<u64> {
         let [metadata, data] = self.lengths(description)?;
         u64::try_from(metadata.checked_add(data)?).ok()
     }
 
-    /// Whether the block lies within the first bytes of the data file.
+    /// Returns true if the block lies within the first `length` bytes of the data file.
     pub(super) fn lies_within(&self, length: u64, description: &Description) -> bool {
         let end = self.length(description).and_then(|own| self.offset.checked_add(own));
         end.is_some_and(|end| end <= length)
     }
 }
 
-/// The whole file.
+/// Content of the directory file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Directory {
     pub(super) header: Header,
@@ -87,7 +88,7 @@ pub(super) struct Directory {
 }
 
 impl Directory {
-    /// The directory before the first commit.
+    /// Creates the directory before the first commit.
     pub(super) fn new(description: Description) -> Self {
         let header = Header {
             format: FORMAT,
@@ -101,7 +102,7 @@ impl Directory {
         Self { header, entries: BTreeMap::new() }
     }
 
-    /// Reads the directory of a folder; `None` where it has none.
+    /// Reads the directory of a folder, or returns `None` if there is none.
     pub(super) fn read(folder: &Path) -> Result<Option<Self>, VectorsError> {
         let path = folder.join(NAME);
         let Some(text) = missing_as_none(fs::read_to_string(&path))? else { return Ok(None) };
@@ -119,12 +120,12 @@ impl Directory {
         if entries.len() == header.datasets { Ok(Some(Self { header, entries })) } else { Err(damaged()) }
     }
 
-    /// The generation of the directory of a folder; 0 where it has none.
+    /// Returns the generation of a folder's directory; 0 if there is none.
     pub(super) fn generation(folder: &Path) -> Result<u64, VectorsError> {
         Ok(Self::header(folder)?.map_or(0, |header| header.generation))
     }
 
-    /// The first line alone.
+    /// Reads only the first line.
     pub(super) fn header(folder: &Path) -> Result<Option<Header>, VectorsError> {
         let Some(file) = missing_as_none(File::open(folder.join(NAME)))? else { return Ok(None) };
         let mut first = String::new();
@@ -132,7 +133,7 @@ impl Directory {
         header(&first, folder).map(Some)
     }
 
-    /// Replaces the directory of a folder; the blocks must have reached the disk.
+    /// Replaces the directory of a folder. The blocks must be on disk.
     pub(super) fn write(&mut self, folder: &Path) -> Result<(), VectorsError> {
         let mut lines = Vec::new();
         for entry in &self.entries {
@@ -166,7 +167,7 @@ fn header(line: &str, folder: &Path) -> Result<Header, VectorsError> {
     serde_json::from_str(line).map_err(damaged)
 }
 
-/// The name of the data file that is begun in a generation.
+/// Returns the name of the data file that is created in a generation.
 pub(super) fn data_name(generation: u64) -> String {
     format!("blocks.{generation}")
 }
@@ -175,7 +176,7 @@ pub(super) fn is_data_name(name: &str) -> bool {
     name.strip_prefix("blocks.").is_some_and(|number| number.parse::<u64>().is_ok())
 }
 
-/// Makes names in a folder last. Systems other than Unix cannot open a folder, and need not.
+/// Synchronizes a folder, so that file names are durable. Other systems than Unix cannot open a folder and need not.
 fn sync(folder: &Path) -> Result<(), VectorsError> {
     if cfg!(unix) {
         File::open(folder)?.sync_all()?;

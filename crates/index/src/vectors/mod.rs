@@ -1,9 +1,10 @@
-//! Vectors of datasets, beside the text index: a folder a model, two matrices a dataset.
+//! Vectors of datasets: one folder for each model, with two matrices for each dataset.
 //!
-//! A folder holds a data file, to which blocks are only appended, and a directory, which is replaced as a whole. A block is
-//! a dataset's two matrices as [`Rows`], of its metadata and of its triples. The directory names for each dataset the
-//! place and checksum of its block and the digest of the exact texts that were encoded: what did not change is not encoded
-//! again, and an encoding that was interrupted goes on from its last commit. A crash at any moment leaves the last commit.
+//! A folder contains a data file and a directory. Blocks are only appended to the data file; the directory is replaced
+//! atomically. A block contains the two matrices of a dataset as [`Rows`]: of its metadata and of its triples. The
+//! directory lists for each dataset the offset and checksum of its block, and the digest of the encoded texts.
+//! Unchanged texts are therefore not encoded again, and an interrupted encoding resumes at its last commit. A crash at
+//! any time leaves the last commit intact.
 
 mod directory;
 mod reader;
@@ -22,43 +23,43 @@ use lodeseek_ranking::DatasetId;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What can go wrong with vectors.
+/// Errors of stored vectors.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum VectorsError {
-    /// There are none yet.
+    /// The folder contains no vectors.
     #[error("there are no vectors at {0}; `lodeseek index --dpr` or `--colbert` makes them")]
     Missing(PathBuf),
-    /// Another process is writing them.
+    /// Another process is writing the vectors.
     #[error("another process is writing the vectors at {0}")]
     Busy(PathBuf),
-    /// Another version of the program wrote them.
+    /// Another version of the program wrote the vectors.
     #[error(
         "the vectors at {0} are of another version; remove the folder and run `lodeseek index --dpr` or `--colbert`"
     )]
     OtherVersion(PathBuf),
-    /// Another model made them.
+    /// Another model produced the vectors.
     #[error("the vectors at {0} were made by another model")]
     OtherModel(PathBuf),
-    /// The directory cannot be read.
+    /// The directory is unreadable.
     #[error("the vectors at {0} are damaged; remove the folder and run `lodeseek index --dpr` or `--colbert`")]
     Damaged(PathBuf),
-    /// The block of a dataset is not what was written.
+    /// The checksum of a dataset's block is wrong.
     #[error("the vectors of the dataset {0} are damaged")]
     DamagedBlock(DatasetId),
-    /// A matrix that does not belong here.
+    /// A matrix has the wrong number of columns.
     #[error("a matrix of {columns} columns for the dataset {dataset}, where the vectors have {expected}")]
     #[expect(missing_docs, reason = "named in the message")]
     Shape { dataset: DatasetId, columns: usize, expected: usize },
-    /// The disk failed.
+    /// I/O error.
     #[error("vectors: {0}")]
     Io(#[from] std::io::Error),
-    /// The file could not be mapped.
+    /// The data file could not be mapped.
     #[error("vectors: {0}")]
     Map(#[from] tantivy::TantivyError),
 }
 
-/// The folder for the vectors of a model, below the folder of all.
+/// Returns the folder of a model's vectors, below the folder of all vectors.
 #[must_use]
 pub fn model_folder(folder: &Path, fingerprint: &str) -> PathBuf {
     use sha2::{Digest, Sha256};
@@ -66,18 +67,18 @@ pub fn model_folder(folder: &Path, fingerprint: &str) -> PathBuf {
     folder.join(digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect::<String>())
 }
 
-/// Vectors that there are.
+/// Stored vectors of one model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredVectors {
-    /// What they are; or why that cannot be told.
+    /// Description, or the reason why it is unreadable.
     pub description: Result<Description, String>,
-    /// Where they lie.
+    /// Folder of the vectors.
     pub folder: PathBuf,
-    /// Bytes of all their files.
+    /// Total size of all files in bytes.
     pub bytes: u64,
 }
 
-/// The vectors below the folder of all, whichever model made them.
+/// Lists the vectors of all models below a folder.
 pub fn list(folder: &Path) -> Result<Vec<StoredVectors>, VectorsError> {
     if !folder.exists() {
         return Ok(Vec::new());
@@ -103,7 +104,7 @@ pub fn list(folder: &Path) -> Result<Vec<StoredVectors>, VectorsError> {
     Ok(listed)
 }
 
-/// Removes vectors. Readers that have them open keep them.
+/// Deletes vectors. Readers that have them open can continue to use them.
 pub fn delete(listed: &StoredVectors) -> Result<(), VectorsError> {
     Ok(fs::remove_dir_all(&listed.folder)?)
 }

@@ -1,4 +1,4 @@
-//! Reading vectors where they lie.
+//! Reader of memory-mapped vectors.
 
 use super::directory::{Directory, Entry};
 use super::{Description, Rows, VectorsError};
@@ -9,19 +9,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tantivy::directory::{Directory as _, MmapDirectory, OwnedBytes};
 
-/// Times a reading is begun anew because a writer has replaced the data file meanwhile.
+/// Maximum number of attempts if a writer replaces the data file during opening.
 const ATTEMPTS: usize = 5;
 
-/// The vectors in a folder, opened for reading. Follows the commits of writers in other processes.
+/// Vectors in a folder, opened for reading. Follows the commits of writers in other processes.
 pub struct Vectors {
     folder: PathBuf,
     current: Mutex<Arc<VectorsSnapshot>>,
 }
 
-/// The vectors at one moment.
+/// Vectors at one point in time.
 ///
-/// Why tantivy's memory maps? They are read without unsafe code on this side, and the index has them anyway. Each snapshot
-/// maps the file anew, since a map does not grow with its file; a directory of tantivy's would share the old one.
+/// Why tantivy's memory maps? They require no unsafe code here, and tantivy is a dependency of the index anyway. Each
+/// snapshot maps the file anew, because a map does not grow with its file. A shared tantivy directory would return the
+/// old map.
 pub struct VectorsSnapshot {
     generation: u64,
     description: Description,
@@ -31,21 +32,25 @@ pub struct VectorsSnapshot {
 
 struct Block {
     entry: Entry,
-    /// Whether the checksum was found to be right. Two threads may find out at once, to the same end.
+    /// If true, the checksum has been verified. Two threads may verify at the same time, with the same result.
     verified: AtomicBool,
 }
 
-/// The two matrices of a dataset.
+/// Two matrices of a dataset.
 #[derive(Clone, Debug)]
 pub struct DatasetVectors {
-    /// Of its metadata.
+    /// Matrix of the metadata.
     pub metadata: Rows,
-    /// Of its triples.
+    /// Matrix of the triples.
     pub data: Rows,
 }
 
 impl Vectors {
-    /// Opens the vectors in a folder that a model with this fingerprint made.
+    /// Opens the vectors in a folder.
+    ///
+    /// # Errors
+    ///
+    /// [`VectorsError::OtherModel`] if a model with another fingerprint produced them.
     pub fn open(folder: &Path, fingerprint: &str) -> Result<Self, VectorsError> {
         let snapshot = VectorsSnapshot::read(folder)?.ok_or_else(|| VectorsError::Missing(folder.to_owned()))?;
         if snapshot.description.fingerprint != fingerprint {
@@ -54,7 +59,7 @@ impl Vectors {
         Ok(Self { folder: folder.to_owned(), current: Mutex::new(Arc::new(snapshot)) })
     }
 
-    /// The vectors as last committed; read anew only after a commit.
+    /// Returns the last commit. The snapshot is cached until the next commit.
     pub fn snapshot(&self) -> Result<Arc<VectorsSnapshot>, VectorsError> {
         let generation = Directory::generation(&self.folder)?;
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
@@ -86,43 +91,43 @@ impl VectorsSnapshot {
         Self { generation: header.generation, description: header.description, blocks, data }
     }
 
-    /// A number that changes with every commit.
+    /// Returns a number that changes with every commit.
     #[must_use]
     pub fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// What the vectors are.
+    /// Returns the description of the vectors.
     #[must_use]
     pub fn description(&self) -> &Description {
         &self.description
     }
 
-    /// The number of datasets with vectors.
+    /// Returns the number of datasets with vectors.
     #[must_use]
     pub fn len(&self) -> usize {
         self.blocks.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no vectors.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.blocks.is_empty()
     }
 
-    /// The datasets with vectors, by id.
+    /// Returns the datasets with vectors, by id.
     pub fn ids(&self) -> impl Iterator<Item = &DatasetId> {
         self.blocks.keys()
     }
 
-    /// The digest of the texts that a dataset's vectors were made of.
+    /// Returns the digest of the texts from which a dataset's vectors were computed.
     #[must_use]
     pub fn digest(&self, id: &DatasetId) -> Option<&str> {
         self.blocks.get(id).map(|block| block.entry.digest.as_str())
     }
 
-    /// The vectors of a dataset; `None` where it has none. The checksum is verified when they are first asked for: an
-    /// error concerns this dataset alone.
+    /// Returns the vectors of a dataset, or `None` if it has none. The checksum is verified at the first access. An
+    /// error concerns only this dataset.
     pub fn get(&self, id: &DatasetId) -> Result<Option<DatasetVectors>, VectorsError> {
         let Some(block) = self.blocks.get(id) else { return Ok(None) };
         let damaged = || VectorsError::DamagedBlock(id.clone());
@@ -142,7 +147,7 @@ impl VectorsSnapshot {
         Ok(Some(DatasetVectors { metadata: metadata_rows, data }))
     }
 
-    /// Where a block lies, and the lengths of its matrices, if the file holds them.
+    /// Returns the offset of a block and the lengths of its matrices, if the file contains them.
     fn place(&self, entry: &Entry) -> Option<(usize, [usize; 2])> {
         let inside = entry.lies_within(self.data.len() as u64, &self.description);
         Some((usize::try_from(entry.offset).ok()?, entry.lengths(&self.description)?)).filter(|_| inside)

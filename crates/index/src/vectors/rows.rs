@@ -1,13 +1,14 @@
-//! A matrix as it is stored: half or a quarter of the bytes, in the order in which it is multiplied.
+//! Storage format of matrices: a half or a quarter of the bytes, in the order of multiplication.
 //!
-//! Sixteen rows make a panel, written column by column: first the sixteen numbers of the first column, then those of the
-//! second. One number of a query is so multiplied with sixteen rows at once, whatever the width of the processor's
-//! vectors, and each inner product is summed in the order of the columns: results do not depend on that width. Rows that
-//! fill no panel stand behind the panels, one after the other: a matrix of one row takes no more than its row.
+//! Sixteen rows form a panel. A panel is stored column by column: the sixteen numbers of the first column, then those
+//! of the second. One number of a query is thus multiplied with sixteen rows at once, for every width of the
+//! processor's vectors. Each inner product is summed in the order of the columns, so results do not depend on that
+//! width. Rows that do not fill a panel follow the panels, one after another. A matrix of one row takes no more than
+//! its row.
 //!
-//! Loss, of 20,000 random rows of length 1 with 384 columns against a random query of length 1 (the test
-//! `what_is_lost_is_as_stated` measures it anew): an inner product is off by at most 0.0005 as [`Precision::F16`], and by
-//! at most 0.003 as [`Precision::I8`].
+//! Loss: 20,000 random rows of length 1 with 384 columns, against a random query of length 1. The maximum error of an
+//! inner product is 0.0005 with [`Precision::F16`] and 0.003 with [`Precision::I8`]. The test
+//! `what_is_lost_is_as_stated` measures it.
 
 use half::f16;
 use serde::{Deserialize, Serialize};
@@ -20,19 +21,19 @@ use tantivy::directory::OwnedBytes;
 /// Rows of a panel.
 pub const PANEL: usize = 16;
 
-/// How numbers are stored.
+/// Number format of stored vectors.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Precision {
-    /// Two bytes a number (IEEE 754 binary16).
+    /// Two bytes for each number (IEEE 754 binary16).
     #[default]
     F16,
-    /// A byte a number and a scale a row: its largest magnitude is 127.
+    /// One byte for each number and a scale for each row; the largest magnitude of a row is 127.
     I8,
 }
 
 impl Precision {
-    /// Bytes a number.
+    /// Returns the number of bytes of a number.
     const fn width(self) -> usize {
         match self {
             Self::F16 => 2,
@@ -40,7 +41,7 @@ impl Precision {
         }
     }
 
-    /// Bytes of the scale of a row.
+    /// Returns the number of bytes of the scale of a row.
     const fn scale_width(self) -> usize {
         match self {
             Self::F16 => 0,
@@ -48,7 +49,7 @@ impl Precision {
         }
     }
 
-    /// The bytes of a matrix; `None` where no memory could hold them.
+    /// Returns the number of bytes of a matrix, or `None` on overflow.
     #[must_use]
     pub fn bytes(self, rows: usize, columns: usize) -> Option<usize> {
         columns.checked_mul(self.width())?.checked_add(self.scale_width())?.checked_mul(rows)
@@ -64,7 +65,7 @@ impl fmt::Display for Precision {
     }
 }
 
-/// A name that is no precision's.
+/// Error for an unknown precision name.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{0:?} is no precision of vectors; known are f16 and int8")]
 pub struct UnknownPrecision(String);
@@ -80,7 +81,7 @@ impl FromStr for Precision {
     }
 }
 
-/// A stored matrix: in memory, or a view of a mapped file.
+/// Stored matrix: in memory, or a view of a mapped file.
 #[derive(Clone, Debug)]
 pub struct Rows {
     bytes: Bytes,
@@ -107,11 +108,11 @@ impl Deref for Bytes {
 }
 
 impl Rows {
-    /// Packs a matrix, given row after row.
+    /// Packs a matrix given row by row.
     ///
     /// # Panics
     ///
-    /// Where the values do not fill whole rows.
+    /// If the values do not fill whole rows.
     #[must_use]
     pub fn pack(values: &[f32], columns: usize, precision: Precision) -> Self {
         let rows = values.len().checked_div(columns).unwrap_or(0);
@@ -128,7 +129,7 @@ impl Rows {
         Self { bytes: Bytes::Held(bytes.into()), rows, columns, precision }
     }
 
-    /// A view of bytes as [`Rows::bytes`] gave them; `None` where they are too few or too many.
+    /// Creates a view of bytes from [`Rows::bytes`]. Returns `None` if their number is wrong.
     pub(super) fn view(bytes: OwnedBytes, rows: usize, columns: usize, precision: Precision) -> Option<Self> {
         (precision.bytes(rows, columns) == Some(bytes.len())).then(|| Self {
             bytes: Bytes::Mapped(bytes),
@@ -138,37 +139,37 @@ impl Rows {
         })
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// The length of a row.
+    /// Returns the number of columns.
     #[must_use]
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// How the numbers are stored.
+    /// Returns the number format.
     #[must_use]
     pub fn precision(&self) -> Precision {
         self.precision
     }
 
-    /// The bytes.
+    /// Returns the stored bytes.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The number of panels, the last perhaps not full.
+    /// Returns the number of panels; the last one may be partial.
     #[must_use]
     pub fn panels(&self) -> usize {
         self.rows.div_ceil(PANEL)
     }
 
-    /// What the numbers of a row are to be multiplied by.
+    /// Returns the scale factor of a row's numbers.
     #[must_use]
     pub fn scale(&self, row: usize) -> f32 {
         match self.precision {
@@ -180,7 +181,7 @@ impl Rows {
         }
     }
 
-    /// The scales of the rows of a panel, and 0 where it has no row.
+    /// Returns the scales of the rows of a panel; 0 for missing rows.
     #[inline(always)]
     #[must_use]
     pub fn scales(&self, panel: usize) -> [f32; PANEL] {
@@ -191,11 +192,11 @@ impl Rows {
         scales
     }
 
-    /// Writes the numbers of a panel, column by column, before their scale; 0 where it has no row.
+    /// Writes the unscaled numbers of a panel, column by column; 0 for missing rows.
     ///
     /// # Panics
     ///
-    /// Where `out` does not hold [`PANEL`] numbers a column, or there is no such panel.
+    /// If `out` does not hold [`PANEL`] numbers for each column, or there is no such panel.
     #[inline(always)]
     pub fn expand(&self, panel: usize, out: &mut [f32]) {
         let from = panel * PANEL * self.columns;
@@ -213,7 +214,7 @@ impl Rows {
         }
     }
 
-    /// The numbers that are stored from a place on, in their stored order, before their scale.
+    /// Writes the unscaled numbers stored from a position on, in stored order.
     #[inline(always)]
     fn widen(&self, from: usize, out: &mut [f32]) {
         let width = self.precision.width();
@@ -229,7 +230,7 @@ impl Rows {
         }
     }
 
-    /// A row, as near to what was stored as its precision is.
+    /// Returns a row, within the precision of the format.
     #[must_use]
     pub fn row(&self, row: usize) -> Vec<f32> {
         let mut panel = vec![0.0; PANEL * self.columns];
@@ -239,7 +240,7 @@ impl Rows {
     }
 }
 
-/// Calls with the row and the value of each number, in the order they are stored.
+/// Calls `put` with the row and the value of each number, in stored order.
 fn in_order(values: &[f32], columns: usize, mut put: impl FnMut(usize, f32)) {
     let whole = values.len().checked_div(columns * PANEL).unwrap_or(0);
     for panel in 0..whole {
@@ -259,12 +260,12 @@ fn scale_of(row: &[f32]) -> f32 {
     largest / f32::from(i8::MAX)
 }
 
-/// A value in steps of the scale. What is no number becomes 0, as Rust casts it.
+/// Returns a value in steps of the scale. NaN becomes 0, as in Rust's casts.
 fn quantized(value: f32, scale: f32) -> i8 {
     if scale > 0.0 { (value / scale).round() as i8 } else { 0 }
 }
 
-/// Through a small buffer: the bytes of a file need not be aligned as numbers are.
+/// Uses a small buffer, because the bytes of a file need not be aligned.
 #[inline(always)]
 fn widen_halves(stored: &[u8], out: &mut [f32]) {
     use half::slice::HalfFloatSliceExt;
@@ -307,7 +308,7 @@ mod tests {
 
     #[test]
     fn what_is_lost_is_as_stated() {
-        // A generator of its own: the numbers of this test are in the documentation.
+        // A fixed generator: the documentation contains the numbers of this test.
         let mut state = 1_u64;
         let mut next = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -103,7 +103,7 @@ fn another_precision_begins_anew_and_the_old_answers_until_the_commit() {
     data_file(folder.path());
 }
 
-/// Cut anywhere, the data file loses the blocks behind the cut and no others; the next writer goes on from there.
+/// Truncated at any point, the data file loses exactly the blocks behind it. The next writer continues from there.
 #[test]
 fn a_data_file_cut_at_any_byte() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -135,7 +135,7 @@ fn a_data_file_cut_at_any_byte() {
     }
 }
 
-/// Whatever a crash leaves behind the last commit is not seen, and cut off by the next writer.
+/// Data that a crash leaves behind the last commit is invisible, and the next writer truncates it.
 #[test]
 fn a_torn_tail_is_cut_off() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -235,7 +235,7 @@ fn vectors_are_listed_and_forgotten() {
 }
 
 proptest! {
-    /// Whatever is put, replaced, removed, committed and reopened: what is read is what was put last.
+    /// After any sequence of put, replace, remove, commit and reopen, the reader returns the last values.
     #[test]
     fn as_a_map(steps in proptest::collection::vec((0_u8..5, 0_u8..6, 0_usize..20), 1..40)) {
         let folder = tempfile::tempdir().expect("a folder");

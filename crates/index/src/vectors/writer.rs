@@ -1,4 +1,4 @@
-//! Writing vectors: blocks behind one another, then the directory that names them.
+//! Writer of vectors: appends blocks, then replaces the directory.
 
 use super::directory::{Directory, Entry, data_name, is_data_name};
 use super::{Description, Rows, VectorsError};
@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use tantivy::directory::{Directory as _, DirectoryLock, Lock, MmapDirectory};
 
 const LOCK: &str = "lock";
-/// Garbage below this many bytes is left where it is.
+/// Minimum number of unused bytes for a compaction.
 const WORTH_COMPACTING: u64 = 1 << 16;
 
-/// The one writer of a folder of vectors. What was put is kept, and seen, after [`commit`](Self::commit).
+/// Exclusive writer of a folder of vectors. Changes are durable and visible after [`commit`](Self::commit).
 pub struct VectorsWriter {
     folder: PathBuf,
     directory: Directory,
@@ -21,9 +21,10 @@ pub struct VectorsWriter {
 }
 
 impl VectorsWriter {
-    /// Opens the vectors in a folder for writing; makes them where there are none. What lies in the data file behind the
-    /// last commit is cut off, and what the directory names but a shorter file no longer holds is forgotten. Vectors of
-    /// another description are done away with at the next commit.
+    /// Opens the vectors in a folder for writing, or creates them.
+    ///
+    /// Data behind the last commit is truncated. Entries beyond the end of a shortened data file are dropped. Vectors
+    /// with another description are replaced at the next commit.
     pub fn open(folder: &Path, description: Description) -> Result<Self, VectorsError> {
         fs::create_dir_all(folder)?;
         let lock = lock(folder)?;
@@ -45,19 +46,19 @@ impl VectorsWriter {
         Ok(writer)
     }
 
-    /// What the vectors are.
+    /// Returns the description of the vectors.
     #[must_use]
     pub fn description(&self) -> &Description {
         &self.directory.header.description
     }
 
-    /// The digest of the texts that a dataset's vectors were made of.
+    /// Returns the digest of the texts from which a dataset's vectors were computed.
     #[must_use]
     pub fn digest(&self, id: &DatasetId) -> Option<&str> {
         self.directory.entries.get(id).map(|entry| entry.digest.as_str())
     }
 
-    /// Whether the block of a dataset, committed before, is as it was written; reads it.
+    /// Reads a committed block and returns true if its checksum is correct.
     pub fn is_sound(&self, id: &DatasetId) -> Result<bool, VectorsError> {
         let Some(entry) = self.directory.entries.get(id) else { return Ok(false) };
         let length = entry.length(&self.directory.header.description).and_then(|length| usize::try_from(length).ok());
@@ -69,12 +70,12 @@ impl VectorsWriter {
         Ok(whole && crc32fast::hash(&bytes) == entry.checksum)
     }
 
-    /// The datasets that have vectors.
+    /// Returns the datasets that have vectors.
     pub fn ids(&self) -> impl Iterator<Item = &DatasetId> {
         self.directory.entries.keys()
     }
 
-    /// Puts the matrices of a dataset, of the texts with this digest, in the place of those it had.
+    /// Adds or replaces the matrices of a dataset. `digest` identifies the encoded texts.
     pub fn put(&mut self, id: DatasetId, digest: String, matrices: [&Rows; 2]) -> Result<(), VectorsError> {
         let description = &self.directory.header.description;
         for rows in matrices {
@@ -98,19 +99,19 @@ impl VectorsWriter {
         Ok(())
     }
 
-    /// Takes the vectors of a dataset away.
+    /// Removes the vectors of a dataset.
     pub fn remove(&mut self, id: &DatasetId) {
         self.directory.entries.remove(id);
     }
 
-    /// Makes all changes since the last commit lasting and visible: the blocks first, then the directory.
+    /// Makes all changes since the last commit durable and visible: the blocks first, then the directory.
     pub fn commit(&mut self) -> Result<(), VectorsError> {
         self.data.flush()?;
         self.data.get_ref().sync_all()?;
         self.directory.write(&self.folder)
     }
 
-    /// The bytes of the data file, and those of them that blocks in use take.
+    /// Returns the size of the data file and the total size of its used blocks, in bytes.
     #[must_use]
     pub fn bytes(&self) -> (u64, u64) {
         let description = &self.directory.header.description;
@@ -118,15 +119,15 @@ impl VectorsWriter {
         (self.directory.header.length, used)
     }
 
-    /// Commits; where more than half of the data file is no longer used, writes what is into a new one.
+    /// Commits. If more than half of the data file is unused, copies the used blocks to a new file.
     pub fn finish(mut self) -> Result<(), VectorsError> {
         self.commit()?;
         let (all, used) = self.bytes();
         if all - used > used && all - used >= WORTH_COMPACTING { self.compact() } else { Ok(()) }
     }
 
-    /// Copies the blocks in use, in their order, into a new data file. The old one answers until the directory names the
-    /// new one, and readers that have it open keep it.
+    /// Copies the used blocks in their order to a new data file. The old file remains valid until the directory refers
+    /// to the new one. Readers that have it open can continue to use it.
     fn compact(mut self) -> Result<(), VectorsError> {
         let header = &mut self.directory.header;
         let mut old = BufReader::new(File::open(self.folder.join(&header.data))?);
@@ -147,12 +148,12 @@ impl VectorsWriter {
         self.remove_stray_files()
     }
 
-    /// Removes data files that the directory does not name: what an interrupted compaction left behind, or followed on.
+    /// Removes data files that the directory does not refer to, such as those of interrupted compactions.
     fn remove_stray_files(&self) -> Result<(), VectorsError> {
         for file in fs::read_dir(&self.folder)? {
             let file = file?;
             let name = file.file_name().to_string_lossy().into_owned();
-            // Where nothing is committed the directory on disk still names the file of other vectors.
+            // Before the first commit of this description, the directory on disk refers to the file of other vectors.
             let kept = Directory::header(&self.folder)?.is_some_and(|header| header.data == name);
             if is_data_name(&name) && name != self.directory.header.data && !kept {
                 fs::remove_file(file.path())?;
@@ -162,7 +163,7 @@ impl VectorsWriter {
     }
 }
 
-/// The directory of new vectors that take the place of others, in a data file of its own.
+/// Creates the directory of vectors that replace others, with a data file of their own.
 fn empty_directory(description: Description, generation: u64) -> Directory {
     let mut directory = Directory::new(description);
     directory.header.generation = generation;
