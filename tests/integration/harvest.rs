@@ -742,7 +742,7 @@ fn what_a_ckan_portal_removes_has_it_read_whole() {
     work.change(|portal| drop(portal.packages.remove(&50)));
     let removed = work.harvest();
     assert_eq!((counted(&removed), removed.spent.requests), ([0, 0, 299, 1], 1 + 3));
-    assert_eq!(doubt(&removed), "it counts 299 packages, and had 300");
+    assert_eq!(doubt(&removed), "it counts 299 packages, and counted 300 before");
     assert_eq!(work.harvest().spent.requests, 1, "and is known again");
     // As many as before, but not the same.
     work.change(|portal| {
@@ -759,7 +759,7 @@ fn what_a_ckan_portal_removes_has_it_read_whole() {
     });
     let newest = work.harvest();
     assert_eq!((counted(&newest), newest.spent.requests), ([1, 0, 298, 1], 1 + 3));
-    assert!(doubt(&newest).contains("is not among the newest any more"), "{}", doubt(&newest));
+    assert!(doubt(&newest).contains("is no longer among the newest"), "{}", doubt(&newest));
     assert_eq!(work.harvest().spent.requests, 1);
 }
 
@@ -779,7 +779,7 @@ fn packages_of_one_moment_are_told_apart_by_their_ids() {
     });
     let exchanged = work.harvest();
     assert_eq!((counted(&exchanged), exchanged.spent.requests), ([1, 0, 299, 1], 2 + 3));
-    assert_eq!(doubt(&exchanged), "package 00-0020 is not among the newest any more");
+    assert_eq!(doubt(&exchanged), "package 00-0020 is no longer among the newest");
     // One more of them, and one that says other things at the same moment.
     work.change(|portal| {
         portal.put_at(301, "At once", &moment);
@@ -838,10 +838,10 @@ fn a_ckan_portal_is_read_whole_when_asked_and_when_due() {
     let due = work.harvest_with(twice());
     work.is_right(&due);
     assert_eq!((counted(&due), due.spent.requests), ([0, 1, 299, 0], 1 + 3));
-    assert_eq!(doubt(&due), "it is due after 2 harvests that asked for changes alone");
+    assert_eq!(doubt(&due), "it is due after 2 incremental harvests");
     assert_eq!(work.harvest_with(twice()).spent.requests, 1, "counted anew");
     let asked = work.harvest_with(HarvestOptions { full_harvest_every: 0, ..options() });
-    assert_eq!((asked.spent.requests, doubt(&asked)), (1 + 3, "that was asked for"));
+    assert_eq!((asked.spent.requests, doubt(&asked)), (1 + 3, "incremental harvests are disabled"));
     assert_eq!(work.harvest().spent.requests, 1);
     // A kept page that is lost.
     let files = work.folder.path().join("here/files");

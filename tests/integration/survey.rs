@@ -368,7 +368,7 @@ fn an_endpoint_that_does_not_count_is_sampled_and_says_so() {
     assert_eq!((remote.extent, remote.triples), (Extent::Sample, None));
     assert!(remote.classes.is_empty() && remote.properties.is_empty(), "{remote:?}");
     assert_eq!(one(&run).left_out.iter().filter(|line| line.starts_with("count")).count(), 3, "{:?}", one(&run));
-    assert!(remote.coverage(*held as u64).contains("does not tell"));
+    assert!(remote.coverage(*held as u64).contains("total number unknown"));
     let sample = content(&home.store, "forest");
     assert_eq!(classes(&sample).len(), 2, "{:?}", classes(&sample));
 }

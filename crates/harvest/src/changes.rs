@@ -1,19 +1,18 @@
-//! What a portal of CKAN changed since it was read.
+//! Incremental harvest of a CKAN portal: packages changed since the last harvest.
 //!
-//! CKAN tells of every package when it was last changed (`metadata_modified`) and sorts by it. So one short page, the newest
-//! first, tells that nothing has changed, and a few more tell what has; all other packages are taken from the pages that are
-//! kept here. That a package is gone is told by the count alone. Nothing is taken on trust that can be checked:
+//! CKAN records the last change of every package (`metadata_modified`) and sorts by it. One short page, newest first, shows
+//! that nothing has changed; a few more contain the changes. All other packages are taken from cached pages. A removed package
+//! shows only in the number of packages. The result is checked wherever possible:
 //!
-//! * A portal must have been read whole, every package with its id and its moment, and its order have fitted what was read.
-//! * Moments of the pages fall, and what is older than the last reading is as it was known.
-//! * What was known to be as new as the last reading, or newer, is still there: so packages of one moment are compared by
-//!   their ids, and never by how many they are.
-//! * What is known and what is new are together as many as the portal counts.
-//! * What changed some minutes before the newest that was seen is looked at again: it may have been told of late.
+//! * The portal was read completely before, every package with its id and timestamp, and its sort order matched them.
+//! * The timestamps of the pages descend, and packages older than the watermark are unchanged.
+//! * Packages at or after the watermark are still listed. Packages with equal timestamps are compared by id, not by number.
+//! * Cached and new packages together are as many as the portal counts.
+//! * Changes of some minutes before the newest known one are checked again, because the portal may list them late.
 //!
-//! Wherever one of these does not hold, the portal is read whole, and the report tells why. What they cannot tell is a package
-//! that appears with an old moment while another one disappears, and what changes without a new moment, as the name of an
-//! organisation: these are found by the whole reading that is due after some harvests.
+//! If a check fails, the portal is read completely, and the report gives the reason. Two changes escape these checks: a package
+//! that appears with an old timestamp while another disappears, and a change without a new timestamp, such as a renamed
+//! organisation. The next complete harvest finds them.
 
 use super::ckan::{Api, PackageSummary, SearchResult, read_response};
 use super::fetch::Purpose;
@@ -24,75 +23,78 @@ use oxsdatatypes::{DateTime, DayTimeDuration, TimezoneOffset};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// Packages of the page that tells whether anything has changed.
+/// Number of packages in the page that shows if anything has changed.
 pub(super) const NEWEST_PAGE_SIZE: u64 = 5;
-/// One in so many packages may be of a whole or half hour.
-const MAX_ROUND_SHARE: usize = 10;
-/// Seconds that a change may be late to be told: a portal tells of a package once it is indexed, which another one that
-/// changed later may have been before.
+/// Divisor of the maximum share of timestamps at a full or half hour: at most one in ten.
+const ROUND_TIME_DIVISOR: usize = 10;
+/// Maximum delay in seconds until a portal lists a change. A package is listed once it is indexed, and one that changed later
+/// may be indexed earlier.
 const OVERLAP_SECONDS: i64 = 300;
 
-/// A package, and when the portal last changed it.
+/// A package with the timestamp of its last change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Stamp {
     pub(super) id: String,
-    /// As [`moment`] writes it.
-    pub(super) moment: String,
+    /// Timestamp in the form of [`timestamp`].
+    pub(super) timestamp: String,
 }
 
 impl Stamp {
-    /// `None` where one of them is not told.
+    /// Reads id and timestamp of a package; `None` if one is missing or invalid.
     pub(super) fn from_package(package: &PackageSummary) -> Option<Self> {
         let id = package.id.as_str().filter(|id| !id.is_empty())?;
-        Some(Self { id: id.to_owned(), moment: moment(package.metadata_modified.as_str()?)? })
+        Some(Self { id: id.to_owned(), timestamp: timestamp(package.metadata_modified.as_str()?)? })
     }
 }
 
-/// A moment in UTC, which is what CKAN means where it names no zone, as a text that sorts as moments do.
-fn moment(written: &str) -> Option<String> {
+/// Normalises a timestamp to UTC, so that the order of texts is the order of time. CKAN omits the zone and means UTC.
+fn timestamp(written: &str) -> Option<String> {
     let parsed: DateTime = written.trim().parse().ok()?;
     let is_usual = (0..=9999).contains(&parsed.year());
     let utc = if parsed.timezone_offset().is_some() { parsed.adjust(Some(TimezoneOffset::UTC))? } else { parsed };
     Some(utc.to_string().trim_end_matches('Z').to_owned()).filter(|_| is_usual)
 }
 
-/// Whether moments are those of a clock. Portals that are not CKAN but speak its language may tell the date of the
-/// description instead, midnight somewhere, which stays what it is when the description changes.
-fn are_timestamps(moments: &BTreeMap<String, String>) -> bool {
-    let is_hour = |moment: &&String| moment.ends_with(":00:00") || moment.ends_with(":30:00");
-    moments.values().filter(is_hour).count() * MAX_ROUND_SHARE <= moments.len()
+/// Returns true if timestamps have a time of day. CKAN-compatible portals may instead give the date of the description (midnight
+/// in some zone), which does not change with the description.
+fn have_time_of_day(timestamps: &BTreeMap<String, String>) -> bool {
+    let is_round = |timestamp: &&String| timestamp.ends_with(":00:00") || timestamp.ends_with(":30:00");
+    timestamps.values().filter(is_round).count() * ROUND_TIME_DIVISOR <= timestamps.len()
 }
 
-/// From which moment on changes are asked for, where this is the newest that was seen.
+/// Returns the timestamp from which the next harvest requests changes, given the newest known one.
 pub(super) fn with_overlap(newest: &str) -> Option<String> {
-    let moment: DateTime = newest.parse().ok()?;
-    Some(moment.checked_sub_day_time_duration(DayTimeDuration::new(OVERLAP_SECONDS))?.to_string())
+    let newest: DateTime = newest.parse().ok()?;
+    Some(newest.checked_sub_day_time_duration(DayTimeDuration::new(OVERLAP_SECONDS))?.to_string())
 }
 
-/// A page of those that changed last.
+/// A page of recently changed packages.
 #[derive(Clone, Debug)]
 struct NewPage {
     address: String,
-    kept: CachedFile,
+    file: CachedFile,
     stamps: Vec<Stamp>,
 }
 
-/// The packages that changed last, as far as they were read.
+/// The most recently changed packages, as far as they were read.
 #[derive(Clone, Debug)]
-pub(super) struct Newest {
-    /// Packages that the portal says there are.
+pub(super) struct NewestPackages {
+    /// Number of packages that the portal counts.
     count: u64,
     pages: Vec<NewPage>,
 }
 
-/// What is known of a package.
-struct KnownPackage {
-    moment: String,
-    /// The page that tells it.
+/// Timestamp and cached page of a package.
+struct CachedPackage {
+    timestamp: String,
+    /// Name of the page that contains the package.
     page: Rc<str>,
 }
 
-impl Newest {
+/// Known packages, by id.
+type CachedPackages = BTreeMap<String, CachedPackage>;
+
+impl NewestPackages {
     fn stamps(&self) -> impl Iterator<Item = &Stamp> {
         self.pages.iter().flat_map(|page| &page.stamps)
     }
@@ -102,17 +104,17 @@ impl Newest {
     }
 
     fn first(&self) -> Option<&str> {
-        self.stamps().next().map(|stamp| stamp.moment.as_str())
+        self.stamps().next().map(|stamp| stamp.timestamp.as_str())
     }
 
-    /// Whether all that are of a moment, or newer, were read.
-    fn reaches_behind(&self, mark: &str) -> bool {
-        self.rows() >= self.count || self.stamps().last().is_some_and(|stamp| stamp.moment.as_str() < mark)
+    /// Returns true if all packages at or after the watermark were read.
+    fn reaches(&self, watermark: &str) -> bool {
+        self.rows() >= self.count || self.stamps().last().is_some_and(|stamp| stamp.timestamp.as_str() < watermark)
     }
 
     fn append(&mut self, next: Self) -> Result<(), String> {
         if next.count != self.count {
-            return Err(format!("it counted {} packages, and {} while it was asked on", self.count, next.count));
+            return Err(format!("it counted {} packages, and {} on a later page", self.count, next.count));
         }
         if next.rows() == 0 {
             return Err(format!("it counts {} packages and ends after {}", self.count, self.rows()));
@@ -122,53 +124,66 @@ impl Newest {
     }
 
     fn is_descending(&self) -> bool {
-        let moments: Vec<&str> = self.stamps().map(|stamp| stamp.moment.as_str()).collect();
-        moments.is_sorted_by(|one, next| one >= next)
+        let timestamps: Vec<&str> = self.stamps().map(|stamp| stamp.timestamp.as_str()).collect();
+        timestamps.is_sorted_by(|one, next| one >= next)
     }
 
-    /// The moment of the newest package before the portal was read whole, if that reading shows that the portal sorts by
-    /// moments: those of this page that stayed as they were are the newest of all that stayed.
-    pub(super) fn mark(&self, moments: &BTreeMap<String, String>) -> Option<String> {
-        let mark = self.first()?;
-        let mut settled: Vec<&str> = moments.values().map(String::as_str).filter(|moment| *moment <= mark).collect();
+    /// Returns the newest timestamp before the portal was read completely, or `None` if the portal does not sort by timestamp.
+    /// The order is verified against `timestamps` of the complete harvest: the unchanged packages of this page must be the
+    /// newest of all unchanged packages.
+    pub(super) fn watermark(&self, timestamps: &BTreeMap<String, String>) -> Option<String> {
+        let watermark = self.first()?;
+        let mut settled: Vec<&str> =
+            timestamps.values().map(String::as_str).filter(|time| *time <= watermark).collect();
         settled.sort_unstable_by(|one, other| other.cmp(one));
-        let stayed = self.stamps().filter(|stamp| moments.get(&stamp.id) == Some(&stamp.moment));
-        let stayed: Vec<&str> = stayed.map(|stamp| stamp.moment.as_str()).collect();
-        let is_sorted = self.is_descending() && !stayed.is_empty() && settled.starts_with(&stayed);
-        (is_sorted && are_timestamps(moments)).then(|| mark.to_owned())
+        let unchanged = self.stamps().filter(|stamp| timestamps.get(&stamp.id) == Some(&stamp.timestamp));
+        let unchanged: Vec<&str> = unchanged.map(|stamp| stamp.timestamp.as_str()).collect();
+        let is_sorted = self.is_descending() && !unchanged.is_empty() && settled.starts_with(&unchanged);
+        (is_sorted && have_time_of_day(timestamps)).then(|| watermark.to_owned())
     }
 
-    /// Why these packages and those that are known may not be all there are.
-    fn inconsistency(&self, known: &BTreeMap<String, KnownPackage>, mark: &str) -> Option<String> {
+    /// Returns the reason why these packages and the known ones may be incomplete.
+    fn inconsistency(&self, known: &CachedPackages, watermark: &str) -> Option<String> {
         if !self.is_descending() {
             return Some("it does not sort by metadata_modified".to_owned());
         }
-        let told: BTreeSet<&str> = self.stamps().map(|stamp| stamp.id.as_str()).collect();
-        let is_lost =
-            |(id, held): &(&String, &KnownPackage)| held.moment.as_str() >= mark && !told.contains(id.as_str());
-        if let Some((id, _)) = known.iter().find(is_lost) {
-            return Some(format!("package {id} is not among the newest any more"));
+        let listed: BTreeSet<&str> = self.stamps().map(|stamp| stamp.id.as_str()).collect();
+        for (id, package) in known {
+            if package.timestamp.as_str() >= watermark && !listed.contains(id.as_str()) {
+                return Some(format!("package {id} is no longer among the newest"));
+            }
         }
-        let is_known = |stamp: &Stamp| known.get(&stamp.id).is_some_and(|held| held.moment == stamp.moment);
-        if let Some(Stamp { id, moment }) = self.stamps().find(|stamp| stamp.moment.as_str() < mark && !is_known(stamp))
-        {
-            return Some(format!("package {id} is of {moment}, before the last reading, and was not known to be"));
+        for Stamp { id, timestamp } in self.stamps() {
+            let is_unchanged = known.get(id).is_some_and(|package| package.timestamp == *timestamp);
+            if timestamp.as_str() < watermark && !is_unchanged {
+                return Some(format!(
+                    "package {id} changed at {timestamp}, before the last harvest, which did not see it"
+                ));
+            }
         }
-        let all = (known.len() + told.iter().filter(|id| !known.contains_key(**id)).count()) as u64;
-        (all != self.count)
-            .then(|| format!("it counts {} packages, and with the new ones {all} would be known", self.count))
+        let added = listed.iter().filter(|id| !known.contains_key(**id)).count();
+        let total = (known.len() + added) as u64;
+        (total != self.count).then(|| format!("it counts {} packages, but {total} were found", self.count))
+    }
+}
+
+/// Adds the packages of a page, and replaces earlier versions.
+fn add_packages(known: &mut CachedPackages, name: &str, stamps: Vec<Stamp>) {
+    let page: Rc<str> = name.into();
+    for Stamp { id, timestamp } in stamps {
+        known.insert(id, CachedPackage { timestamp, page: Rc::clone(&page) });
     }
 }
 
 impl Run<'_, '_> {
-    /// A page of the packages that changed last; or why it does not tell them.
+    /// Fetches a page of recently changed packages. The inner error is the reason why the page cannot be used.
     pub(super) fn newest(
         &mut self,
         source: &mut Source,
         api: &Api,
         start: u64,
         rows: u64,
-    ) -> Result<Result<Newest, String>, HarvestError> {
+    ) -> Result<Result<NewestPackages, String>, HarvestError> {
         let address = api.newest(start, rows);
         let fetched = match self.fetcher.get(&address, Purpose::Page) {
             Ok(fetched) => fetched,
@@ -181,125 +196,119 @@ impl Run<'_, '_> {
         };
         let stamps: Option<Vec<Stamp>> = results.iter().map(Stamp::from_package).collect();
         Ok(match stamps {
-            Some(stamps) => Ok(Newest { count, pages: vec![NewPage { address, kept: fetched.kept, stamps }] }),
-            None => Err(format!("<{address}>: packages without an id, or a moment as metadata_modified")),
+            Some(stamps) => Ok(NewestPackages { count, pages: vec![NewPage { address, file: fetched.file, stamps }] }),
+            None => Err(format!("<{address}>: a package has no id, or no timestamp in metadata_modified")),
         })
     }
 
-    /// Takes what changed since the portal was read and all else as it was, and tells what is to be known of it now; or why
-    /// that may not be all there is, with nothing taken.
+    /// Processes changed packages, and all others from the cache. Returns the new record of the portal. The inner error is the
+    /// reason why the result may be incomplete; nothing was processed then.
     pub(super) fn harvest_changes(
         &mut self,
         source: &mut Source,
         api: &Api,
         portal: &PortalRecord,
-        mut newest: Newest,
+        mut newest: NewestPackages,
     ) -> Result<Result<PortalRecord, String>, HarvestError> {
-        let most = self.harvester.options.full_harvest_every;
-        if portal.in_part >= most {
-            let due = format!("it is due after {most} harvests that asked for changes alone");
-            return Ok(Err(if most == 0 { "that was asked for".to_owned() } else { due }));
+        let limit = self.harvester.options.full_harvest_every;
+        if limit == 0 {
+            return Ok(Err("incremental harvests are disabled".to_owned()));
+        }
+        if portal.incremental_harvests >= limit {
+            return Ok(Err(format!("it is due after {limit} incremental harvests")));
         }
         let known = match self.known_packages(portal)? {
             Ok(known) => known,
-            Err(doubt) => return Ok(Err(doubt)),
+            Err(reason) => return Ok(Err(reason)),
         };
         if newest.count < portal.count {
-            return Ok(Err(format!("it counts {} packages, and had {}", newest.count, portal.count)));
+            return Ok(Err(format!("it counts {} packages, and counted {} before", newest.count, portal.count)));
         }
         let rows = self.harvester.options.page_size.max(1);
-        while !newest.reaches_behind(&portal.mark) {
+        while !newest.reaches(&portal.watermark) {
             if source.report.pages >= self.harvester.options.budget.pages {
                 return Ok(Err(format!("its changes have more than {} pages", source.report.pages)));
             }
             let next = self.newest(source, api, newest.rows(), rows)?;
-            if let Err(doubt) = next.and_then(|next| newest.append(next)) {
-                return Ok(Err(doubt));
+            if let Err(reason) = next.and_then(|next| newest.append(next)) {
+                return Ok(Err(reason));
             }
         }
-        match newest.inconsistency(&known, &portal.mark) {
-            Some(doubt) => Ok(Err(doubt)),
-            None => self.take_changed_packages(source, portal, known, newest).map(Ok),
+        match newest.inconsistency(&known, &portal.watermark) {
+            Some(reason) => Ok(Err(reason)),
+            None => self.process_changed_packages(source, portal, known, newest).map(Ok),
         }
     }
 
-    /// What the kept pages tell; or why they do not.
-    fn known_packages(
-        &mut self,
-        portal: &PortalRecord,
-    ) -> Result<Result<BTreeMap<String, KnownPackage>, String>, HarvestError> {
-        let mut known = BTreeMap::new();
+    /// Reads the packages of the cached pages. The inner error is the reason why the cache is incomplete.
+    fn known_packages(&mut self, portal: &PortalRecord) -> Result<Result<CachedPackages, String>, HarvestError> {
+        let mut known = CachedPackages::new();
         for name in &portal.pages {
-            let Some(kept) = self.fetcher.state.cached_file(name) else {
-                return Ok(Err(format!("the copy of <{name}> is not there any more")));
+            let Some(file) = self.fetcher.state.cached_file(name) else {
+                return Ok(Err(format!("the cached copy of <{name}> is missing")));
             };
-            let path = self.fetcher.state.path(&kept.file);
+            let path = self.fetcher.state.path(&file.file);
             let packages = match read_response::<SearchResult>(&path)? {
                 Ok(found) => Ok(found.results),
                 Err(_) => read_response::<PackageSummary>(&path)?.map(|package| vec![package]),
             };
             let stamps: Option<Vec<Stamp>> = packages.iter().flatten().map(Stamp::from_package).collect();
             let Some(stamps) = stamps.filter(|stamps| !stamps.is_empty()) else {
-                return Ok(Err(format!("the copy of <{name}> cannot be read any more")));
+                return Ok(Err(format!("the cached copy of <{name}> is unreadable")));
             };
-            let page: Rc<str> = name.as_str().into();
-            known.extend(
-                stamps.into_iter().map(|Stamp { id, moment }| (id, KnownPackage { moment, page: Rc::clone(&page) })),
-            );
+            add_packages(&mut known, name, stamps);
         }
         let count = known.len() as u64;
-        Ok(if count == portal.count {
-            Ok(known)
+        if count == portal.count {
+            Ok(Ok(known))
         } else {
-            Err(format!("of {} packages {count} are kept", portal.count))
-        })
+            Ok(Err(format!("{count} of {} packages are cached", portal.count)))
+        }
     }
 
-    fn take_changed_packages(
+    fn process_changed_packages(
         &mut self,
         source: &mut Source,
         portal: &PortalRecord,
-        mut known: BTreeMap<String, KnownPackage>,
-        newest: Newest,
+        mut known: CachedPackages,
+        newest: NewestPackages,
     ) -> Result<PortalRecord, HarvestError> {
-        let mark = newest.first().and_then(with_overlap).unwrap_or_else(|| portal.mark.clone());
+        let watermark = newest.first().and_then(with_overlap).unwrap_or_else(|| portal.watermark.clone());
         let count = newest.count;
-        let mut asked: Vec<String> = Vec::new();
-        for NewPage { address, kept, stamps } in newest.pages {
-            let name = self.fetcher.state.pin_file(&address, kept)?;
-            let page: Rc<str> = name.as_str().into();
-            known.extend(
-                stamps.into_iter().map(|Stamp { id, moment }| (id, KnownPackage { moment, page: Rc::clone(&page) })),
-            );
-            asked.push(name);
+        let mut new_pages: Vec<String> = Vec::new();
+        for NewPage { address, file, stamps } in newest.pages {
+            let name = self.fetcher.state.pin_file(&address, file)?;
+            add_packages(&mut known, &name, stamps);
+            new_pages.push(name);
         }
-        let earlier = portal.pages.iter().filter(|name| !asked.contains(name)).cloned();
-        let mut pages: Vec<String> = earlier.chain(asked.iter().cloned()).collect();
-        let in_use: BTreeSet<Rc<str>> = known.values().map(|held| Rc::clone(&held.page)).collect();
+        let earlier = portal.pages.iter().filter(|name| !new_pages.contains(name)).cloned();
+        let mut pages: Vec<String> = earlier.chain(new_pages.iter().cloned()).collect();
+        let in_use: BTreeSet<Rc<str>> = known.values().map(|package| Rc::clone(&package.page)).collect();
         pages.retain(|name| in_use.contains(name.as_str()));
         for name in &pages {
             let before = source.report.datasets;
-            self.take_cached_packages(source, name, &|id| known.get(id).is_some_and(|held| *held.page == **name))?;
-            if !asked.contains(name) {
+            let is_current = |id: &str| known.get(id).is_some_and(|package| *package.page == **name);
+            self.process_cached_packages(source, name, &is_current)?;
+            if !new_pages.contains(name) {
                 source.report.as_before += source.report.datasets - before;
             }
         }
-        Ok(PortalRecord { mark, count, in_part: portal.in_part + 1, pages })
+        Ok(PortalRecord { watermark, count, incremental_harvests: portal.incremental_harvests + 1, pages })
     }
 
-    /// Takes packages of a kept page.
-    fn take_cached_packages(
+    /// Processes the packages of a cached page whose ids satisfy `is_current`.
+    fn process_cached_packages(
         &mut self,
         source: &mut Source,
         name: &str,
-        is_wanted: &dyn Fn(&str) -> bool,
+        is_current: &dyn Fn(&str) -> bool,
     ) -> Result<(), HarvestError> {
-        let Some(kept) = self.fetcher.state.cached_file(name) else {
-            source.fail(name, "the copy is not there any more");
+        let Some(file) = self.fetcher.state.cached_file(name) else {
+            source.fail(name, "the cached copy is missing");
             return Ok(());
         };
-        match Catalog::read_packages(&self.fetcher.state.path(&kept.file), &kept.address, is_wanted) {
-            Ok(catalog) => self.take(source, catalog),
+        match Catalog::read_packages(&self.fetcher.state.path(&file.file), &file.address, is_current) {
+            Ok(catalog) => self.process(source, catalog),
             Err(error) => {
                 source.fail(name, error);
                 Ok(())
@@ -312,29 +321,29 @@ impl Run<'_, '_> {
 mod tests {
     use super::*;
 
-    const MARK: &str = "2024-05-01T10:00:00.5";
+    const WATERMARK: &str = "2024-05-01T10:00:00.5";
 
     fn stamps(all: &[(&str, &str)]) -> Vec<Stamp> {
         let stamp = |(id, second): &(&str, &str)| Stamp {
             id: (*id).to_owned(),
-            moment: moment(&format!("2024-05-01T10:00:0{second}")).expect("a moment"),
+            timestamp: timestamp(&format!("2024-05-01T10:00:0{second}")).expect("a timestamp"),
         };
         all.iter().map(stamp).collect()
     }
 
-    fn newest(count: u64, all: &[(&str, &str)]) -> Newest {
-        let kept = serde_json::json!({"file": "f", "length": 0, "sha256": "", "address": ""});
-        let kept = serde_json::from_value(kept).expect("a file");
-        Newest { count, pages: vec![NewPage { address: String::new(), kept, stamps: stamps(all) }] }
+    fn newest(count: u64, all: &[(&str, &str)]) -> NewestPackages {
+        let file = serde_json::json!({"file": "f", "length": 0, "sha256": "", "address": ""});
+        let file = serde_json::from_value(file).expect("a file");
+        NewestPackages { count, pages: vec![NewPage { address: String::new(), file, stamps: stamps(all) }] }
     }
 
-    fn known(all: &[(&str, &str)]) -> BTreeMap<String, KnownPackage> {
-        let held = |Stamp { id, moment }| (id, KnownPackage { moment, page: "page".into() });
-        stamps(all).into_iter().map(held).collect()
+    fn known(all: &[(&str, &str)]) -> BTreeMap<String, CachedPackage> {
+        let package = |Stamp { id, timestamp }| (id, CachedPackage { timestamp, page: "page".into() });
+        stamps(all).into_iter().map(package).collect()
     }
 
-    fn moments(all: &[(&str, &str)]) -> BTreeMap<String, String> {
-        stamps(all).into_iter().map(|stamp| (stamp.id, stamp.moment)).collect()
+    fn timestamps(all: &[(&str, &str)]) -> BTreeMap<String, String> {
+        stamps(all).into_iter().map(|stamp| (stamp.id, stamp.timestamp)).collect()
     }
 
     #[test]
@@ -346,67 +355,71 @@ mod tests {
             "2024-05-01T12:00:00.50001+02:00",
             "2024-05-01T10:00:01",
         ];
-        let read: Vec<String> = written.iter().map(|text| moment(text).expect(text)).collect();
+        let read: Vec<String> = written.iter().map(|text| timestamp(text).expect(text)).collect();
         assert!(read.is_sorted_by(|one, next| one < next), "{read:?}");
-        assert_eq!(moment("2024-05-01T10:00:00.500000Z").as_deref(), Some(MARK));
+        assert_eq!(timestamp("2024-05-01T10:00:00.500000Z").as_deref(), Some(WATERMARK));
         for none in ["", "2024-05-01", "yesterday", "20240-05-01T10:00:00", "-2024-05-01T10:00:00"] {
-            assert_eq!(moment(none), None, "{none}");
+            assert_eq!(timestamp(none), None, "{none}");
         }
     }
 
     #[test]
     fn what_leaves_a_doubt() {
         let before = known(&[("a", "0.5"), ("b", "0.5"), ("c", "0.2"), ("d", "0.1")]);
-        let doubt = |newest: Newest| newest.inconsistency(&before, MARK);
+        let reason = |newest: NewestPackages| newest.inconsistency(&before, WATERMARK);
         let same = [("a", "0.5"), ("b", "0.5"), ("c", "0.2")];
-        assert_eq!(doubt(newest(4, &same)), None);
-        assert_eq!(doubt(newest(5, &[&[("e", "0.9")], &same[..]].concat())), None, "one is new");
-        assert_eq!(doubt(newest(4, &[("d", "0.9"), ("a", "0.5"), ("b", "0.5"), ("c", "0.2")])), None, "one changed");
-        assert_eq!(doubt(newest(5, &[("a", "0.5"), ("b", "0.5"), ("e", "0.5"), ("c", "0.2")])), None, "of one moment");
+        assert_eq!(reason(newest(4, &same)), None);
+        assert_eq!(reason(newest(5, &[&[("e", "0.9")], &same[..]].concat())), None, "one is new");
+        assert_eq!(reason(newest(4, &[("d", "0.9"), ("a", "0.5"), ("b", "0.5"), ("c", "0.2")])), None, "one changed");
+        assert_eq!(
+            reason(newest(5, &[("a", "0.5"), ("b", "0.5"), ("e", "0.5"), ("c", "0.2")])),
+            None,
+            "of one timestamp"
+        );
         let cases = [
             (newest(4, &[("a", "0.5"), ("c", "0.2"), ("b", "0.5")]), "does not sort"),
-            (newest(4, &[("a", "0.5"), ("e", "0.5"), ("c", "0.2")]), "package b is not among the newest"),
-            (newest(5, &[("a", "0.5"), ("b", "0.5"), ("e", "0.3")]), "package e is of"),
-            (newest(4, &[("a", "0.5"), ("b", "0.5"), ("c", "0.1")]), "package c is of"),
-            (newest(4, &[&[("e", "0.9")], &same[..]].concat()), "5 would be known"),
-            (newest(5, &same), "4 would be known"),
+            (newest(4, &[("a", "0.5"), ("e", "0.5"), ("c", "0.2")]), "package b is no longer among the newest"),
+            (newest(5, &[("a", "0.5"), ("b", "0.5"), ("e", "0.3")]), "package e changed at"),
+            (newest(4, &[("a", "0.5"), ("b", "0.5"), ("c", "0.1")]), "package c changed at"),
+            (newest(4, &[&[("e", "0.9")], &same[..]].concat()), "but 5 were found"),
+            (newest(5, &same), "but 4 were found"),
         ];
         for (newest, expected) in cases {
-            let doubt = doubt(newest.clone()).unwrap_or_default();
-            assert!(doubt.contains(expected), "{newest:?}: {doubt}");
+            let reason = reason(newest.clone()).unwrap_or_default();
+            assert!(reason.contains(expected), "{newest:?}: {reason}");
         }
     }
 
     #[test]
     fn the_whole_reading_shows_whether_a_portal_sorts() {
         let all = [("a", "0.5"), ("b", "0.4"), ("c", "0.3"), ("d", "0.2")];
-        let mark = |first: &[(&str, &str)], all: &[(&str, &str)]| newest(4, first).mark(&moments(all));
-        assert_eq!(mark(&all[..2], &all).as_deref(), Some(MARK));
+        let mark = |first: &[(&str, &str)], all: &[(&str, &str)]| newest(4, first).watermark(&timestamps(all));
+        assert_eq!(mark(&all[..2], &all).as_deref(), Some(WATERMARK));
         // b changed while the portal was read.
-        assert_eq!(mark(&all[..3], &[all[0], ("b", "0.9"), all[2], all[3]]).as_deref(), Some(MARK));
+        assert_eq!(mark(&all[..3], &[all[0], ("b", "0.9"), all[2], all[3]]).as_deref(), Some(WATERMARK));
         // Newer ones may have changed since; if they had not, the next harvest misses them among the newest.
-        assert_eq!(mark(&all[1..3], &all), moment("2024-05-01T10:00:00.4"));
+        assert_eq!(mark(&all[1..3], &all), timestamp("2024-05-01T10:00:00.4"));
         assert!(newest(4, &all[1..3]).inconsistency(&known(&all), "2024-05-01T10:00:00.4").is_some());
         assert_eq!(mark(&[all[0], all[2]], &all), None, "one is passed over");
         assert_eq!(mark(&[all[1], all[0]], &all), None, "they grow");
         assert_eq!(mark(&[("e", "0.5")], &all), None, "nothing of it was found");
         assert_eq!(mark(&[], &all), None);
         for date in ["2024-05-01T00:00:00", "2024-05-01T00:00:00+02:00", "2024-05-01T00:00:00+05:30"] {
-            let dates: BTreeMap<String, String> = [("a".to_owned(), moment(date).expect(date))].into();
-            assert!(!are_timestamps(&dates), "{date}");
+            let dates: BTreeMap<String, String> = [("a".to_owned(), timestamp(date).expect(date))].into();
+            assert!(!have_time_of_day(&dates), "{date}");
         }
-        assert!(are_timestamps(&moments(&all)));
-        assert_eq!(with_overlap(MARK).as_deref(), Some("2024-05-01T09:55:00.5"));
+        assert!(have_time_of_day(&timestamps(&all)));
+        assert_eq!(with_overlap(WATERMARK).as_deref(), Some("2024-05-01T09:55:00.5"));
     }
 
     #[test]
     fn reading_on() {
         let mut read = newest(5, &[("a", "0.9"), ("b", "0.5")]);
-        assert!(!read.reaches_behind(MARK), "there may be more of this moment");
+        assert!(!read.reaches(WATERMARK), "there may be more of this timestamp");
         assert!(read.append(newest(6, &[("c", "0.5")])).is_err(), "it changes meanwhile");
         assert!(read.append(newest(5, &[])).is_err());
         read.append(newest(5, &[("c", "0.5"), ("d", "0.1")])).expect("as many");
-        assert!(read.reaches_behind(MARK) && read.rows() == 4);
-        assert!(newest(2, &[("a", "0.9"), ("b", "0.5")]).reaches_behind(MARK), "there are no more");
+        assert!(read.reaches(WATERMARK) && read.rows() == 4);
+        assert!(newest(2, &[("a", "0.9"), ("b", "0.5")]).reaches(WATERMARK), "there are no more");
     }
 }

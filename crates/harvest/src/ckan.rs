@@ -1,11 +1,11 @@
-//! A portal by CKAN's Action API. <https://docs.ckan.org/en/latest/api/>
+//! Complete harvest of a portal through [CKAN's Action API](https://docs.ckan.org/en/latest/api/).
 //!
-//! Packages come by `package_search`, sorted by name so that pages neither overlap nor leave gaps while the portal is
-//! edited. A page that fails is asked for in smaller ones; what is then missing is told by `package_list` and asked for
-//! one by one (`package_show`): one package that the portal cannot write does not hide the others. A portal that was read
-//! so is asked for its [changes](super::changes) from then on.
+//! Packages are listed by `package_search`, sorted by name so that pages neither overlap nor leave gaps while the portal is
+//! edited. A failing page is requested in smaller pages. Packages that are still missing are found by `package_list` and
+//! requested one by one (`package_show`), so that one defective package does not hide the others. Later harvests request
+//! only [changes](super::changes).
 
-use super::changes::{NEWEST_PAGE_SIZE, Newest, Stamp, with_overlap};
+use super::changes::{NEWEST_PAGE_SIZE, NewestPackages, Stamp, with_overlap};
 use super::fetch::{FetchedFile, Purpose};
 use super::pages::root_of;
 use super::state::PortalRecord;
@@ -19,14 +19,14 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-/// Packages of the pages that one which failed is asked for in.
+/// Number of packages in the smaller pages that replace a failing page.
 const SMALL_PAGE_SIZE: u64 = 10;
 
-/// The address of an API, and the search whose results are wanted.
+/// Address of an API with the parameters of a search.
 pub(super) struct Api {
-    /// With a slash at its end.
+    /// Base address of the actions, with a trailing slash.
     pub(super) actions: String,
-    /// Parameters of the search, as the operator gave them.
+    /// Search parameters given by the operator.
     search: Vec<(String, String)>,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct SearchResult {
     pub(super) results: Vec<PackageSummary>,
 }
 
-/// What is looked at of a package: values of whatever kind, since none of them has to be there.
+/// Properties of a package that the harvest reads. They are untyped, because portals omit or misuse them.
 #[derive(Deserialize)]
 pub(super) struct PackageSummary {
     name: Option<String>,
@@ -53,7 +53,7 @@ pub(super) struct PackageSummary {
 }
 
 impl Api {
-    /// The API that an address names, by its path or by an action that lists packages.
+    /// Recognises an API by its path, or by an action that lists packages.
     pub(super) fn from_address(address: &str) -> Option<Self> {
         let (path, query) = address.split_once('?').unwrap_or((address, ""));
         let (site, rest) = ["/api/3", "/api/action"].iter().find_map(|mark| {
@@ -68,7 +68,7 @@ impl Api {
         lists.contains(&action).then(|| Self { actions: format!("{site}/api/3/action/"), search })
     }
 
-    /// The API that the site of a page may have: beside the page where it has no name of its own, else at the root.
+    /// Guesses the API of a site from the address of its root or of a folder (trailing slash).
     pub(super) fn from_site(address: &str) -> Option<Self> {
         let path = address.split(['?', '#']).next().unwrap_or(address);
         let root = root_of(address)?;
@@ -80,7 +80,7 @@ impl Api {
         self.sorted("name asc", start, rows)
     }
 
-    /// A page of those that changed last.
+    /// Returns the address of a page of recently changed packages.
     pub(super) fn newest(&self, start: u64, rows: u64) -> String {
         self.sorted("metadata_modified desc, name asc", start, rows)
     }
@@ -92,7 +92,7 @@ impl Api {
         format!("{}package_search?{}", self.actions, query.finish())
     }
 
-    /// The search itself, whatever the page.
+    /// Returns the address of the search without paging.
     fn search(&self) -> String {
         let query = Serializer::new(String::new()).extend_pairs(&self.search).finish();
         format!("{}package_search?{query}", self.actions)
@@ -104,24 +104,24 @@ impl Api {
     }
 }
 
-/// A crawl through the packages of a portal.
+/// State of a complete harvest of a portal.
 struct PortalCrawl<'a> {
     api: &'a Api,
-    /// Packages that the portal says there are.
+    /// Number of packages that the portal counted last; `u64::MAX` before the first response.
     count: u64,
-    /// The smallest and the largest count: while a portal's index is made anew it counts fewer, and where they differ a
-    /// package may have slipped from a page to one that was read before.
+    /// Smallest and largest count. A portal counts fewer packages while it rebuilds its index. If the counts differ, a package
+    /// may have moved to a page that was read before.
     least: u64,
     most: u64,
-    /// The names of those had.
+    /// Names of the packages read.
     names: BTreeSet<String>,
-    /// Pages that were not had, with the reason.
+    /// Addresses of failed pages, with the reason.
     missing: Vec<(String, String)>,
-    /// The moments of the packages, by their ids.
-    moments: BTreeMap<String, String>,
-    /// The pages that tell them.
+    /// Timestamps of the packages, by id.
+    timestamps: BTreeMap<String, String>,
+    /// Addresses of the pages read.
     pages: Vec<String>,
-    /// Whether every package had was told with its id and its moment.
+    /// If true, every package read has an id and a timestamp.
     has_all_stamps: bool,
 }
 
@@ -134,7 +134,7 @@ impl<'a> PortalCrawl<'a> {
             most: 0,
             names: BTreeSet::new(),
             missing: Vec::new(),
-            moments: BTreeMap::new(),
+            timestamps: BTreeMap::new(),
             pages: Vec::new(),
             has_all_stamps: true,
         }
@@ -143,21 +143,22 @@ impl<'a> PortalCrawl<'a> {
     fn add_page(&mut self, page: &str, stamps: Option<Vec<Stamp>>) {
         self.has_all_stamps &= stamps.is_some();
         self.pages.push(page.to_owned());
-        self.moments.extend(stamps.into_iter().flatten().map(|stamp| (stamp.id, stamp.moment)));
+        self.timestamps.extend(stamps.into_iter().flatten().map(|stamp| (stamp.id, stamp.timestamp)));
     }
 
-    /// What is to be known of the portal, where nothing of it is missing and its order can be relied on.
-    fn portal(self, newest: &Newest) -> Option<PortalRecord> {
-        let is_whole = self.has_all_stamps && self.least == self.most && self.moments.len() as u64 == self.count;
-        let mark = newest.mark(&self.moments).filter(|_| is_whole).and_then(|newest| with_overlap(&newest))?;
-        Some(PortalRecord { mark, count: self.count, in_part: 0, pages: self.pages })
+    /// Returns the record of the portal, if the harvest is complete and the sort order is reliable.
+    fn portal(self, newest: &NewestPackages) -> Option<PortalRecord> {
+        let is_whole = self.has_all_stamps && self.least == self.most && self.timestamps.len() as u64 == self.count;
+        let watermark =
+            newest.watermark(&self.timestamps).filter(|_| is_whole).and_then(|newest| with_overlap(&newest))?;
+        Some(PortalRecord { watermark, count: self.count, incremental_harvests: 0, pages: self.pages })
     }
 }
 
 impl Run<'_, '_> {
-    /// Harvests a portal; tells why where there is none.
+    /// Harvests a portal. Returns the reason if the address is no portal.
     pub(super) fn ckan(&mut self, source: &mut Source, api: &Api) -> Result<Option<String>, HarvestError> {
-        // Before anything else is read: what changes while the portal is read is newer than this.
+        // Read first, so that every change during the harvest has a newer timestamp.
         let newest = match self.newest(source, api, 0, NEWEST_PAGE_SIZE)? {
             Err(reason) if self.stopped => return Ok(Some(reason)),
             newest => newest,
@@ -181,7 +182,7 @@ impl Run<'_, '_> {
                 Err(reason) => source.report.whole_because = Some(reason),
             }
         }
-        // Pages that are read again take the place of those that the state names.
+        // The complete harvest replaces the cached pages that the record references.
         self.fetcher.state.remove_portal(&search);
         match self.full_harvest(source, api)? {
             Ok(crawl) => {
@@ -196,7 +197,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Reads all packages; tells why where there is no portal.
+    /// Reads all packages. The inner error is the reason why the address is no portal.
     fn full_harvest<'a>(
         &mut self,
         source: &mut Source,
@@ -204,7 +205,7 @@ impl Run<'_, '_> {
     ) -> Result<Result<PortalCrawl<'a>, String>, HarvestError> {
         let rows = self.harvester.options.page_size.max(1);
         let mut crawl = PortalCrawl::new(api);
-        // The page that asked for changes is not one of these.
+        // Pages of recent changes do not count.
         let before = source.report.pages;
         let mut start = 0;
         while start < crawl.count && !self.stopped {
@@ -216,7 +217,7 @@ impl Run<'_, '_> {
             match self.packages(source, &mut crawl, start, rows)? {
                 Ok(0) => break,
                 Ok(length) => start += length,
-                // A portal that has not answered once is taken for none.
+                // Without any valid response the address is not considered a portal.
                 Err(reason) if crawl.count == u64::MAX => return Ok(Err(reason)),
                 Err(reason) if rows <= SMALL_PAGE_SIZE => {
                     crawl.missing.push((api.page(start, rows), reason));
@@ -229,7 +230,7 @@ impl Run<'_, '_> {
             }
         }
         if self.stopped {
-            source.fail(&api.actions, "the portal was not asked to its end");
+            source.fail(&api.actions, "the portal was not read completely: the harvest had stopped");
         }
         self.missing_packages(source, &mut crawl)?;
         Ok(Ok(crawl))
@@ -255,7 +256,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Takes a page of the search: tells how many packages it has, or why it was not had.
+    /// Processes a page of the search and returns its number of packages. The inner error is the reason of a failure.
     fn packages(
         &mut self,
         source: &mut Source,
@@ -280,7 +281,7 @@ impl Run<'_, '_> {
         let stamps = found.results.iter().map(Stamp::from_package).collect();
         crawl.names.extend(found.results.into_iter().filter_map(|package| package.name));
         if length > 0 && crawl.names.len() == before {
-            source.fail(&address, "the page has only packages that earlier pages had");
+            source.fail(&address, "paging loop: the page contains only packages of earlier pages");
             return Ok(Ok(0));
         }
         if length > 0 {
@@ -290,25 +291,25 @@ impl Run<'_, '_> {
         Ok(Ok(length))
     }
 
-    /// Takes the packages of an answer; whether there are any.
+    /// Processes the packages of a response. Returns true if it has any.
     fn package_file(
         &mut self,
         source: &mut Source,
         address: &str,
         fetched: &FetchedFile,
     ) -> Result<bool, HarvestError> {
-        match Catalog::read_download(&fetched.path, &fetched.kept.address, fetched.kept.media_type.as_deref()) {
+        match Catalog::read_download(&fetched.path, &fetched.file.address, fetched.file.media_type.as_deref()) {
             Ok(catalog) if catalog.dialect == Dialect::Ckan => {
-                self.take(source, catalog)?;
+                self.process(source, catalog)?;
                 return Ok(true);
             }
-            Ok(_) => source.fail(address, "the answer has no packages"),
+            Ok(_) => source.fail(address, "the response contains no packages"),
             Err(error) => source.fail(address, error),
         }
         Ok(false)
     }
 
-    /// What pages that failed would have had, package by package.
+    /// Requests the packages of failed pages one by one.
     fn missing_packages(&mut self, source: &mut Source, crawl: &mut PortalCrawl<'_>) -> Result<(), HarvestError> {
         if crawl.missing.is_empty() {
             return self.compare(source, crawl);
@@ -344,15 +345,15 @@ impl Run<'_, '_> {
         source
             .report
             .problems
-            .extend(pages.map(|(_, reason)| format!("{reason}; its packages were asked for one by one")));
+            .extend(pages.map(|(_, reason)| format!("{reason}; its packages were requested one by one")));
         Ok(())
     }
 
-    /// A portal that hands out fewer packages than it counts has others that may still be there.
+    /// Records a failure if the portal returned fewer packages than it counts, because the others may still exist.
     fn compare(&self, source: &mut Source, crawl: &PortalCrawl<'_>) -> Result<(), HarvestError> {
         let had = crawl.names.len() as u64;
         if source.report.whole && had < crawl.most {
-            source.fail(&crawl.api.actions, format!("it has {} packages and handed out {had}", crawl.most));
+            source.fail(&crawl.api.actions, format!("the portal counts {} packages but returned {had}", crawl.most));
         }
         Ok(())
     }
@@ -365,13 +366,13 @@ impl Run<'_, '_> {
     }
 }
 
-/// The result that an answer has, or why it has none.
+/// Reads the result of a response. The inner error is the reason why there is none.
 pub(super) fn read_response<R: for<'de> Deserialize<'de>>(path: &Path) -> Result<Result<R, String>, HarvestError> {
     let file = File::open(path).map_err(HarvestError::io(path))?;
     Ok(match serde_json::from_reader::<_, ApiResponse<R>>(BufReader::new(file)) {
         Ok(answer) if answer.success => Ok(answer.result),
-        Ok(_) => Err("the portal says that it failed".to_owned()),
-        Err(error) => Err(format!("no answer of CKAN ({error})")),
+        Ok(_) => Err("the portal reports a failure (success: false)".to_owned()),
+        Err(error) => Err(format!("not a response of CKAN ({error})")),
     })
 }
 

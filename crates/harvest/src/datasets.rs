@@ -1,26 +1,26 @@
-//! Datasets on their way into the home: their ids, what changed of them, and what is gone.
+//! Processing of listed datasets: ids, change detection, batching and removal of delisted datasets.
 
 use super::state::{DatasetRecord, hash_of_text};
 use super::{Batch, DelistedPolicy, HarvestError, IdScheme, Run, Source, SourceReport, StoreOutcome};
 use lodeseek_catalog::{Catalog, Dataset, DatasetId, Iris, LocalCopy, dcat, disambiguate_id};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Bytes of files after which the datasets that wait are handed over.
+/// Size of described files in bytes at which pending datasets are stored.
 const BATCH_BYTES: u64 = 256 << 20;
-/// Problems listed of one source.
+/// Maximum number of problems reported for one source.
 const PROBLEMS: usize = 1000;
 
-/// Datasets that wait to be stored.
+/// Datasets of the next batch.
 #[derive(Default)]
 pub(super) struct PendingDatasets {
     datasets: Vec<Dataset>,
-    known: BTreeMap<DatasetId, DatasetRecord>,
+    records: BTreeMap<DatasetId, DatasetRecord>,
     bytes: u64,
 }
 
 impl Run<'_, '_> {
-    /// Takes what a page lists.
-    pub(super) fn take(&mut self, source: &mut Source, catalog: Catalog) -> Result<(), HarvestError> {
+    /// Processes the datasets of a page.
+    pub(super) fn process(&mut self, source: &mut Source, catalog: Catalog) -> Result<(), HarvestError> {
         source.report.form = Some(catalog.dialect.name());
         if catalog.unreadable_entries > 0 {
             source.report.whole = false;
@@ -41,7 +41,7 @@ impl Run<'_, '_> {
             return Ok(());
         }
         let Some(id) = self.id_of(&key, &dataset.metadata.id) else {
-            source.fail(&key, "no id can be made for it that is not another's");
+            source.fail(&key, "cannot derive an unused dataset id");
             return Ok(());
         };
         self.seen.insert(key.clone());
@@ -50,29 +50,25 @@ impl Run<'_, '_> {
         dataset.metadata.id = id.clone();
         let hashes = self.download(&mut dataset)?;
         let fingerprint = fingerprint(&dataset, &hashes);
-        let known = DatasetRecord { key, source: source.address.clone(), fingerprint };
+        let record = DatasetRecord { key, source: source.address.clone(), fingerprint };
         let is_local = !super::is_address(&source.address);
-        let is_same = self.fetcher.state.dataset(&id).is_some_and(|before| before.fingerprint == known.fingerprint);
+        let is_same = self.fetcher.state.dataset(&id).is_some_and(|before| before.fingerprint == record.fingerprint);
         if is_same && !is_local && self.harvester.options.existing_ids.contains(&id) {
             self.report.unchanged += 1;
-            self.fetcher.state.set_dataset(id, known);
+            self.fetcher.state.set_dataset(id, record);
             return Ok(());
         }
-        self.wait(source, dataset, known)
+        self.enqueue(source, dataset, record)
     }
 
-    /// The id that a dataset has, or gets: the same as before; what the catalogue gives where nobody else has it.
+    /// Returns the id of a dataset: the id of earlier harvests, else the first unused candidate. Candidates are the id in the
+    /// catalogue, the prefixed id, and both with a hash of the key.
     fn id_of(&self, key: &str, given: &DatasetId) -> Option<DatasetId> {
         let state = &self.fetcher.state;
         if let Some(id) = state.id_of(key) {
             return Some(id.clone());
         }
-        // What the home has, and no harvest brought, is somebody's own: whoever lists its id gets another.
-        let is_free = |id: &DatasetId| {
-            let here = state.dataset(id).map(|known| known.key != key);
-            let is_foreign = here.unwrap_or_else(|| self.harvester.options.existing_ids.contains(id));
-            !is_foreign && !state.is_used_elsewhere(id) && !self.taken.contains(id)
-        };
+
         let prefixed = DatasetId::from_text(&format!("{}-{given}", self.harvester.name));
         let plain = Some(given.clone()).filter(|_| self.harvester.options.ids == IdScheme::Original);
         let marked = [
@@ -82,39 +78,49 @@ impl Run<'_, '_> {
         let own = plain.as_ref().is_some_and(|id| !state.is_used_elsewhere(id));
         let [first, second] = marked;
         let candidates = if own { [plain, first, prefixed, second] } else { [prefixed, second, None, None] };
-        candidates.into_iter().flatten().find(is_free)
+        candidates.into_iter().flatten().find(|id| self.is_available(id, key))
     }
 
-    fn wait(&mut self, source: &mut Source, dataset: Dataset, known: DatasetRecord) -> Result<(), HarvestError> {
+    /// Returns true if no other dataset uses an id. Ids of the home that no harvest assigned are never reused.
+    fn is_available(&self, id: &DatasetId, key: &str) -> bool {
+        let state = &self.fetcher.state;
+        let is_taken = match state.dataset(id) {
+            Some(record) => record.key != key,
+            None => self.harvester.options.existing_ids.contains(id),
+        };
+        !is_taken && !state.is_used_elsewhere(id) && !self.taken.contains(id)
+    }
+
+    fn enqueue(&mut self, source: &mut Source, dataset: Dataset, record: DatasetRecord) -> Result<(), HarvestError> {
         let copies = dataset.distributions.iter().filter_map(|distribution| match &distribution.copy {
             Some(LocalCopy::File(path)) => path.metadata().ok(),
             _ => None,
         });
         self.pending.bytes += copies.map(|metadata| metadata.len()).sum::<u64>();
-        self.pending.known.insert(dataset.metadata.id.clone(), known);
+        self.pending.records.insert(dataset.metadata.id.clone(), record);
         self.pending.datasets.push(dataset);
         let is_full =
             self.pending.datasets.len() >= self.harvester.options.batch_size || self.pending.bytes >= BATCH_BYTES;
         if is_full { self.flush(source) } else { Ok(()) }
     }
 
-    /// Hands over what waits. Only what is stored is known next time.
+    /// Stores the pending datasets. The fingerprint is recorded only for datasets that were stored.
     pub(super) fn flush(&mut self, source: &mut Source) -> Result<(), HarvestError> {
-        let PendingDatasets { datasets, mut known, .. } = std::mem::take(&mut self.pending);
+        let PendingDatasets { datasets, mut records, .. } = std::mem::take(&mut self.pending);
         if datasets.is_empty() {
             return Ok(());
         }
-        // DatasetRecord before they are stored: whatever happens in between, the next harvest takes them for its own, and hands
-        // them over again.
+        // Recorded before they are stored: after an interruption, the next harvest recognises the datasets as its own and
+        // stores them again.
         let before: BTreeSet<DatasetId> =
-            known.keys().filter(|id| self.fetcher.state.dataset(id).is_some()).cloned().collect();
-        for (id, known) in &known {
-            self.fetcher.state.set_dataset(id.clone(), DatasetRecord { fingerprint: String::new(), ..known.clone() });
+            records.keys().filter(|id| self.fetcher.state.dataset(id).is_some()).cloned().collect();
+        for (id, record) in &records {
+            self.fetcher.state.set_dataset(id.clone(), DatasetRecord { fingerprint: String::new(), ..record.clone() });
         }
         self.fetcher.state.save()?;
         let batch = Batch { source: source.address.clone(), folder: source.folder.clone(), datasets };
         for (id, outcome) in self.sink.store(batch).map_err(HarvestError::Store)? {
-            let Some(known) = known.remove(&id) else { continue };
+            let Some(record) = records.remove(&id) else { continue };
             let was_known = before.contains(&id);
             match outcome {
                 StoreOutcome::Unchanged => self.report.unchanged += 1,
@@ -125,17 +131,17 @@ impl Run<'_, '_> {
                     continue;
                 }
             }
-            self.fetcher.state.set_dataset(id, known);
+            self.fetcher.state.set_dataset(id, record);
         }
         self.fetcher.state.save()
     }
 
-    /// What a source does not list any more is removed, if it told all that it lists.
+    /// Removes the datasets that a source no longer lists, if it was read completely.
     pub(super) fn remove_delisted(&mut self, report: &mut SourceReport) -> Result<(), HarvestError> {
         let mut gone = self.fetcher.state.datasets_of_source(&report.source);
         gone.retain(|id| !self.taken.contains(id));
         if !gone.is_empty() && report.datasets == 0 && report.repeated == 0 {
-            report.fail(&report.source.clone(), "it lists no dataset at all; nothing is taken for gone");
+            report.fail(&report.source.clone(), "the source lists no dataset, so none of its datasets is removed");
         }
         if report.whole && self.harvester.options.delisted == DelistedPolicy::Remove && !gone.is_empty() {
             self.sink.remove(&gone).map_err(HarvestError::Store)?;
@@ -148,7 +154,7 @@ impl Run<'_, '_> {
     }
 }
 
-/// What a dataset is, its description and its files; the base of the home's IRIs has no part in it.
+/// Returns a digest of a dataset's description and files. It does not depend on the base of the home's IRIs.
 fn fingerprint(dataset: &Dataset, hashes: &[String]) -> String {
     let mut lines: Vec<String> = dcat::to_triples(dataset, &Iris::default()).iter().map(ToString::to_string).collect();
     lines.sort_unstable();

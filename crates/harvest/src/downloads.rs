@@ -1,11 +1,11 @@
-//! The files that catalogues describe: those in RDF.
+//! Download of the RDF files that catalogues describe.
 
 use super::fetch::Purpose;
 use super::{Downloads, Failure, HarvestError, Run};
 use lodeseek_catalog::{Dataset, Distribution, LocalCopy, Location};
 
-/// Media types and names of formats that mean RDF and nothing else, without what separates their letters. `xml` and `json`
-/// are not among them: most of what is called so is none.
+/// Media types and format names of RDF, reduced to their letters and digits. `xml` and `json` are missing, because most such
+/// files are not RDF.
 const FORMATS: &[&str] = &[
     "hdt",
     "jsonld",
@@ -33,19 +33,14 @@ const FORMATS: &[&str] = &[
     "xtrig",
     "xturtle",
 ];
-/// Ends of names that mean RDF.
+/// File name extensions of RDF formats.
 const ENDINGS: &[&str] = &["ttl", "nt", "nq", "trig", "n3", "rdf", "owl", "jsonld", "hdt"];
-/// Ends of names that come after those.
+/// File name extensions of compressed files and archives.
 const PACKED: &[&str] = &[".gz", ".bz2", ".xz", ".zst", ".zip", ".tar", ".tgz"];
 
-/// Whether a distribution is a file in RDF, as far as its description tells.
+/// Returns true if the media type, format or address of a distribution indicates RDF.
 fn is_rdf(distribution: &Distribution) -> bool {
-    let letters =
-        |text: &str| text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
-    // `text/turtle` by its end, `RDF/XML` as a whole.
-    let names = |text: &str| [text, text.rsplit('/').next().unwrap_or(text)].map(letters);
-    let means_rdf = |text: &str| names(text).iter().any(|name| FORMATS.contains(&name.as_str()));
-    if distribution.media_type.as_deref().is_some_and(means_rdf) {
+    if distribution.media_type.as_deref().is_some_and(is_rdf_format) {
         return true;
     }
     let place = distribution.location.as_str().split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
@@ -56,28 +51,38 @@ fn is_rdf(distribution: &Distribution) -> bool {
     name.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending))
 }
 
+/// Returns true for a media type or format name of RDF: `text/turtle` by its subtype, `RDF/XML` as a whole.
+fn is_rdf_format(text: &str) -> bool {
+    let subtype = text.rsplit('/').next().unwrap_or(text);
+    [text, subtype].into_iter().any(|name| {
+        let letters: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+        FORMATS.contains(&letters.to_ascii_lowercase().as_str())
+    })
+}
+
 impl Run<'_, '_> {
-    /// Brings the files of a dataset here; one that fails does not stop the others. Tells the hashes of all that are here.
+    /// Downloads the files of a dataset, and returns the SHA-256 of all local files. A failed file does not affect the
+    /// others.
     pub(super) fn download(&mut self, dataset: &mut Dataset) -> Result<Vec<String>, HarvestError> {
         let mut hashes = Vec::new();
         let wanted = |distribution: &&mut Distribution| distribution.copy.is_some() || is_rdf(distribution);
         for distribution in dataset.distributions.iter_mut().filter(wanted) {
             let Location::Remote(address) = &distribution.location else { continue };
             if let Some(LocalCopy::File(path)) = &distribution.copy {
-                hashes.push(path.display().to_string()); // the page itself is the dump, and named by its content
+                hashes.push(path.display().to_string()); // the page itself is the dump; its file name contains its hash
                 continue;
             }
-            let fetched = match (self.harvester.options.downloads, self.stopped) {
-                (Downloads::Rdf, false) => self.file(address)?,
-                (Downloads::Rdf, true) => Some("it was not asked for any more".to_owned()),
+            let outcome = match (self.harvester.options.downloads, self.stopped) {
+                (Downloads::Rdf, false) => self.download_file(address)?,
+                (Downloads::Rdf, true) => Some("not requested: the harvest had stopped".to_owned()),
                 (Downloads::None, _) => None,
             };
-            // Yesterday's file is better than none.
-            let kept = self.fetcher.state.cached_file(address);
-            distribution.copy = match (kept, fetched) {
-                (Some(kept), _) => {
-                    hashes.push(kept.sha256);
-                    Some(LocalCopy::File(self.fetcher.state.path(&kept.file)))
+            // An outdated copy is better than none.
+            let cached = self.fetcher.state.cached_file(address);
+            distribution.copy = match (cached, outcome) {
+                (Some(cached), _) => {
+                    hashes.push(cached.sha256);
+                    Some(LocalCopy::File(self.fetcher.state.path(&cached.file)))
                 }
                 (None, Some(reason)) => Some(LocalCopy::Missing(reason)),
                 (None, None) => None,
@@ -86,8 +91,8 @@ impl Run<'_, '_> {
         Ok(hashes)
     }
 
-    /// Fetches a file; tells why it was not had.
-    fn file(&mut self, address: &str) -> Result<Option<String>, HarvestError> {
+    /// Downloads a file; returns the reason of a failure.
+    fn download_file(&mut self, address: &str) -> Result<Option<String>, HarvestError> {
         let outcome = self.fetcher.get(address, Purpose::Download);
         self.report_progress();
         let error = match outcome {

@@ -1,4 +1,4 @@
-//! Files from the web, asked for politely: on conditions, one request at a time, with pauses and within a budget.
+//! Polite download of files: conditional requests, one at a time, with pauses, retries and a budget.
 
 use super::robots::RobotsRules;
 use super::state::{CachedFile, State, hash_of, hash_of_text};
@@ -13,50 +13,50 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a wait goes on without looking whether the harvest was given up.
+/// Interval at which a wait checks for cancellation.
 const CANCELLATION_INTERVAL: Duration = Duration::from_millis(50);
-/// Time for a connection.
+/// Maximum time to establish a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Hosts that a file may be moved on to, one after the other.
+/// Maximum number of redirects from host to host for one file.
 const MAX_REDIRECTED_HOSTS: usize = 3;
-/// What a page may be written in, the best first.
+/// `Accept` header for pages.
 const PAGES: &str = "text/turtle, application/ld+json;q=0.9, application/rdf+xml;q=0.8, application/json;q=0.7, \
                      text/html;q=0.5, */*;q=0.1";
-/// What a file may be written in.
+/// `Accept` header for files.
 const FILES: &str = "application/n-triples, application/n-quads, text/turtle;q=0.9, application/trig;q=0.9, \
                      application/rdf+xml;q=0.8, application/ld+json;q=0.7, */*;q=0.5";
 
-/// What an address is asked for.
+/// Purpose of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Purpose {
-    /// Of the catalogue: the operator named it, or a page of it did.
+    /// A page of the catalogue, named by the operator or by another page.
     Page,
-    /// A file that the catalogue describes: `robots.txt` has a say.
+    /// A file that the catalogue describes; subject to `robots.txt`.
     Download,
 }
 
-/// A file that is here now.
+/// An up-to-date file in the cache.
 #[derive(Clone, Debug)]
 pub(super) struct FetchedFile {
     pub(super) path: PathBuf,
-    pub(super) kept: CachedFile,
-    /// Whether it is not the one that was had before.
+    pub(super) file: CachedFile,
+    /// If true, its content differs from the earlier version.
     pub(super) is_new: bool,
 }
 
-/// Asks for files and keeps them.
+/// HTTP client that caches files and limits its requests.
 pub(super) struct Fetcher<'h> {
     pub(super) egress: &'h Egress,
     pub(super) options: &'h HarvestOptions,
     pub(super) state: State,
     pub(super) spent: Usage,
     pub(super) robots: BTreeMap<String, RobotsRules>,
-    /// When each origin may be asked next, and the pause it wants.
+    /// For each origin: the earliest time of the next request, and the crawl delay.
     slots: BTreeMap<String, (Instant, Duration)>,
     started: Instant,
 }
 
-/// Scheme, host and port of an address.
+/// Returns scheme, host and port of an address.
 pub(super) fn origin_of(address: &str) -> Option<String> {
     let iri = Iri::parse(address).ok()?;
     Some(format!("{}://{}", iri.scheme().to_ascii_lowercase(), iri.authority()?.to_ascii_lowercase()))
@@ -68,7 +68,7 @@ impl<'h> Fetcher<'h> {
         Self { egress, options, state, spent: Usage::default(), robots, slots, started: Instant::now() }
     }
 
-    /// Brings the file of an address here, if it is not here as it is there.
+    /// Fetches the file of an address, unless the cached version is up to date.
     pub(super) fn get(&mut self, address: &str, purpose: Purpose) -> Result<FetchedFile, FetchError> {
         if purpose == Purpose::Download {
             self.check_robots(address)?;
@@ -76,7 +76,7 @@ impl<'h> Fetcher<'h> {
         self.with_retries(address, |fetcher| fetcher.attempt(address, purpose))
     }
 
-    /// Tries until it succeeds, or no further attempt could.
+    /// Repeats an attempt until it succeeds, fails permanently, or has no retries left.
     pub(super) fn with_retries<T>(
         &mut self,
         address: &str,
@@ -92,12 +92,12 @@ impl<'h> Fetcher<'h> {
             let step = steps.next().filter(|_| error.is_transient());
             let wait = step.map(|step| error.retry_after().unwrap_or(*step));
             let Some(wait) = wait.filter(|wait| *wait <= self.options.max_wait) else { return Err(error) };
-            tracing::debug!(address, %error, ?wait, "trying again");
+            tracing::debug!(address, %error, ?wait, "retrying");
             self.wait_until(Instant::now() + wait)?;
         }
     }
 
-    /// The pause that a host wants between requests.
+    /// Sets the minimum pause between requests to a host. A shorter pause does not replace a longer one.
     pub(super) fn set_crawl_delay(&mut self, origin: &str, pause: Duration) {
         let slot = self.slots.entry(origin.to_owned()).or_insert((Instant::now(), Duration::ZERO));
         slot.1 = slot.1.max(pause);
@@ -122,7 +122,7 @@ impl<'h> Fetcher<'h> {
         if left.is_zero() { Err(FetchError::Budget("time")) } else { Ok(left) }
     }
 
-    /// Sends one request when it is its slot; an answer is one of success, or the notice that nothing has changed.
+    /// Waits for the next slot of the host and sends one request. The response has status 2xx or 304; any other status is an error.
     pub(super) fn send(
         &mut self,
         address: &str,
@@ -148,7 +148,7 @@ impl<'h> Fetcher<'h> {
         }
     }
 
-    /// Sends one request, and where a file's host redirects to another, asks that host's rules before it follows.
+    /// Sends one request. A download follows a redirect to another host only after checking that host's `robots.txt`.
     fn send_checking_redirects(
         &mut self,
         address: &str,
@@ -162,7 +162,7 @@ impl<'h> Fetcher<'h> {
         for _ in 0..MAX_REDIRECTED_HOSTS {
             match self.send(&target, |request| prepare(request).with_same_origin_only()) {
                 Err(FetchError::Egress(EgressError { fault: EgressFault::OtherHost(other), .. })) => target = other,
-                answer => return answer,
+                response => return response,
             }
             self.check_robots(&target)?;
         }
@@ -177,7 +177,7 @@ impl<'h> Fetcher<'h> {
         Ok(())
     }
 
-    /// A limit of one request that was the rest of the harvest's is told as the harvest's.
+    /// Converts an error. A request limit that resulted from the remaining budget is reported as an exhausted budget.
     fn as_budget_error(&self, error: EgressError) -> FetchError {
         match error.fault {
             EgressFault::Cancelled => FetchError::Cancelled,
@@ -188,41 +188,43 @@ impl<'h> Fetcher<'h> {
     }
 
     fn attempt(&mut self, address: &str, purpose: Purpose) -> Result<FetchedFile, FetchError> {
-        let kept = self.state.cached_file(address);
+        let cached = self.state.cached_file(address);
         let part = PartialFile::new(&self.state, address);
-        let begun = part.begun().filter(|_| purpose == Purpose::Download);
-        let answer = self.send_checking_redirects(address, purpose, |request| match (&begun, &kept, purpose) {
-            (Some((length, etag)), _, _) => unpacked(request.with_accept(FILES))
+        let resumed = part.resumable().filter(|_| purpose == Purpose::Download);
+        let response = self.send_checking_redirects(address, purpose, |request| match (&resumed, &cached, purpose) {
+            (Some((length, etag)), _, _) => without_encoding(request.with_accept(FILES))
                 .with_condition("Range", &format!("bytes={length}-"))
                 .with_condition("If-Range", etag),
-            (None, Some(kept), Purpose::Page) => conditional(request.with_accept(PAGES), kept),
-            (None, Some(kept), Purpose::Download) => conditional(unpacked(request.with_accept(FILES)), kept),
+            (None, Some(cached), Purpose::Page) => conditional(request.with_accept(PAGES), cached),
+            (None, Some(cached), Purpose::Download) => {
+                conditional(without_encoding(request.with_accept(FILES)), cached)
+            }
             (None, None, Purpose::Page) => request.with_accept(PAGES),
-            (None, None, Purpose::Download) => unpacked(request.with_accept(FILES)),
+            (None, None, Purpose::Download) => without_encoding(request.with_accept(FILES)),
         });
-        let response = match answer {
-            Err(FetchError::Status { status: 416, .. }) if begun.is_some() => {
+        let response = match response {
+            Err(FetchError::Status { status: 416, .. }) if resumed.is_some() => {
                 part.remove()?;
                 return Err(FetchError::WrongRange(address.to_owned()));
             }
-            answer => answer?,
+            response => response?,
         };
         if response.status() == 304 {
-            let mut kept = kept.ok_or_else(|| FetchError::WrongRange(address.to_owned()))?;
-            // The next page may be another though this one is the same.
-            if let Some(next) = next_link(response.headers("link"), &kept.address) {
-                kept.next = Some(next);
-                self.state.cache_file(address, kept.clone())?;
+            let mut cached = cached.ok_or_else(|| FetchError::WrongRange(address.to_owned()))?;
+            // The next page may change although this page does not.
+            if let Some(next) = next_link(response.headers("link"), &cached.address) {
+                cached.next = Some(next);
+                self.state.cache_file(address, cached.clone())?;
             }
             self.spent.not_modified += 1;
-            return Ok(FetchedFile { path: self.state.path(&kept.file), kept, is_new: false });
+            return Ok(FetchedFile { path: self.state.path(&cached.file), file: cached, is_new: false });
         }
-        let begun = if response.status() == 206 { begun.map(|(length, _)| length) } else { None };
-        if response.status() == 206 && (begun.is_none() || begun != start_of(&response)) {
+        let resumed = if response.status() == 206 { resumed.map(|(length, _)| length) } else { None };
+        if response.status() == 206 && (resumed.is_none() || resumed != start_of(&response)) {
             part.remove()?;
             return Err(FetchError::WrongRange(address.to_owned()));
         }
-        self.receive(address, response, &part, begun, kept)
+        self.receive(address, response, &part, resumed, cached)
     }
 
     fn receive(
@@ -230,29 +232,29 @@ impl<'h> Fetcher<'h> {
         address: &str,
         response: Response,
         part: &PartialFile,
-        begun: Option<u64>,
+        resumed: Option<u64>,
         before: Option<CachedFile>,
     ) -> Result<FetchedFile, FetchError> {
         let text = |name: &str| response.header(name).map(str::to_owned);
         let (etag, last_modified) = (text("etag"), text("last-modified"));
         let media_type = text("content-type").map(|text| text.split(';').next().unwrap_or_default().trim().to_owned());
-        let place = response.address().to_owned();
-        let next = next_link(response.headers("link"), &place);
+        let final_address = response.address().to_owned();
+        let next = next_link(response.headers("link"), &final_address);
         let strong = etag.as_deref().filter(|tag| tag.starts_with('"') && text("content-encoding").is_none());
-        part.begin(begun, strong)?;
-        self.write(response, part, begun)?;
+        part.create(resumed, strong)?;
+        self.write(response, part, resumed)?;
         let (length, sha256) = part.check(address)?;
         let file = format!("{}-{}", &hash_of_text(address)[..24], &sha256[..24]);
         let path = self.state.path(&file);
         part.finish(&path)?;
         let is_new = before.is_none_or(|before| before.sha256 != sha256);
-        let kept = CachedFile { file, length, sha256, etag, last_modified, media_type, address: place, next };
-        self.state.cache_file(address, kept.clone())?;
-        Ok(FetchedFile { path, kept, is_new })
+        let cached = CachedFile { file, length, sha256, etag, last_modified, media_type, address: final_address, next };
+        self.state.cache_file(address, cached.clone())?;
+        Ok(FetchedFile { path, file: cached, is_new })
     }
 
-    /// What an error of a body means; its beginning stays where the rest may still come.
-    fn broken(&self, error: io::Error, part: &PartialFile) -> Result<FetchError, HarvestError> {
+    /// Converts an error of a response body. The received part is cached if the download can be resumed.
+    fn body_error(&self, error: io::Error, part: &PartialFile) -> Result<FetchError, HarvestError> {
         let Some(error) = EgressError::find_in(&error).cloned() else {
             return Ok(HarvestError::Io { path: part.path.clone(), cause: error }.into());
         };
@@ -260,23 +262,23 @@ impl<'h> Fetcher<'h> {
         if is_too_large {
             part.remove()?
         } else {
-            part.leave()?
+            part.keep_if_resumable()?
         }
         Ok(self.as_budget_error(error))
     }
 
-    /// Writes a body behind what is there. What came before an error stays, for it may be gone on with.
-    fn write(&mut self, response: Response, part: &PartialFile, begun: Option<u64>) -> Result<(), FetchError> {
+    /// Appends a body to the partial file. After an error the received part is cached, so that the download can be resumed.
+    fn write(&mut self, response: Response, part: &PartialFile, resumed: Option<u64>) -> Result<(), FetchError> {
         let open = File::options().append(true).open(&part.path);
         let mut file = open.map_err(HarvestError::io(&part.path))?;
         let (mut body, mut buffer) = (response.into_body(), vec![0; 1 << 16]);
-        let mut length = begun.unwrap_or(0);
+        let mut length = resumed.unwrap_or(0);
         loop {
             let read = match body.read(&mut buffer) {
                 Ok(0) => return Ok(()),
                 Ok(read) => read,
                 Err(error) => {
-                    return Err(self.broken(error, part)?);
+                    return Err(self.body_error(error, part)?);
                 }
             };
             self.spent.bytes += read as u64;
@@ -291,25 +293,25 @@ impl<'h> Fetcher<'h> {
     }
 }
 
-fn conditional<'e>(request: Request<'e>, kept: &CachedFile) -> Request<'e> {
-    match (&kept.etag, &kept.last_modified) {
+fn conditional<'e>(request: Request<'e>, cached: &CachedFile) -> Request<'e> {
+    match (&cached.etag, &cached.last_modified) {
         (Some(etag), _) => request.with_condition("If-None-Match", etag),
         (None, Some(time)) => request.with_condition("If-Modified-Since", time),
         (None, None) => request,
     }
 }
 
-/// Lengths and ranges are those of the file only where it is not packed for the journey.
-fn unpacked(request: Request<'_>) -> Request<'_> {
+/// Requests the identity encoding, because lengths and ranges refer to the encoded content.
+fn without_encoding(request: Request<'_>) -> Request<'_> {
     request.with_condition("Accept-Encoding", "identity")
 }
 
-/// Where the part that an answer has begins.
+/// Returns the first byte position of a partial response.
 fn start_of(response: &Response) -> Option<u64> {
     response.header("content-range")?.trim().strip_prefix("bytes")?.trim().split('-').next()?.trim().parse().ok()
 }
 
-/// The address that a `Link` header calls the next page (RFC 8288).
+/// Returns the address of the next page in `Link` headers (RFC 8288).
 fn next_link<'l>(headers: impl Iterator<Item = &'l str>, address: &str) -> Option<String> {
     let base = Iri::parse(address).ok()?;
     for header in headers {
@@ -328,11 +330,11 @@ fn next_link<'l>(headers: impl Iterator<Item = &'l str>, address: &str) -> Optio
     None
 }
 
-/// A file that is coming.
+/// An incomplete download.
 struct PartialFile {
     address: String,
     path: PathBuf,
-    /// Beside it the strong tag of the whole, by which it may be gone on with.
+    /// File with the strong `ETag` of the complete file, needed to resume the download.
     tag: PathBuf,
 }
 
@@ -343,15 +345,15 @@ impl PartialFile {
         Self { address: address.to_owned(), path: path("part"), tag: path("part-tag") }
     }
 
-    /// How much is there, and of what.
-    fn begun(&self) -> Option<(u64, String)> {
+    /// Returns the received length in bytes and the `ETag`, if the download can be resumed.
+    fn resumable(&self) -> Option<(u64, String)> {
         let tag = fs::read_to_string(&self.tag).ok().filter(|tag| !tag.is_empty())?;
         let length = self.path.metadata().ok()?.len();
         (length > 0).then_some((length, tag))
     }
 
-    fn begin(&self, begun: Option<u64>, tag: Option<&str>) -> Result<(), HarvestError> {
-        if begun.is_none() {
+    fn create(&self, resumed: Option<u64>, tag: Option<&str>) -> Result<(), HarvestError> {
+        if resumed.is_none() {
             self.remove()?;
             File::create(&self.path).map_err(HarvestError::io(&self.path))?;
             if let Some(tag) = tag {
@@ -361,9 +363,9 @@ impl PartialFile {
         Ok(())
     }
 
-    /// Leaves the beginning for another attempt, unless nothing says of what it is one.
-    fn leave(&self) -> Result<(), HarvestError> {
-        if self.begun().is_none() { self.remove() } else { Ok(()) }
+    /// Keeps the received part for another attempt if the download can be resumed, and removes it otherwise.
+    fn keep_if_resumable(&self) -> Result<(), HarvestError> {
+        if self.resumable().is_none() { self.remove() } else { Ok(()) }
     }
 
     fn remove(&self) -> Result<(), HarvestError> {
@@ -376,7 +378,7 @@ impl PartialFile {
         Ok(())
     }
 
-    /// Length and hash; a packed file must unpack to its end, else its beginning would pass for the whole.
+    /// Returns length and SHA-256. A compressed file is decompressed to its end, to detect a truncated download.
     fn check(&self, address: &str) -> Result<(u64, String), FetchError> {
         let measured =
             self.path.metadata().and_then(|metadata| Ok((metadata.len(), hash_of(File::open(&self.path)?)?)));

@@ -20,7 +20,7 @@ use error::FetchError;
 use datasets::PendingDatasets;
 use fetch::Fetcher;
 use lodeseek_catalog::{Dataset, DatasetId};
-use lodeseek_net::egress::{Cancellation, Egress};
+use lodeseek_net::egress::{Cancellation, Egress, EgressPolicy, PrefixError};
 use serde::Serialize;
 use state::State;
 use std::collections::BTreeSet;
@@ -337,6 +337,19 @@ impl Run<'_, '_> {
 pub fn is_address(source: &str) -> bool {
     let scheme = source.get(..8).unwrap_or(source).to_ascii_lowercase();
     scheme.starts_with("http://") || scheme.starts_with("https://")
+}
+
+/// Adds the hosts of the sources that are addresses to the allow list of an egress policy.
+///
+/// # Errors
+/// If an address has no valid host.
+pub fn allow_source_hosts(policy: &mut EgressPolicy, sources: &[String]) -> Result<(), PrefixError> {
+    for source in sources.iter().filter(|source| is_address(source)) {
+        let (scheme, rest) = source.split_once("://").unwrap_or(("", source));
+        let host = rest.split(['/', '?', '#']).next().unwrap_or(rest);
+        policy.listed.push(format!("{scheme}://{host}/").parse()?);
+    }
+    Ok(())
 }
 
 /// Derives a harvest name from a list of sources: the first host and a hash of the list.

@@ -1,4 +1,4 @@
-//! The pages of a source, one after the other.
+//! Traversal of the pages of a source.
 
 use super::fetch::{FetchedFile, Purpose, origin_of};
 use super::{HarvestError, Run, Source, ckan};
@@ -8,18 +8,19 @@ use std::collections::VecDeque;
 use std::fs;
 use std::path::Path;
 
-/// Media types of catalogues that a page may say it has as well, the best first.
+/// Media types of alternate representations that may contain a catalogue, in order of preference.
 const ALTERNATES: &[&str] =
     &["text/turtle", "application/ld+json", "application/rdf+xml", "application/n-triples", "application/trig"];
-/// Bytes of a page in which links to others are looked for.
+/// Number of bytes of a page that are searched for links.
 const HEAD: usize = 1 << 20;
 
-/// What a page is.
+/// Content of a page.
 pub(super) enum Page {
+    /// A catalogue.
     Catalog(Box<Catalog>, FetchedFile),
-    /// None with datasets; where else they may be, and why it is none.
+    /// A page without datasets: addresses of alternate representations, and the reason.
     Other(Vec<String>, String),
-    /// It was not had; the reason.
+    /// A page that could not be fetched: the reason.
     Missing(String),
 }
 
@@ -30,7 +31,7 @@ impl Run<'_, '_> {
             Ok(catalog) => {
                 source.folder.clone_from(&catalog.folder);
                 source.report.pages = 1;
-                self.take(source, catalog)
+                self.process(source, catalog)
             }
             Err(error) => {
                 source.fail(&source.address.clone(), error);
@@ -39,8 +40,8 @@ impl Run<'_, '_> {
         }
     }
 
-    /// A portal by its interface; else a page and those after it; else what the page points to; else the portal whose page
-    /// it is.
+    /// Harvests an address. It tries in this order: a CKAN API named by the address; a catalogue with its following pages;
+    /// alternate representations that the page links to; the CKAN API of the same site.
     pub(super) fn remote(&mut self, source: &mut Source) -> Result<(), HarvestError> {
         let address = source.address.clone();
         if let Some(api) = ckan::Api::from_address(&address) {
@@ -76,13 +77,13 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Takes the first page, and follows those after it.
+    /// Processes the first page and all following pages.
     fn pages(&mut self, source: &mut Source, first: Catalog, fetched: &FetchedFile) -> Result<(), HarvestError> {
         let mut waiting: VecDeque<String> = following(&first, fetched).into();
-        self.take(source, first)?;
+        self.process(source, first)?;
         while let Some(address) = waiting.pop_front() {
             if self.stopped {
-                source.fail(&address, "it was not asked for any more");
+                source.fail(&address, "not requested: the harvest had stopped");
                 break;
             }
             if source.report.pages >= self.harvester.options.budget.pages {
@@ -90,7 +91,7 @@ impl Run<'_, '_> {
                 break;
             }
             if source.visited.contains(&address) {
-                source.fail(&address, "the pages lead back to one that was read before");
+                source.fail(&address, "paging loop: the page was read before");
                 continue;
             }
             match self.page(source, &address)? {
@@ -98,12 +99,12 @@ impl Run<'_, '_> {
                     source.fail(&address, "the page describes no dataset");
                 }
                 Page::Catalog(catalog, fetched) => {
-                    if !source.contents.insert(fetched.kept.sha256.clone()) {
-                        source.fail(&address, "the page says what an earlier page said");
+                    if !source.contents.insert(fetched.file.sha256.clone()) {
+                        source.fail(&address, "paging loop: the content is identical to an earlier page");
                         continue;
                     }
                     waiting.extend(following(&catalog, &fetched));
-                    self.take(source, *catalog)?;
+                    self.process(source, *catalog)?;
                 }
                 Page::Other(_, reason) | Page::Missing(reason) => source.fail(&address, reason),
             }
@@ -111,7 +112,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Fetches a page and reads it.
+    /// Fetches and parses a page.
     pub(super) fn page(&mut self, source: &mut Source, address: &str) -> Result<Page, HarvestError> {
         source.visited.insert(address.to_owned());
         let fetched = match self.fetcher.get(address, Purpose::Page) {
@@ -120,12 +121,12 @@ impl Run<'_, '_> {
         };
         source.report.pages += 1;
         if source.report.pages == 1 {
-            source.contents.insert(fetched.kept.sha256.clone());
+            source.contents.insert(fetched.file.sha256.clone());
         }
-        Ok(match Catalog::read_download(&fetched.path, &fetched.kept.address, fetched.kept.media_type.as_deref()) {
+        Ok(match Catalog::read_download(&fetched.path, &fetched.file.address, fetched.file.media_type.as_deref()) {
             Ok(catalog) => Page::Catalog(Box::new(catalog), fetched),
             Err(CatalogError::NoDataset { .. }) => {
-                let alternates = alternates(&fetched.path, &fetched.kept.address)?;
+                let alternates = alternates(&fetched.path, &fetched.file.address)?;
                 Page::Other(alternates, format!("<{address}>: a page without a description of a dataset"))
             }
             Err(error) => Page::Other(Vec::new(), format!("<{address}>: {}", reason(&error))),
@@ -133,7 +134,7 @@ impl Run<'_, '_> {
     }
 }
 
-/// What is wrong, without the name of the kept file.
+/// Returns the message of an error without the name of the cached file.
 fn reason(error: &CatalogError) -> String {
     match error {
         CatalogError::Io { cause, .. } => cause.to_string(),
@@ -142,18 +143,18 @@ fn reason(error: &CatalogError) -> String {
     }
 }
 
-/// The pages after a page: as it says itself, else as its headers do.
+/// Returns the addresses of the following pages: from the page itself, else from its `Link` headers.
 fn following(catalog: &Catalog, fetched: &FetchedFile) -> Vec<String> {
-    if catalog.next_pages.is_empty() { fetched.kept.next.iter().cloned().collect() } else { catalog.next_pages.clone() }
+    if catalog.next_pages.is_empty() { fetched.file.next.iter().cloned().collect() } else { catalog.next_pages.clone() }
 }
 
-/// The addresses of RDF that a page names as other forms of itself, the best first.
+/// Returns the addresses of a page's RDF representations (`<link rel="alternate">`), in order of preference.
 fn alternates(path: &Path, address: &str) -> Result<Vec<String>, HarvestError> {
     let bytes = fs::read(path).map_err(HarvestError::io(path))?;
     let page = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]);
     let mut found: Vec<(usize, String)> = links(&page)
         .filter_map(|(media_type, target)| {
-            let rank = ALTERNATES.iter().position(|known| *known == media_type)?;
+            let rank = ALTERNATES.iter().position(|candidate| *candidate == media_type)?;
             Some((rank, Iri::parse(address).ok()?.resolve(&target).ok()?.into_inner()))
         })
         .collect();
@@ -162,7 +163,7 @@ fn alternates(path: &Path, address: &str) -> Result<Vec<String>, HarvestError> {
     Ok(found.into_iter().map(|(_, target)| target).collect())
 }
 
-/// (media type, address) of every `<link rel="alternate">`.
+/// Yields the media type and address of every `<link rel="alternate">`.
 fn links(page: &str) -> impl Iterator<Item = (String, String)> {
     let lower = page.to_ascii_lowercase();
     let starts: Vec<usize> = lower.match_indices("<link").map(|(place, _)| place).collect();
@@ -176,7 +177,7 @@ fn links(page: &str) -> impl Iterator<Item = (String, String)> {
     })
 }
 
-/// The value of an attribute of a tag, which is given in lower case as well.
+/// Returns the value of an attribute; `lower` is the tag in lower case.
 fn attribute(tag: &str, lower: &str, name: &str) -> Option<String> {
     let place = lower.match_indices(name).map(|(place, _)| place).find(|place| {
         let before = lower[..*place].ends_with(|c: char| c.is_ascii_whitespace() || matches!(c, '"' | '\''));
@@ -189,7 +190,7 @@ fn attribute(tag: &str, lower: &str, name: &str) -> Option<String> {
     }
 }
 
-/// The root of the site of an address.
+/// Returns the root address of a site.
 pub(super) fn root_of(address: &str) -> Option<String> {
     origin_of(address).map(|origin| format!("{origin}/"))
 }

@@ -1,14 +1,14 @@
-//! What is known from one harvest to the next.
+//! State kept between harvests.
 //!
 //! ```text
-//! harvest/<name>/state.json   every file kept, with what its server said of it; every dataset had, with its fingerprint;
-//!                             every portal of CKAN that was read whole, with the pages that tell its packages
-//! harvest/<name>/lock         held by whoever harvests under the name
-//! harvest/<name>/files/       files by hashes of their address and content; *.part are still coming
+//! harvest/<name>/state.json   all cached files with their response headers; all datasets with their fingerprints;
+//!                             all completely read CKAN portals with the pages that contain their packages
+//! harvest/<name>/lock         lock file of the running harvest
+//! harvest/<name>/files/       files named by hashes of address and content; *.part are incomplete downloads
 //! ```
 //!
-//! A file is never changed: new content has a new name. So a state written beside its place and renamed is right whenever
-//! the process ends; what it does not name is removed by the next harvest.
+//! A file is never modified: new content gets a new name. The state is written to a temporary file and renamed, so it is
+//! consistent whenever the process ends. The next harvest removes files that the state does not reference.
 
 use super::HarvestError;
 use lodeseek_catalog::DatasetId;
@@ -20,13 +20,13 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long what was fetched may be unknown to the state: a process killed asks for it once more.
+/// Interval between saves of the state. Files fetched since the last save are fetched again after a kill.
 const SAVE_INTERVAL: Duration = Duration::from_secs(2);
 
-/// A file as it was had.
+/// A cached file with its response headers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct CachedFile {
-    /// Its name in the folder.
+    /// File name in the folder `files`.
     pub(super) file: String,
     pub(super) length: u64,
     pub(super) sha256: String,
@@ -36,33 +36,36 @@ pub(super) struct CachedFile {
     pub(super) last_modified: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) media_type: Option<String>,
-    /// Who answered in the end.
+    /// Address after redirects.
     pub(super) address: String,
-    /// The next page, by its `Link` headers.
+    /// Address of the next page, from the `Link` headers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) next: Option<String>,
 }
 
-/// A dataset as it was stored.
+/// A stored dataset.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct DatasetRecord {
-    /// What it is recognised by: its IRI, or the id its catalogue gives.
+    /// Key that identifies the dataset: its IRI, or the id in its catalogue.
     pub(super) key: String,
-    /// The source that lists it.
+    /// Source that lists it.
     pub(super) source: String,
+    /// Digest of its description and files; empty until it is stored.
     pub(super) fingerprint: String,
 }
 
-/// A portal of CKAN whose packages are all known: what the pages named here tell, a later one more than an earlier one.
+/// A CKAN portal that was read completely. Its packages are in `pages`; a later page overrides an earlier one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct PortalRecord {
-    /// The moment of the newest package when the last reading began: what changed since then is of this moment or later.
-    pub(super) mark: String,
-    /// How many packages there are.
+    /// Timestamp of the newest package when the last harvest began. Later changes have this timestamp or a later one.
+    #[serde(rename = "mark")]
+    pub(super) watermark: String,
+    /// Number of packages.
     pub(super) count: u64,
-    /// Harvests since it was read whole.
-    pub(super) in_part: u32,
-    /// The pages, by what they are kept under.
+    /// Number of incremental harvests since it was read completely.
+    #[serde(rename = "in_part")]
+    pub(super) incremental_harvests: u32,
+    /// Names of the cached pages.
     pub(super) pages: Vec<String>,
 }
 
@@ -70,7 +73,7 @@ pub(super) struct PortalRecord {
 struct SavedState {
     files: BTreeMap<String, CachedFile>,
     datasets: BTreeMap<DatasetId, DatasetRecord>,
-    /// By the search that lists their packages.
+    /// Portals, by the address of the search that lists their packages.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     portals: BTreeMap<String, PortalRecord>,
 }
@@ -80,18 +83,18 @@ struct SavedState {
 pub(super) struct State {
     folder: PathBuf,
     saved: SavedState,
-    /// The ids of datasets by what they are recognised by.
+    /// Ids of datasets, by key.
     ids: BTreeMap<String, DatasetId>,
-    /// IdScheme that other harvests of this home gave.
+    /// Ids assigned by other harvests of this home.
     others: BTreeSet<DatasetId>,
-    /// Addresses that this run had to do with.
+    /// Addresses used in this run.
     touched: BTreeSet<String>,
     last_save: Instant,
     _lock: File,
 }
 
 impl State {
-    /// Opens the state under a name in the folder of all harvests.
+    /// Opens and locks the state of a harvest; `harvests` is the folder of all harvests.
     pub(super) fn open(harvests: &Path, name: &str) -> Result<Self, HarvestError> {
         let proper = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
         if name.is_empty() || name.len() > 100 || name.starts_with('.') || !name.chars().all(proper) {
@@ -101,7 +104,7 @@ impl State {
         fs::create_dir_all(folder.join("files")).map_err(HarvestError::io(&folder))?;
         let lock = lock(&folder.join("lock"), name)?;
         let saved = read(&folder.join("state.json"))?;
-        let ids = saved.datasets.iter().map(|(id, known)| (known.key.clone(), id.clone())).collect();
+        let ids = saved.datasets.iter().map(|(id, record)| (record.key.clone(), id.clone())).collect();
         let others = ids_of_others(harvests, name)?;
         let (touched, last_save) = (BTreeSet::new(), Instant::now());
         Ok(Self { folder, saved, ids, others, touched, last_save, _lock: lock })
@@ -111,24 +114,24 @@ impl State {
         self.folder.join("files").join(file)
     }
 
-    /// A file that is kept, and still there.
+    /// Returns the cached file of an address, if it still exists.
     pub(super) fn cached_file(&mut self, address: &str) -> Option<CachedFile> {
         self.touched.insert(address.to_owned());
-        let kept = self.saved.files.get(address)?;
-        let there = self.path(&kept.file).metadata().is_ok_and(|metadata| metadata.len() == kept.length);
-        there.then(|| kept.clone())
+        let file = self.saved.files.get(address)?;
+        let exists = self.path(&file.file).metadata().is_ok_and(|metadata| metadata.len() == file.length);
+        exists.then(|| file.clone())
     }
 
-    pub(super) fn cache_file(&mut self, address: &str, kept: CachedFile) -> Result<(), HarvestError> {
-        self.saved.files.insert(address.to_owned(), kept);
+    pub(super) fn cache_file(&mut self, address: &str, file: CachedFile) -> Result<(), HarvestError> {
+        self.saved.files.insert(address.to_owned(), file);
         if self.last_save.elapsed() >= SAVE_INTERVAL { self.save() } else { Ok(()) }
     }
 
-    /// Keeps a file under a name of its own as well, so that the next answer of its address does not take its place.
-    pub(super) fn pin_file(&mut self, address: &str, kept: CachedFile) -> Result<String, HarvestError> {
-        let name = format!("{address}#{}", &kept.sha256[..24]);
+    /// Caches a file under an additional name, so that the next response of its address does not replace it.
+    pub(super) fn pin_file(&mut self, address: &str, file: CachedFile) -> Result<String, HarvestError> {
+        let name = format!("{address}#{}", &file.sha256[..24]);
         self.touched.insert(name.clone());
-        self.cache_file(&name, kept)?;
+        self.cache_file(&name, file)?;
         Ok(name)
     }
 
@@ -148,7 +151,7 @@ impl State {
         self.ids.get(key)
     }
 
-    /// Whether an id is another harvest's.
+    /// Returns true if another harvest assigned an id.
     pub(super) fn is_used_elsewhere(&self, id: &DatasetId) -> bool {
         self.others.contains(id)
     }
@@ -157,52 +160,51 @@ impl State {
         self.saved.datasets.get(id)
     }
 
-    /// The datasets that a source listed when they were last seen.
+    /// Returns the datasets that a source listed last.
     pub(super) fn datasets_of_source(&self, source: &str) -> Vec<DatasetId> {
-        let datasets_of_source = self.saved.datasets.iter().filter(|(_, known)| known.source == source);
+        let datasets_of_source = self.saved.datasets.iter().filter(|(_, record)| record.source == source);
         datasets_of_source.map(|(id, _)| id.clone()).collect()
     }
 
-    pub(super) fn set_dataset(&mut self, id: DatasetId, known: DatasetRecord) {
-        self.ids.insert(known.key.clone(), id.clone());
-        self.saved.datasets.insert(id, known);
+    pub(super) fn set_dataset(&mut self, id: DatasetId, record: DatasetRecord) {
+        self.ids.insert(record.key.clone(), id.clone());
+        self.saved.datasets.insert(id, record);
     }
 
     pub(super) fn remove_datasets(&mut self, ids: &[DatasetId]) {
         for id in ids {
-            if let Some(known) = self.saved.datasets.remove(id) {
-                self.ids.remove(&known.key);
+            if let Some(record) = self.saved.datasets.remove(id) {
+                self.ids.remove(&record.key);
             }
         }
     }
 
     pub(super) fn save(&mut self) -> Result<(), HarvestError> {
         let path = self.folder.join("state.json");
-        let beside = self.folder.join("state.new");
+        let temporary = self.folder.join("state.new");
         let write = || {
-            let mut file = io::BufWriter::new(File::create(&beside)?);
+            let mut file = io::BufWriter::new(File::create(&temporary)?);
             serde_json::to_writer(&mut file, &self.saved)?;
             file.write_all(b"\n")?;
             file.into_inner()?.sync_all()?;
-            fs::rename(&beside, &path)
+            fs::rename(&temporary, &path)
         };
         write().map_err(HarvestError::io(&path))?;
         self.last_save = Instant::now();
         Ok(())
     }
 
-    /// Forgets files of addresses that this run had nothing to do with, if it saw all there is of `sources`, and nothing
-    /// is known of others.
+    /// Removes files that this run did not use, unless the state contains datasets of sources outside `sources`.
     pub(super) fn remove_untouched(&mut self, sources: &[String]) {
-        if self.saved.datasets.values().all(|known| sources.contains(&known.source)) {
+        if self.saved.datasets.values().all(|record| sources.contains(&record.source)) {
             let touched = &self.touched;
             self.saved.files.retain(|address, _| touched.contains(address));
         }
     }
 
-    /// Removes the files that the state does not name; what is still coming stays if it may be gone on with.
+    /// Removes files that the state does not reference. Incomplete downloads stay, because they may be resumed.
     pub(super) fn clear(&self) -> Result<(), HarvestError> {
-        let named: BTreeSet<&str> = self.saved.files.values().map(|kept| kept.file.as_str()).collect();
+        let named: BTreeSet<&str> = self.saved.files.values().map(|file| file.file.as_str()).collect();
         let folder = self.folder.join("files");
         for entry in fs::read_dir(&folder).map_err(HarvestError::io(&folder))? {
             let entry = entry.map_err(HarvestError::io(&folder))?;
@@ -246,7 +248,7 @@ fn ids_of_others(harvests: &Path, name: &str) -> Result<BTreeSet<DatasetId>, Har
     Ok(ids)
 }
 
-/// The SHA-256 of all that a reader gives.
+/// Returns the SHA-256 of a reader's content.
 pub(super) fn hash_of(mut reader: impl Read) -> io::Result<String> {
     let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
     loop {
