@@ -1,8 +1,8 @@
 //! Homes, and the program itself, for the other modules.
 
 use lodeseek_catalog::{Catalog, DatasetId, Iris};
-use lodeseek_engine::{IndexOptions, IndexReport, Indexer, SearchRequest, Searcher};
-use lodeseek_server::{AppState, hit_json};
+use lodeseek_engine::{IndexOptions, IndexReport, Indexer, SearchRequest, Searcher, hit_json};
+use lodeseek_server::AppState;
 use lodeseek_sparql::{Answer, QueryEngine, QueryRequest, SparqlError, SparqlLimits};
 use lodeseek_store::{LoadReport, Loader, Store};
 use oxrdf::Term;

@@ -1,12 +1,17 @@
 //! Content negotiation by `Accept` and `Accept-Language` (RFC 9110, 12.5.1 and 12.5.4).
 
-use super::error::ApiError;
+use crate::error::ApiError;
 use axum::http::{HeaderMap, HeaderName, header};
+use lodeseek_rdf::RdfSyntax;
 
-/// The offer a client likes best; the first one where it says nothing. `None` where it accepts none of them.
+/// Media types of web pages.
+pub(crate) const PAGES: [&str; 2] = ["text/html", "application/xhtml+xml"];
+
+/// Returns the offer with the highest quality in `Accept`, and the first offer if the header is missing. `None` if the
+/// client accepts none.
 ///
-/// An offer's quality is that of the most specific range that covers it; equal qualities: the earlier offer.
-pub(super) fn best<'o>(headers: &HeaderMap, offers: &[&'o str]) -> Option<&'o str> {
+/// The quality of an offer is that of the most specific media range that matches it. Equal qualities: the earlier offer.
+pub(crate) fn best<'o>(headers: &HeaderMap, offers: &[&'o str]) -> Option<&'o str> {
     let ranges = ranges(headers, &header::ACCEPT);
     if ranges.is_empty() {
         return offers.first().copied();
@@ -25,12 +30,45 @@ pub(super) fn best<'o>(headers: &HeaderMap, offers: &[&'o str]) -> Option<&'o st
     best.map(|(offer, _)| offer)
 }
 
-/// Languages considered at most.
-const LANGUAGES: usize = 5;
+/// Chooses between a page (`None`) and an RDF syntax: by the parameter `format`, else by `Accept`.
+pub(crate) fn page_or_syntax(format: Option<&str>, headers: &HeaderMap) -> Result<Option<RdfSyntax>, ApiError> {
+    match format {
+        Some("html") => Ok(None),
+        Some(name) => match RdfSyntax::from_name(name) {
+            Some(syntax) => Ok(Some(syntax)),
+            None => Err(ApiError::unknown_format(name, "html, ttl, jsonld, nt, rdf")),
+        },
+        None => {
+            let offers: Vec<&str> = PAGES.into_iter().chain(RdfSyntax::ALL.map(RdfSyntax::media_type)).collect();
+            let chosen = best(headers, &offers).ok_or_else(|| ApiError::not_acceptable(&offers))?;
+            Ok(RdfSyntax::from_name(chosen))
+        }
+    }
+}
 
-/// The languages a reader likes, best first, by their first subtags: those of a parameter `lang` (`de,en`), else those of
-/// the header. English ends the list, as most data have it.
-pub(super) fn languages(headers: &HeaderMap, lang: Option<&str>) -> Result<Vec<String>, ApiError> {
+/// Chooses between JSON (`None`) and an RDF syntax: by the parameter `format`, else by `Accept`.
+pub(crate) fn json_or_syntax(format: Option<&str>, headers: &HeaderMap) -> Result<Option<RdfSyntax>, ApiError> {
+    match format {
+        Some("json") => Ok(None),
+        Some(name) => match RdfSyntax::from_name(name) {
+            Some(syntax) => Ok(Some(syntax)),
+            None => Err(ApiError::unknown_format(name, "json, ttl, jsonld, nt, rdf")),
+        },
+        None => {
+            let json = "application/json";
+            let offers: Vec<&str> = [json].into_iter().chain(RdfSyntax::ALL.map(RdfSyntax::media_type)).collect();
+            let chosen = best(headers, &offers).ok_or_else(|| ApiError::not_acceptable(&offers))?;
+            Ok(RdfSyntax::from_name(chosen))
+        }
+    }
+}
+
+/// Maximum number of languages.
+const MAX_LANGUAGES: usize = 5;
+
+/// Returns the preferred languages, best first, as primary subtags: those of the parameter `lang` (`de,en`), else those of
+/// `Accept-Language`. English is appended because most data have English texts.
+pub(crate) fn languages(headers: &HeaderMap, lang: Option<&str>) -> Result<Vec<String>, ApiError> {
     let mut wanted = match lang.filter(|lang| !lang.is_empty()) {
         Some(lang) => lang.split(',').map(|tag| (tag.trim(), 1.0)).collect(),
         None => ranges(headers, &header::ACCEPT_LANGUAGE),
@@ -41,9 +79,9 @@ pub(super) fn languages(headers: &HeaderMap, lang: Option<&str>) -> Result<Vec<S
         let primary = tag.split('-').next().unwrap_or_default().to_ascii_lowercase();
         let sound = (2..=8).contains(&primary.len()) && primary.bytes().all(|byte| byte.is_ascii_lowercase());
         if !sound && lang.is_some() {
-            return Err(ApiError::bad_request(format!("{tag:?} is no language tag: lang=de,en")));
+            return Err(ApiError::bad_request(format!("{tag:?} is not a language tag; example: lang=de,en")));
         }
-        if sound && quality > 0.0 && languages.len() < LANGUAGES && !languages.contains(&primary) {
+        if sound && quality > 0.0 && languages.len() < MAX_LANGUAGES && !languages.contains(&primary) {
             languages.push(primary);
         }
     }
@@ -53,7 +91,7 @@ pub(super) fn languages(headers: &HeaderMap, lang: Option<&str>) -> Result<Vec<S
     Ok(languages)
 }
 
-/// The ranges of a header with their qualities.
+/// Parses the ranges of a header with their qualities.
 fn ranges<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Vec<(&'h str, f32)> {
     let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).filter_map(range).collect()

@@ -1,0 +1,263 @@
+//! What the server counts of itself, by the names and units of Prometheus (<https://prometheus.io/docs/practices/naming/>).
+
+use axum::extract::{MatchedPath, Request};
+use axum::http::{Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::Response;
+use prometheus::core::Collector;
+use prometheus::proto::{Metric, MetricFamily};
+use prometheus::{HistogramOpts, HistogramVec, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+/// Upper bounds of the histogram, in seconds: searches take milliseconds, queries up to their deadline.
+const BOUNDS: [f64; 13] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0];
+/// Seconds of which requests are known one by one.
+const REMEMBERED: u64 = 900;
+/// The route of what no route serves: paths that people make up are no labels.
+const NOWHERE: &str = "none";
+
+/// The counters, and when they began.
+pub(crate) struct Metrics {
+    registry: Registry,
+    requests: IntCounterVec,
+    seconds: HistogramVec,
+    in_flight: IntGauge,
+    datasets: IntGauge,
+    indexed: IntGauge,
+    memory: IntGauge,
+    began: Instant,
+    pub(crate) since: SystemTime,
+    /// (second since the beginning, requests in it), the last at the end.
+    pace: Mutex<VecDeque<(u64, u64)>>,
+}
+
+/// How the requests of one route went.
+pub(crate) struct RouteRow {
+    pub(crate) route: String,
+    pub(crate) requests: u64,
+    /// All of them together, in seconds.
+    pub(crate) seconds: f64,
+    /// Answered with 4xx.
+    pub(crate) refused: u64,
+    /// Answered with 5xx.
+    pub(crate) failed: u64,
+    /// Seconds until the answer began, of half of the requests, of 95 and of 99 in a hundred at most; infinite where
+    /// that is more than the last bound.
+    pub(crate) quantiles: [f64; 3],
+    /// (upper bound in seconds, requests up to it and above the one before); the last has no bound.
+    pub(crate) bars: Vec<(Option<f64>, u64)>,
+}
+
+impl Metrics {
+    pub(crate) fn new() -> prometheus::Result<Self> {
+        let registry = Registry::new_custom(Some("lodeseek".to_owned()), None)?;
+        let gauge = |name: &str, help: &str| registered(&registry, IntGauge::new(name, help));
+        let build = IntGaugeVec::new(Opts::new("build_info", "The program, always 1."), &["version"]);
+        registered(&registry, build)?.with_label_values(&[env!("CARGO_PKG_VERSION")]).set(1);
+        let since = SystemTime::now();
+        let started = since.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+        gauge("start_time_seconds", "When the server began, since 1970.")?
+            .set(i64::try_from(started).unwrap_or(i64::MAX));
+        let requests = Opts::new("http_requests_total", "Requests answered.");
+        let seconds = HistogramOpts::new("http_request_duration_seconds", "Time until an answer begins.");
+        Ok(Self {
+            requests: registered(&registry, IntCounterVec::new(requests, &["route", "method", "status"]))?,
+            seconds: registered(&registry, HistogramVec::new(seconds.buckets(BOUNDS.into()), &["route"]))?,
+            in_flight: gauge("http_requests_in_flight", "Requests whose answer has not begun.")?,
+            datasets: gauge("datasets", "Datasets that are found.")?,
+            indexed: gauge("index_timestamp_seconds", "When the index last changed, since 1970.")?,
+            memory: gauge("resident_memory_bytes", "Memory of the process.")?,
+            registry,
+            began: Instant::now(),
+            since,
+            pace: Mutex::default(),
+        })
+    }
+
+    fn count(&self, route: &str, method: &Method, status: StatusCode, took: Duration) {
+        // Methods, too, can be made up.
+        let method = match *method {
+            Method::GET | Method::HEAD | Method::POST | Method::OPTIONS => method.as_str(),
+            _ => "other",
+        };
+        self.requests.with_label_values(&[route, method, status.as_str()]).inc();
+        self.seconds.with_label_values(&[route]).observe(took.as_secs_f64());
+        let second = self.began.elapsed().as_secs();
+        let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
+        match pace.back_mut() {
+            Some((last, count)) if *last == second => *count += 1,
+            _ => pace.push_back((second, 1)),
+        }
+        while pace.front().is_some_and(|(first, _)| first + REMEMBERED < second) {
+            pace.pop_front();
+        }
+    }
+
+    /// Requests a second in the last so many seconds, or since the beginning where that is less long ago.
+    pub(crate) fn pace(&self, seconds: u64) -> f64 {
+        let now = self.began.elapsed().as_secs_f64();
+        let since = now - seconds.min(REMEMBERED) as f64;
+        let pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
+        let count: u64 = pace.iter().filter(|(second, _)| *second as f64 >= since).map(|(_, count)| count).sum();
+        count as f64 / now.min(seconds as f64).max(1.0)
+    }
+
+    /// What is read when it is asked for.
+    pub(crate) fn set(&self, datasets: u64, indexed: Option<SystemTime>, memory: Option<u64>) {
+        let whole = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+        self.datasets.set(whole(datasets));
+        let indexed = indexed.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+        self.indexed.set(indexed.map_or(0, |time| whole(time.as_secs())));
+        self.memory.set(memory.map_or(0, whole));
+    }
+
+    pub(crate) fn in_flight(&self) -> i64 {
+        self.in_flight.get()
+    }
+
+    /// Everything, in Prometheus' text format, version 0.0.4.
+    pub(crate) fn text(&self) -> prometheus::Result<String> {
+        TextEncoder::new().encode_to_string(&self.registry.gather())
+    }
+
+    /// The routes that were asked, the first the one that took most time.
+    pub(crate) fn routes(&self) -> Vec<RouteRow> {
+        let counts = self.requests.collect();
+        let timed = self.seconds.collect();
+        let mut rows: Vec<RouteRow> = metrics(&timed).map(|metric| row(metric, &counts)).collect();
+        rows.sort_by(|a, b| b.seconds.total_cmp(&a.seconds).then_with(|| a.route.cmp(&b.route)));
+        rows
+    }
+}
+
+fn registered<C: Collector + Clone + 'static>(
+    registry: &Registry,
+    made: prometheus::Result<C>,
+) -> prometheus::Result<C> {
+    let collector = made?;
+    registry.register(Box::new(collector.clone()))?;
+    Ok(collector)
+}
+
+fn metrics(families: &[MetricFamily]) -> impl Iterator<Item = &Metric> {
+    families.iter().flat_map(MetricFamily::get_metric)
+}
+
+fn label<'m>(metric: &'m Metric, name: &str) -> &'m str {
+    metric.get_label().iter().find(|label| label.name() == name).map_or("", |label| label.value())
+}
+
+fn row(timed: &Metric, counts: &[MetricFamily]) -> RouteRow {
+    let route = label(timed, "route");
+    let with_status = |class: char| {
+        let of_class = metrics(counts)
+            .filter(|metric| label(metric, "route") == route && label(metric, "status").starts_with(class));
+        of_class.map(|metric| metric.get_counter().get_value() as u64).sum()
+    };
+    let histogram = timed.get_histogram();
+    let buckets = histogram.get_bucket();
+    let upto: Vec<(f64, u64)> = buckets.iter().map(|one| (one.upper_bound(), one.cumulative_count())).collect();
+    let requests = histogram.get_sample_count();
+    RouteRow {
+        route: route.to_owned(),
+        requests,
+        seconds: histogram.get_sample_sum(),
+        refused: with_status('4'),
+        failed: with_status('5'),
+        quantiles: [0.5, 0.95, 0.99].map(|share| quantile(&upto, requests, share)),
+        bars: bars(&upto, requests),
+    }
+}
+
+/// As PromQL's `histogram_quantile`: within a bucket values are taken to lie evenly.
+fn quantile(upto: &[(f64, u64)], requests: u64, share: f64) -> f64 {
+    let rank = share * requests as f64;
+    let mut below = (0.0, 0);
+    for &(bound, count) in upto {
+        if count as f64 >= rank && count > below.1 {
+            return below.0 + (bound - below.0) * (rank - below.1 as f64) / (count - below.1) as f64;
+        }
+        below = (bound, count);
+    }
+    f64::INFINITY
+}
+
+fn bars(upto: &[(f64, u64)], requests: u64) -> Vec<(Option<f64>, u64)> {
+    let mut below = 0;
+    let bounded = upto.iter().map(|&(bound, count)| (Some(bound), count)).chain([(None, requests)]);
+    bounded.map(|(bound, count)| (bound, count - std::mem::replace(&mut below, count))).collect()
+}
+
+/// Counts a request and how long its answer took to begin.
+pub(crate) async fn observe(metrics: Arc<Metrics>, request: Request, next: Next) -> Response {
+    let matched = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
+    let route = matched.unwrap_or_else(|| NOWHERE.to_owned());
+    let method = request.method().clone();
+    let started = Instant::now();
+    let _in_flight = InFlight::new(&metrics.in_flight);
+    let response = next.run(request).await;
+    metrics.count(&route, &method, response.status(), started.elapsed());
+    response
+}
+
+/// Counted as long as it lives: a client that leaves ends the future, not the function.
+struct InFlight(IntGauge);
+
+impl InFlight {
+    fn new(gauge: &IntGauge) -> Self {
+        gauge.inc();
+        Self(gauge.clone())
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn took(milliseconds: &[u64]) -> Metrics {
+        let metrics = Metrics::new().expect("names that Prometheus takes");
+        for time in milliseconds {
+            metrics.count("/", &Method::GET, StatusCode::OK, Duration::from_millis(*time));
+        }
+        metrics
+    }
+
+    #[test]
+    fn quantiles_lie_within_the_bucket_that_holds_them() {
+        let metrics = took(&[3; 90].into_iter().chain([70; 10]).collect::<Vec<u64>>());
+        let routes = metrics.routes();
+        let [half, most, nearly_all] = routes[0].quantiles;
+        assert!(0.0025 < half && half <= 0.005, "{half}");
+        assert!(0.05 < most && most <= nearly_all && nearly_all <= 0.1, "{most} {nearly_all}");
+        assert_eq!(routes[0].bars.iter().map(|(_, count)| count).sum::<u64>(), 100);
+        let slow = took(&[40_000]).routes();
+        assert_eq!((slow[0].quantiles[0], slow[0].bars.last().copied()), (f64::INFINITY, Some((None, 1))));
+        assert!(took(&[]).routes().is_empty());
+    }
+
+    #[test]
+    fn errors_are_told_by_route_and_made_up_methods_are_one() {
+        let metrics = took(&[1, 1]);
+        for (route, method, status) in [("/", "GET", 404), ("/sparql", "POST", 503), ("/sparql", "BREW", 405)] {
+            let (method, status) = (method.parse().expect("a method"), StatusCode::from_u16(status).expect("a status"));
+            metrics.count(route, &method, status, Duration::ZERO);
+        }
+        let told: Vec<_> =
+            metrics.routes().iter().map(|row| (row.route.clone(), row.requests, row.refused, row.failed)).collect();
+        assert_eq!(told, [("/".to_owned(), 3, 1, 0), ("/sparql".to_owned(), 2, 1, 1)]);
+        let text = metrics.text().expect("a text");
+        assert!(
+            text.contains("lodeseek_http_requests_total{method=\"other\",route=\"/sparql\",status=\"405\"} 1"),
+            "{text}"
+        );
+        assert!(metrics.pace(60) >= 5.0 / 60.0);
+    }
+}

@@ -1,0 +1,287 @@
+//! For whoever runs the server: `/operator`, `/api/operator` and `/metrics`.
+//!
+//! They are for this machine alone, or for who knows a token; other origins may not read them, unlike all else here. A
+//! request is of this machine if its connection is, if it names this machine as its host (a page elsewhere whose name was
+//! made to point here does not), and if no proxy says that it comes for somebody else. A proxy on this machine that says
+//! nothing makes everybody local: with such a one, give a token.
+
+mod background;
+mod metrics;
+mod page;
+
+pub use background::{Background, Live};
+
+pub(crate) use background::Stop;
+pub(crate) use metrics::{Metrics, observe};
+
+use crate::AppState;
+use crate::cache::GenerationCache;
+use crate::error::ApiError;
+use crate::sparql::endpoint_statistics;
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use lodeseek_engine::index_folder;
+use lodeseek_sparql::resident_memory;
+use lodeseek_store::PastLoad;
+use metrics::RouteRow;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+/// Runs of harvests that are remembered.
+const REMEMBERED: usize = 50;
+
+/// Who may see how the server runs.
+#[derive(Clone, Debug, Default)]
+pub struct Operators(Option<[u8; 32]>);
+
+impl Operators {
+    /// Who knows this token; then this machine's own requests need it, too.
+    #[must_use]
+    pub fn with_token(token: &str) -> Self {
+        Self(Some(digest(token)))
+    }
+
+    /// Digests are compared: how long that takes tells nothing of the token.
+    fn admits(&self, state: &AppState, request: &Request) -> bool {
+        match self.0 {
+            Some(wanted) => token(request.headers()).is_some_and(|token| digest(&token) == wanted),
+            None => is_of_this_machine(state, request),
+        }
+    }
+}
+
+fn digest(token: &str) -> [u8; 32] {
+    Sha256::digest(token.as_bytes()).into()
+}
+
+/// A bearer's token, or the password that a browser asks for.
+fn token(headers: &HeaderMap) -> Option<String> {
+    let said = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, rest) = said.split_once(' ')?;
+    if scheme.eq_ignore_ascii_case("bearer") {
+        return Some(rest.trim().to_owned());
+    }
+    let pair = scheme.eq_ignore_ascii_case("basic").then(|| STANDARD.decode(rest.trim()).ok()).flatten()?;
+    Some(String::from_utf8(pair).ok()?.split_once(':')?.1.to_owned())
+}
+
+fn is_of_this_machine(state: &AppState, request: &Request) -> bool {
+    let headers = request.headers();
+    let client = state.proxies.client(headers, request.extensions());
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).and_then(|host| host.parse::<Uri>().ok());
+    let names_us = host.and_then(|host| {
+        let name = host.host()?.trim_matches(['[', ']']).trim_end_matches('.').to_ascii_lowercase();
+        Some(name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback()))
+    });
+    let is_forwarded = headers.keys().map(header::HeaderName::as_str).any(|name| {
+        name.starts_with("x-forwarded-") || matches!(name, "forwarded" | "via" | "x-real-ip" | "x-original-host")
+    });
+    client.is_some_and(|client| client.is_loopback()) && names_us == Some(true) && !is_forwarded
+}
+
+/// Returns the routes of the operator. Other origins may not read them.
+pub(crate) fn router(state: &AppState) -> Router<AppState> {
+    Router::new()
+        .route("/operator", get(page::operator))
+        .route("/api/operator", get(json))
+        .route("/metrics", get(prometheus))
+        .layer(from_fn_with_state(state.clone(), authorize))
+}
+
+/// Rejects requests of clients that are not the operator.
+async fn authorize(State(state): State<AppState>, request: Request, next: Next) -> Response {
+    let operator = match counting(&state) {
+        Ok(operator) => operator,
+        Err(failed) => return failed.into_response(),
+    };
+    if operator.access.admits(&state, &request) {
+        let mut response = next.run(request).await;
+        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        return response;
+    }
+    if operator.access.0.is_none() {
+        let message = "this is for the machine that the server runs on; `serve --operator-token-file` lets others in";
+        return ApiError::with_status(StatusCode::FORBIDDEN, message).into_response();
+    }
+    let mut response =
+        ApiError::with_status(StatusCode::UNAUTHORIZED, "the operator's token is asked for").into_response();
+    let challenge = HeaderValue::from_static("Basic realm=\"operator\", charset=\"UTF-8\"");
+    response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+    response
+}
+
+/// Access rule, metrics and background tasks.
+pub(crate) struct AdminState {
+    access: Operators,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) tasks: Arc<Tasks>,
+    /// Datasets with statements that could not be read, by the generation of the catalogue.
+    with_skipped: GenerationCache<u64, u64>,
+}
+
+impl AdminState {
+    pub(crate) fn new(access: Operators, tasks: Arc<Tasks>) -> ::prometheus::Result<Self> {
+        Ok(Self { access, metrics: Arc::new(Metrics::new()?), tasks, with_skipped: GenerationCache::default() })
+    }
+}
+
+/// The operator's view; none where nothing is counted.
+fn counting(state: &AppState) -> Result<&AdminState, ApiError> {
+    state.admin.as_deref().ok_or_else(|| ApiError::not_found("requests are not counted here"))
+}
+
+/// What was done beside answering, the last first.
+#[derive(Debug, Default)]
+pub(crate) struct Tasks(Mutex<Vec<Task>>);
+
+#[derive(Clone, Debug)]
+struct Task {
+    when: SystemTime,
+    what: String,
+    outcome: Result<String, String>,
+}
+
+impl Tasks {
+    pub(crate) fn add(&self, what: &str, outcome: Result<String, String>) {
+        let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        tasks.insert(0, Task { when: SystemTime::now(), what: what.to_owned(), outcome });
+        tasks.truncate(REMEMBERED);
+    }
+
+    fn told(&self) -> Vec<Task> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// How the server runs.
+pub(crate) struct Overview {
+    pub(crate) version: &'static str,
+    pub(crate) since: SystemTime,
+    pub(crate) datasets: u64,
+    pub(crate) indexed: Option<SystemTime>,
+    pub(crate) memory: Option<u64>,
+    pub(crate) in_flight: i64,
+    /// Requests a second in the last one, five and fifteen minutes.
+    pub(crate) pace: [f64; 3],
+    pub(crate) routes: Vec<RouteView>,
+    pub(crate) tasks: Vec<TaskView>,
+    /// The last loads, the latest first.
+    pub(crate) loads: Vec<PastLoad>,
+    /// Datasets with statements that could not be read.
+    pub(crate) with_skipped: u64,
+    pub(crate) endpoints: Vec<Value>,
+}
+
+/// A route, its times in milliseconds; what is beyond all bounds is none.
+pub(crate) struct RouteView {
+    pub(crate) route: String,
+    pub(crate) requests: u64,
+    pub(crate) refused: u64,
+    pub(crate) failed: u64,
+    pub(crate) milliseconds: [Option<f64>; 3],
+    pub(crate) bars: Vec<(Option<f64>, u64)>,
+}
+
+/// A harvest.
+pub(crate) struct TaskView {
+    pub(crate) when: SystemTime,
+    pub(crate) what: String,
+    pub(crate) is_done: bool,
+    pub(crate) outcome: String,
+}
+
+/// Everything, as it is now.
+pub(crate) fn overview(state: &AppState) -> Result<Overview, ApiError> {
+    let AdminState { metrics, tasks, with_skipped, .. } = counting(state)?;
+    let (datasets, indexed, memory) = measured(state)?;
+    Ok(Overview {
+        version: env!("CARGO_PKG_VERSION"),
+        since: metrics.since,
+        datasets,
+        indexed,
+        memory,
+        in_flight: metrics.in_flight(),
+        pace: [60, 300, 900].map(|seconds| metrics.pace(seconds)),
+        routes: metrics.routes().into_iter().map(route).collect(),
+        tasks: tasks.told().into_iter().map(task).collect(),
+        // What is shown beside other things is no reason to show none of them.
+        loads: state.store.past_loads().unwrap_or_else(|error| {
+            tracing::warn!(%error, "the list of past loads cannot be read");
+            Vec::new()
+        }),
+        with_skipped: *with_skipped
+            .get_or_compute(state.store.catalog_generation(), || Ok(state.store.with_skipped_statements()?))?,
+        endpoints: endpoint_statistics(state),
+    })
+}
+
+fn route(row: RouteRow) -> RouteView {
+    let RouteRow { route, requests, refused, failed, quantiles, bars, .. } = row;
+    let milliseconds = quantiles.map(|seconds| seconds.is_finite().then_some(seconds * 1000.0));
+    RouteView { route, requests, refused, failed, milliseconds, bars }
+}
+
+fn task(task: Task) -> TaskView {
+    let is_done = task.outcome.is_ok();
+    TaskView { when: task.when, what: task.what, is_done, outcome: task.outcome.unwrap_or_else(|failure| failure) }
+}
+
+/// Reads what is not counted but found, and sets the gauges of it.
+fn measured(state: &AppState) -> Result<(u64, Option<SystemTime>, Option<u64>), ApiError> {
+    let datasets = state.searcher.len()?;
+    let meta = std::fs::metadata(index_folder(state.store.home()).join("meta.json"));
+    let indexed = meta.and_then(|meta| meta.modified()).ok();
+    let memory = resident_memory();
+    counting(state)?.metrics.set(datasets, indexed, memory);
+    Ok((datasets, indexed, memory))
+}
+
+/// `GET /metrics`.
+pub(crate) async fn prometheus(State(state): State<AppState>) -> Response {
+    let text = state
+        .work(|state| {
+            measured(state)?;
+            counting(state)?.metrics.text().map_err(|error| ApiError::internal(&error))
+        })
+        .await;
+    text.map(|text| ([(header::CONTENT_TYPE, ::prometheus::TEXT_FORMAT)], text)).into_response()
+}
+
+/// `GET /api/operator`.
+pub(crate) async fn json(State(state): State<AppState>) -> Response {
+    state.work(|state| overview(state).map(|overview| axum::Json(told(&overview)))).await.into_response()
+}
+
+fn told(overview: &Overview) -> Value {
+    let seconds = |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+    let route = |row: &RouteView| {
+        let [p50, p95, p99] = row.milliseconds;
+        let bars: Vec<Value> =
+            row.bars.iter().map(|(bound, count)| json!({ "upToSeconds": bound, "requests": count })).collect();
+        json!({ "route": row.route, "requests": row.requests, "refused": row.refused, "failed": row.failed,
+                "milliseconds": { "p50": p50, "p95": p95, "p99": p99 }, "histogram": bars })
+    };
+    let task = |task: &TaskView| json!({ "time": seconds(task.when), "what": task.what, "done": task.is_done, "outcome": task.outcome });
+    json!({
+        "version": overview.version,
+        "startedAt": seconds(overview.since),
+        "datasets": overview.datasets,
+        "indexedAt": overview.indexed.map(seconds),
+        "residentBytes": overview.memory,
+        "inFlight": overview.in_flight,
+        "requestsPerSecond": { "minute": overview.pace[0], "fiveMinutes": overview.pace[1], "quarterHour": overview.pace[2] },
+        "routes": overview.routes.iter().map(route).collect::<Vec<_>>(),
+        "harvests": overview.tasks.iter().map(task).collect::<Vec<_>>(),
+        "loads": overview.loads,
+        "datasetsWithSkippedStatements": overview.with_skipped,
+        "endpoints": overview.endpoints,
+    })
+}

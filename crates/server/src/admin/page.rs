@@ -1,0 +1,251 @@
+//! The operator's page: everything that [`overview`] tells.
+
+use super::{Overview, RouteView, TaskView, overview};
+use crate::AppState;
+use crate::pages::{error, render};
+use crate::text::href;
+use askama::Template;
+use axum::extract::State;
+use axum::response::Response;
+use lodeseek_store::{DatasetOutcome, PastDataset, PastLoad};
+use serde_json::Value;
+use std::time::{Duration, SystemTime};
+
+/// Routes shown: those that took most time.
+const SHOWN: usize = 40;
+/// Datasets of the last loads shown.
+const DATASETS: usize = 20;
+/// Height of the tallest bar, and what a bar takes of the width.
+const HEIGHT: u64 = 24;
+const STEP: usize = 8;
+
+#[derive(Template)]
+#[template(path = "operator.html")]
+struct Page {
+    query: String,
+    facts: Vec<(&'static str, String)>,
+    pace: Vec<(&'static str, String)>,
+    routes: Vec<RouteRow>,
+    tasks: Vec<TaskRow>,
+    loads: Vec<LoadRow>,
+    loaded: Vec<DatasetRow>,
+    with_skipped: u64,
+    endpoints: Vec<EndpointRow>,
+}
+
+struct RouteRow {
+    route: String,
+    requests: u64,
+    refused: u64,
+    failed: u64,
+    times: [String; 3],
+    bars: Vec<Bar>,
+    width: usize,
+    told: String,
+}
+
+struct Bar {
+    x: usize,
+    y: u64,
+    height: u64,
+    told: String,
+}
+
+struct TaskRow {
+    is_done: bool,
+    ago: String,
+    what: String,
+    outcome: String,
+}
+
+struct LoadRow {
+    ago: String,
+    origin: Option<String>,
+    datasets: usize,
+    written: usize,
+    triples: u64,
+    with_problems: usize,
+    with_failures: usize,
+    catalog_problems: usize,
+}
+
+struct DatasetRow {
+    ago: String,
+    title: String,
+    href: String,
+    outcome: &'static str,
+    is_failed: bool,
+    triples: u64,
+    problems: u64,
+    failures: usize,
+    first_problem: String,
+}
+
+struct EndpointRow {
+    address: String,
+    calls: u64,
+    failures: u64,
+    mean: String,
+}
+
+/// `GET /operator`.
+pub(crate) async fn operator(State(state): State<AppState>) -> Response {
+    match state.work(overview).await {
+        Ok(overview) => render(&page(overview, SystemTime::now())),
+        Err(failed) => error(&failed),
+    }
+}
+
+fn page(overview: Overview, now: SystemTime) -> Page {
+    let since = |time: SystemTime| duration(now.duration_since(time).unwrap_or_default());
+    let mut facts = vec![
+        ("Version", overview.version.to_owned()),
+        ("Up for", since(overview.since)),
+        ("Datasets", overview.datasets.to_string()),
+    ];
+    facts.extend(overview.indexed.map(|time| ("Index changed", format!("{} ago", since(time)))));
+    facts.extend(overview.memory.map(|bytes| ("Memory", format!("{} MB", bytes >> 20))));
+    let names = ["a second, in the last minute", "in the last five", "in the last fifteen"];
+    let pace = names.into_iter().zip(overview.pace).map(|(name, pace)| (name, format!("{pace:.1}")));
+    let task = |task: TaskView| TaskRow {
+        is_done: task.is_done,
+        ago: since(task.when),
+        what: task.what,
+        outcome: task.outcome,
+    };
+    let ago = |load: &PastLoad| since(SystemTime::UNIX_EPOCH + Duration::from_secs(load.time));
+    let mut loaded: Vec<_> =
+        overview.loads.iter().flat_map(|load| load.told.iter().map(move |dataset| (load, dataset))).collect();
+    // What was wrong first, of that the latest first.
+    loaded.sort_by_key(|(_, dataset)| (dataset.failures == 0, dataset.problems == 0));
+    Page {
+        loads: overview.loads.iter().map(|load| load_row(load, ago(load))).collect(),
+        loaded: loaded.into_iter().take(DATASETS).map(|(load, dataset)| dataset_row(dataset, ago(load))).collect(),
+        with_skipped: overview.with_skipped,
+        query: String::new(),
+        facts,
+        // The request for this page is one of them.
+        pace: pace.chain([("being answered", overview.in_flight.to_string())]).collect(),
+        routes: overview.routes.into_iter().take(SHOWN).map(route).collect(),
+        tasks: overview.tasks.into_iter().map(task).collect(),
+        endpoints: overview.endpoints.iter().map(endpoint).collect(),
+    }
+}
+
+fn load_row(load: &PastLoad, ago: String) -> LoadRow {
+    LoadRow {
+        ago,
+        origin: load.origin.clone(),
+        datasets: load.datasets,
+        written: load.written,
+        triples: load.triples,
+        with_problems: load.with_problems,
+        with_failures: load.with_failures,
+        catalog_problems: load.catalog_problems,
+    }
+}
+
+fn dataset_row(dataset: &PastDataset, ago: String) -> DatasetRow {
+    let title = if dataset.title.is_empty() { dataset.dataset.to_string() } else { dataset.title.clone() };
+    DatasetRow {
+        ago,
+        title,
+        href: href(&dataset.dataset),
+        outcome: told(dataset.outcome),
+        is_failed: dataset.failures > 0,
+        triples: dataset.triples,
+        problems: dataset.problems,
+        failures: dataset.failures,
+        first_problem: dataset.first_problem.clone().unwrap_or_default(),
+    }
+}
+
+fn told(outcome: DatasetOutcome) -> &'static str {
+    match outcome {
+        DatasetOutcome::Loaded => "new",
+        DatasetOutcome::Replaced => "replaced",
+        DatasetOutcome::Unchanged => "as it was",
+        DatasetOutcome::Kept => "kept as it was: a file cannot be read now",
+        DatasetOutcome::MetadataOnly => "without content",
+    }
+}
+
+fn route(row: RouteView) -> RouteRow {
+    let tallest = row.bars.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
+    let told = |bound: Option<f64>, count: u64| match bound {
+        Some(seconds) => format!("up to {} ms: {count}", seconds * 1000.0),
+        None => format!("longer: {count}"),
+    };
+    let bar = |(place, (bound, count)): (usize, &(Option<f64>, u64))| {
+        // What is there at all is seen.
+        let height = (count * HEIGHT / tallest).max(u64::from(*count > 0));
+        Bar { x: place * STEP, y: HEIGHT - height, height, told: told(*bound, *count) }
+    };
+    let there = row.bars.iter().filter(|(_, count)| *count > 0);
+    RouteRow {
+        width: row.bars.len() * STEP,
+        told: there.map(|(bound, count)| told(*bound, *count)).collect::<Vec<_>>().join(", "),
+        bars: row.bars.iter().enumerate().map(bar).collect(),
+        times: row.milliseconds.map(|time| time.map_or_else(|| "> 30 s".to_owned(), milliseconds)),
+        route: row.route,
+        requests: row.requests,
+        refused: row.refused,
+        failed: row.failed,
+    }
+}
+
+fn milliseconds(time: f64) -> String {
+    if time < 10.0 { format!("{time:.1}") } else { format!("{time:.0}") }
+}
+
+fn endpoint(one: &Value) -> EndpointRow {
+    let failures = one["failures"].as_object();
+    EndpointRow {
+        address: one["endpoint"].as_str().unwrap_or_default().to_owned(),
+        calls: one["calls"].as_u64().unwrap_or(0),
+        failures: failures.map_or(0, |kinds| kinds.values().filter_map(Value::as_u64).sum()),
+        mean: format!("{:.0} ms", one["meanSeconds"].as_f64().unwrap_or(0.0) * 1000.0),
+    }
+}
+
+/// A length of time in its largest unit.
+fn duration(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let (count, unit) = match seconds {
+        0..60 => (seconds, "second"),
+        60..3600 => (seconds / 60, "minute"),
+        3600..86_400 => (seconds / 3600, "hour"),
+        _ => (seconds / 86_400, "day"),
+    };
+    format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_told_in_their_largest_unit() {
+        for (seconds, told) in
+            [(0, "0 seconds"), (1, "1 second"), (119, "1 minute"), (7200, "2 hours"), (200_000, "2 days")]
+        {
+            assert_eq!(duration(Duration::from_secs(seconds)), told);
+        }
+    }
+
+    #[test]
+    fn a_single_request_among_many_is_still_seen() {
+        let row = RouteView {
+            route: "/".to_owned(),
+            requests: 1001,
+            refused: 0,
+            failed: 0,
+            milliseconds: [Some(3.21), Some(41.0), None],
+            bars: vec![(Some(0.005), 1000), (Some(0.01), 0), (None, 1)],
+        };
+        let row = route(row);
+        assert_eq!(row.bars.iter().map(|bar| bar.height).collect::<Vec<_>>(), [24, 0, 1]);
+        assert_eq!(row.times, ["3.2", "41", "> 30 s"]);
+        assert_eq!(row.told, "up to 5 ms: 1000, longer: 1");
+    }
+}

@@ -1,0 +1,50 @@
+//! `GET /dataset/{id}`: a page, or linked data.
+
+use crate::error::ApiError;
+use crate::negotiation::{languages, page_or_syntax};
+use crate::{AppState, pages};
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse, Response};
+use lodeseek_catalog::DatasetId;
+use lodeseek_engine::dataset_triples;
+use lodeseek_rdf::RdfSyntax;
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+pub(super) struct Parameters {
+    format: Option<String>,
+    lang: Option<String>,
+}
+
+pub(super) async fn dataset(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    Query(parameters): Query<Parameters>,
+    headers: HeaderMap,
+) -> Response {
+    let chosen = page_or_syntax(parameters.format.as_deref(), &headers);
+    let id = DatasetId::new(id).map_err(|error| ApiError::not_found(error.to_string()));
+    let mut response = match (chosen, id) {
+        (Err(error), _) => error.into_response(),
+        (Ok(None), Err(error)) => pages::error(&error),
+        (Ok(Some(_)), Err(error)) => error.into_response(),
+        (Ok(None), Ok(id)) => match languages(&headers, parameters.lang.as_deref()) {
+            Ok(languages) => pages::dataset(&state, id, languages).await,
+            Err(error) => pages::error(&error),
+        },
+        (Ok(Some(syntax)), Ok(id)) => linked_data(&state, id, syntax).await.unwrap_or_else(IntoResponse::into_response),
+    };
+    response.headers_mut().append(header::VARY, header::HeaderValue::from_static("accept, accept-language"));
+    response
+}
+
+async fn linked_data(state: &AppState, id: DatasetId, syntax: RdfSyntax) -> Result<Response, ApiError> {
+    let bytes = state
+        .work(move |state| {
+            let triples = dataset_triples(&state.store, &id)?;
+            syntax.write(&triples).map_err(|error| ApiError::internal(&error))
+        })
+        .await?;
+    Ok(([(header::CONTENT_TYPE, syntax.media_type())], bytes).into_response())
+}

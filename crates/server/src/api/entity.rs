@@ -1,0 +1,103 @@
+//! `GET /dataset/{id}/entity?iri=`: one resource of a dataset.
+//!
+//! The page shows its triples in both directions, with labels and page by page. Programs get its symmetric concise bounded
+//! description. Blank nodes are named `_:b0`; these names are valid until the content of the dataset changes.
+
+use crate::entities::find;
+use crate::error::ApiError;
+use crate::negotiation::{languages, page_or_syntax};
+use crate::response_formats::{mark_truncated, sent};
+use crate::{AppState, pages};
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use lodeseek_catalog::DatasetId;
+use lodeseek_rdf::RdfSyntax;
+use lodeseek_store::{Excerpt, Resources, resource};
+use oxrdf::NamedOrBlankNode;
+use serde::Deserialize;
+
+/// Maximum number of triples before a page. Each page reads over them.
+const MAX_SKIPPED: usize = 20_000;
+/// Maximum number of triples of a description.
+const MAX_DESCRIPTION: usize = 2000;
+
+#[derive(Deserialize)]
+pub(super) struct Parameters {
+    iri: Option<String>,
+    /// Number of triples to skip: with the resource as subject, and as object.
+    #[serde(default)]
+    skip: usize,
+    #[serde(default)]
+    to: usize,
+    format: Option<String>,
+    lang: Option<String>,
+}
+
+pub(super) async fn entity(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    parameters: Result<Query<Parameters>, QueryRejection>,
+    headers: HeaderMap,
+) -> Response {
+    let answer = async {
+        let Query(parameters) = parameters.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
+        let syntax = page_or_syntax(parameters.format.as_deref(), &headers)?;
+        answer(&state, id, parameters, syntax, &headers).await
+    };
+    // Errors are pages unless `Accept` prefers RDF, whatever `format` is.
+    let mut response = answer.await.unwrap_or_else(|error| match page_or_syntax(None, &headers) {
+        Ok(Some(_)) => error.into_response(),
+        _ => pages::error(&error),
+    });
+    response.headers_mut().append(header::VARY, HeaderValue::from_static("accept, accept-language"));
+    response
+}
+
+async fn answer(
+    state: &AppState,
+    id: String,
+    parameters: Parameters,
+    syntax: Option<RdfSyntax>,
+    headers: &HeaderMap,
+) -> Result<Response, ApiError> {
+    let id = DatasetId::new(id).map_err(|error| ApiError::not_found(error.to_string()))?;
+    let named = parameters.iri.unwrap_or_default();
+    let node = resource(&named)
+        .ok_or_else(|| ApiError::bad_request(format!("iri={named:?} is neither an IRI nor a blank node")))?;
+    if parameters.skip.max(parameters.to) > MAX_SKIPPED {
+        return Err(ApiError::bad_request(format!(
+            "skip and to must be at most {MAX_SKIPPED}; use the SPARQL endpoint for more"
+        )));
+    }
+    let languages = languages(headers, parameters.lang.as_deref())?;
+    state
+        .work(move |state| {
+            let card = state.searcher.card(&id)?;
+            let card = card.ok_or_else(|| ApiError::no_dataset(&id))?;
+            let resources = state.store.resources(&id)?;
+            match syntax {
+                Some(syntax) => description(&resources, &node, syntax),
+                None => {
+                    let found = find(&resources, &node, [parameters.skip, parameters.to], &languages)?;
+                    let missing = || ApiError::not_found(format!("the dataset has no triple of {named}"));
+                    Ok(pages::entity(&card, &found.ok_or_else(missing)?))
+                }
+            }
+        })
+        .await
+}
+
+fn description(resources: &Resources<'_>, node: &NamedOrBlankNode, syntax: RdfSyntax) -> Result<Response, ApiError> {
+    let Excerpt { triples, more } = resources.description(node, MAX_DESCRIPTION)?;
+    if triples.is_empty() {
+        return Err(ApiError::not_found(format!("the dataset has no triple of {node}")));
+    }
+    let bytes = syntax.write(&triples).map_err(|error| ApiError::internal(&error))?;
+    let mut response = sent(syntax.media_type(), bytes);
+    if more {
+        mark_truncated(&mut response);
+    }
+    Ok(response)
+}

@@ -1,0 +1,71 @@
+//! `GET /dataset/{id}/examples`: example queries of a dataset, as JSON, text or RDF.
+
+use crate::AppState;
+use crate::error::ApiError;
+use crate::example_queries::{Example, example_queries, executable};
+use crate::negotiation::best;
+use crate::response_formats;
+use crate::sparql::endpoint_iri;
+use axum::extract::{Path, Query, State};
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
+use lodeseek_catalog::DatasetId;
+use lodeseek_rdf::RdfSyntax;
+use serde::Deserialize;
+
+const JSON: &str = "application/json";
+const TEXT: &str = "text/plain";
+
+#[derive(Deserialize)]
+pub(super) struct Parameters {
+    format: Option<String>,
+}
+
+/// Chooses the media type of the list.
+fn negotiate(format: Option<&str>, headers: &HeaderMap) -> Result<&'static str, ApiError> {
+    let rdf = RdfSyntax::ALL.map(RdfSyntax::media_type);
+    match format.filter(|name| !name.is_empty()) {
+        Some("json" | JSON) => Ok(JSON),
+        Some("text" | "txt" | TEXT) => Ok(TEXT),
+        Some(name) => match RdfSyntax::from_name(name) {
+            Some(syntax) => Ok(syntax.media_type()),
+            None => Err(ApiError::unknown_format(name, "json, text, ttl, jsonld, nt, rdf")),
+        },
+        None => {
+            let offers: Vec<&'static str> = [JSON, TEXT].into_iter().chain(rdf).collect();
+            best(headers, &offers).ok_or_else(|| ApiError::not_acceptable(&offers))
+        }
+    }
+}
+
+pub(super) async fn of_dataset(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    Query(parameters): Query<Parameters>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let media_type = negotiate(parameters.format.as_deref(), &headers)?;
+    let id = DatasetId::new(id).map_err(|error| ApiError::not_found(error.to_string()))?;
+    let endpoint = endpoint_iri(&state, &headers);
+    state
+        .work(move |state| {
+            let card = state.searcher.card(&id)?;
+            let card = card.ok_or_else(|| ApiError::no_dataset(&id))?;
+            let dataset = state.store.iris().dataset(&id);
+            let examples = example_queries(&card, &dataset);
+            match media_type {
+                JSON => Ok(response_formats::sent(media_type, axum::Json(&examples).into_response().into_body())),
+                TEXT => Ok(response_formats::sent("text/plain; charset=utf-8", text(&examples))),
+                _ => response_formats::graph(
+                    &executable(&examples, &format!("{}/examples#", dataset.as_str()), &endpoint),
+                    media_type,
+                ),
+            }
+        })
+        .await
+}
+
+fn text(examples: &[Example]) -> String {
+    let texts = examples.iter().map(|example| format!("# {}\n{}", example.title, example.query));
+    texts.collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,51 @@
+//! JSON API and linked data: search, datasets and what is known of each, quality, suggestions, OpenAPI.
+//!
+//! Routes that also have a page choose it by content negotiation and render it with [`crate::pages`].
+
+mod dataset;
+mod documentation;
+mod entity;
+mod examples;
+mod openapi;
+mod quality;
+mod related;
+mod search;
+mod similar;
+mod snippet;
+mod suggest;
+
+pub(crate) use suggest::Titles;
+
+use crate::AppState;
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::routing::get;
+
+/// Caches of the API.
+#[derive(Default)]
+pub(crate) struct ApiState {
+    titles: suggest::CachedTitles,
+    quality: quality::CachedOverview,
+}
+
+/// Returns the routes of the API.
+pub(crate) fn router() -> Router<AppState> {
+    let example_limit = DefaultBodyLimit::max(similar::MAX_EXAMPLE_BYTES);
+    Router::new()
+        .route("/api/search", get(search::search))
+        .route("/api/duplicates", get(search::duplicates))
+        .route("/dataset/{id}", get(dataset::dataset))
+        .route("/dataset/{id}/snippet", get(snippet::snippet))
+        .route("/dataset/{id}/examples", get(examples::of_dataset))
+        .route("/dataset/{id}/quality", get(quality::page_of_one))
+        .route("/dataset/{id}/related", get(related::related))
+        .route("/dataset/{id}/entity", get(entity::entity))
+        .route("/dataset/{id}/similar", get(similar::of_dataset))
+        .route("/like", get(similar::form).post(similar::example).layer(example_limit))
+        .route("/quality", get(quality::page_of_all))
+        .route("/api/quality", get(quality::all))
+        .route("/api/quality/{id}", get(quality::one))
+        .route("/suggest", get(suggest::suggest))
+        .route("/api", get(documentation::page))
+        .route("/openapi.json", get(openapi::document))
+}

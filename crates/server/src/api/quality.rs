@@ -1,0 +1,121 @@
+//! `GET /api/quality`, `GET /api/quality/{id}`, and the pages `/quality` and `/dataset/{id}/quality`: quality of all
+//! datasets together, and of one. That of one dataset is also available in the Data Quality Vocabulary.
+
+use crate::cache::GenerationCache;
+use crate::error::ApiError;
+use crate::negotiation::best;
+use crate::parameters::pairs;
+use crate::response_formats::{self, Kind};
+use crate::{AppState, pages};
+use axum::Json;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse, Response};
+use lodeseek_catalog::DatasetId;
+use lodeseek_engine::{assessment_json, overview_json, quality_of, quality_of_all};
+use lodeseek_quality::{Assessment, DatasetLabel, Overview, UrlChecks, to_dqv};
+use lodeseek_rdf::RdfSyntax;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// Cache of the overview. Its generation changes with the index, the catalogue, and the checks of addresses.
+pub(super) type CachedOverview = GenerationCache<(u64, u64, Option<SystemTime>), Overview>;
+
+/// Returns the overview of the current collection.
+fn overview(state: &AppState) -> Result<Arc<Overview>, ApiError> {
+    let home = state.store.home();
+    let generation = (state.searcher.generation()?, state.store.catalog_generation(), UrlChecks::last_modified(home));
+    state
+        .api
+        .quality
+        .get_or_compute(generation, || Ok(quality_of_all(&state.store, &state.searcher, &UrlChecks::read(home)?)?))
+}
+
+/// Returns the assessment of a dataset.
+fn assess(state: &AppState, id: &DatasetId) -> Result<(DatasetLabel, Assessment), ApiError> {
+    let reached = UrlChecks::read(state.store.home())?;
+    let assessment = quality_of(id, &state.store, &state.searcher, &reached)?;
+    assessment.ok_or_else(|| ApiError::no_dataset(id))
+}
+
+pub(super) async fn all(State(state): State<AppState>) -> Response {
+    let overview = state.work(overview).await;
+    overview.map(|overview| Json(overview_json(&overview))).into_response()
+}
+
+pub(super) async fn page_of_all(State(state): State<AppState>) -> Response {
+    match state.work(overview).await {
+        Ok(overview) => pages::quality(&overview),
+        Err(failed) => pages::error(&failed),
+    }
+}
+
+pub(super) async fn one(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Response {
+    answer(&state, id, query.as_deref(), &headers, "application/json").await
+}
+
+pub(super) async fn page_of_one(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Response {
+    answer(&state, id, query.as_deref(), &headers, response_formats::HTML).await
+}
+
+/// Responds in the negotiated format; in `default` if the client has no preference.
+async fn answer(
+    state: &AppState,
+    id: String,
+    query: Option<&str>,
+    headers: &HeaderMap,
+    default: &'static str,
+) -> Response {
+    let parameters = pairs(query.unwrap_or_default().as_bytes());
+    let id = DatasetId::new(id).map_err(|error| ApiError::not_found(error.to_string()));
+    let found = match (negotiate(&parameters, headers, default), id) {
+        (Ok(response_formats::HTML), Ok(id)) => {
+            return match state.work(move |state| assess(state, &id)).await {
+                Ok((named, assessment)) => pages::quality_of(&named, &assessment),
+                Err(failed) => pages::error(&failed),
+            };
+        }
+        (Ok(response_formats::HTML), Err(error)) => return pages::error(&error),
+        (Ok(media_type), Ok(id)) => state.work(move |state| serialize(state, &id, media_type)).await,
+        (Err(error), _) | (_, Err(error)) => Err(error),
+    };
+    let mut response = found.into_response();
+    response.headers_mut().insert(header::VARY, header::HeaderValue::from_static("accept"));
+    response
+}
+
+fn serialize(state: &AppState, id: &DatasetId, media_type: &'static str) -> Result<Response, ApiError> {
+    let (named, assessment) = assess(state, id)?;
+    if media_type == "application/json" {
+        return Ok(Json(assessment_json(&named, &assessment)).into_response());
+    }
+    response_formats::graph(&to_dqv(&assessment, &state.store.iris().dataset(id)), media_type)
+}
+
+fn negotiate(
+    parameters: &[(String, String)],
+    headers: &HeaderMap,
+    default: &'static str,
+) -> Result<&'static str, ApiError> {
+    let plain = ["application/json", response_formats::HTML];
+    let named = parameters.iter().find(|(name, value)| name == "format" && !value.is_empty());
+    match named.map(|(_, value)| value.as_str()) {
+        Some("json") => return Ok("application/json"),
+        Some("html") => return Ok(response_formats::HTML),
+        Some(_) => return Kind::Data.wanted(parameters, headers),
+        None => {}
+    }
+    let offers: Vec<&'static str> =
+        [default].into_iter().chain(plain).chain(RdfSyntax::ALL.map(RdfSyntax::media_type)).collect();
+    best(headers, &offers).ok_or_else(|| ApiError::not_acceptable(&offers))
+}

@@ -1,0 +1,102 @@
+//! `GET /api/search` and `GET /api/duplicates`.
+
+use crate::AppState;
+use crate::error::ApiError;
+use crate::negotiation::languages;
+use crate::parameters::{Pairs, check_query, check_snippet, filter, parse_duplicates};
+use axum::Json;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
+use lodeseek_engine::{SearchRequest, SnippetKind, hit_json};
+use lodeseek_index::sparse::ModelKind;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Default number of hits.
+const DEFAULT_HITS: usize = 10;
+/// Maximum number of hits.
+const MAX_HITS: usize = 100;
+/// Maximum number of hits with explanations or snippets for the query. Each of them reads a whole graph.
+const MAX_EXPLAINED_HITS: usize = 10;
+/// Maximum number of values of each facet.
+const MAX_FACET_VALUES: usize = 100;
+
+/// Parameters of a search, except the filters.
+#[derive(Deserialize)]
+pub(super) struct Parameters {
+    q: Option<String>,
+    k: Option<usize>,
+    skip: Option<usize>,
+    explain: Option<bool>,
+    model: Option<ModelKind>,
+    snippet: Option<SnippetKind>,
+    lang: Option<String>,
+    facets: Option<bool>,
+    duplicates: Option<String>,
+}
+
+pub(super) async fn search(
+    State(state): State<AppState>,
+    parameters: Result<Query<Parameters>, QueryRejection>,
+    Query(pairs): Query<Pairs>,
+) -> Response {
+    match search_json(&state, parameters, &pairs).await {
+        Ok(answer) => Json(answer).into_response(),
+        Err(error) => error.to_json_response(),
+    }
+}
+
+async fn search_json(
+    state: &AppState,
+    parameters: Result<Query<Parameters>, QueryRejection>,
+    pairs: &Pairs,
+) -> Result<Value, ApiError> {
+    let Query(parameters) = parameters.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
+    let request = SearchRequest { filter: filter(pairs)?, ..search_request(parameters)? };
+    let permit = state.acquire_search_permit(&request).await?;
+    state
+        .work(move |state| {
+            let _permit = permit;
+            let response = state.searcher.search(&request)?;
+            Ok(hit_json(&request.query, &response))
+        })
+        .await
+}
+
+fn search_request(parameters: Parameters) -> Result<SearchRequest, ApiError> {
+    let query = parameters.q.ok_or_else(|| ApiError::bad_request("the parameter q is missing: /api/search?q=words"))?;
+    check_query(&query)?;
+    let depth = parameters.k.unwrap_or(DEFAULT_HITS);
+    if !(1..=MAX_HITS).contains(&depth) {
+        return Err(ApiError::bad_request(format!("k must be from 1 to {MAX_HITS}")));
+    }
+    let explain = parameters.explain.unwrap_or(false);
+    if explain && depth > MAX_EXPLAINED_HITS {
+        return Err(ApiError::bad_request(format!("with explain, k must be at most {MAX_EXPLAINED_HITS}")));
+    }
+    let snippet = parameters.snippet.unwrap_or_default();
+    check_snippet(snippet)?;
+    if snippet != SnippetKind::Stored && depth > MAX_EXPLAINED_HITS {
+        let message = format!("with snippets made on demand, k must be at most {MAX_EXPLAINED_HITS}");
+        return Err(ApiError::bad_request(message));
+    }
+    Ok(SearchRequest {
+        depth,
+        skip: parameters.skip.unwrap_or(0),
+        explain,
+        model: parameters.model,
+        snippet,
+        languages: languages(&HeaderMap::new(), parameters.lang.as_deref())?,
+        facets: parameters.facets.unwrap_or(false).then_some(MAX_FACET_VALUES),
+        duplicates: parse_duplicates(parameters.duplicates.as_deref())?,
+        ..SearchRequest::new(query)
+    })
+}
+
+/// `GET /api/duplicates`: groups of equal datasets, and of editions of one dataset.
+pub(super) async fn duplicates(State(state): State<AppState>) -> Response {
+    let groups = state.work(|state| Ok(state.searcher.duplicates()?)).await;
+    groups.map(Json).into_response()
+}

@@ -1,0 +1,250 @@
+//! `GET /dataset/{id}/snippet`: a snippet computed on demand by any bounded method, with or without a query.
+
+use crate::error::ApiError;
+use crate::negotiation::{best, languages};
+use crate::parameters::check_query;
+use crate::state::SnippetLimits;
+use crate::{AppState, pages};
+use axum::Json;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use lodeseek_catalog::DatasetId;
+use lodeseek_engine::{Card, DatasetSnippet, SnippetRequest};
+use lodeseek_rdf::RdfSyntax;
+use lodeseek_snippet::{Deadline, LabelledTriple, Method, TripleBudget, draw_document};
+use oxsdatatypes::DateTime;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+#[derive(Deserialize)]
+pub(super) struct Parameters {
+    method: Option<Method>,
+    budget: Option<usize>,
+    query: Option<String>,
+    lang: Option<String>,
+    format: Option<String>,
+}
+
+/// Formats of the response.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Format {
+    Html,
+    Json,
+    Svg,
+    Rdf(RdfSyntax),
+}
+
+impl Format {
+    /// Every format with its media type, the default first.
+    const ALL: [(&'static str, Self); 8] = [
+        ("text/html", Self::Html),
+        ("application/xhtml+xml", Self::Html),
+        ("application/json", Self::Json),
+        ("image/svg+xml", Self::Svg),
+        ("text/turtle", Self::Rdf(RdfSyntax::Turtle)),
+        ("application/ld+json", Self::Rdf(RdfSyntax::JsonLd)),
+        ("application/n-triples", Self::Rdf(RdfSyntax::NTriples)),
+        ("application/rdf+xml", Self::Rdf(RdfSyntax::RdfXml)),
+    ];
+
+    fn negotiate(name: Option<&str>, headers: &HeaderMap) -> Result<Self, ApiError> {
+        match name {
+            Some("html") => Ok(Self::Html),
+            Some("json") => Ok(Self::Json),
+            Some("svg") => Ok(Self::Svg),
+            Some(name) => match RdfSyntax::from_name(name) {
+                Some(syntax) => Ok(Self::Rdf(syntax)),
+                None => Err(ApiError::unknown_format(name, "html, json, svg, ttl, jsonld, nt, rdf")),
+            },
+            None => Self::accepted(headers),
+        }
+    }
+
+    fn accepted(headers: &HeaderMap) -> Result<Self, ApiError> {
+        let offers = Self::ALL.map(|(media_type, _)| media_type);
+        let chosen = best(headers, &offers).and_then(|best| Self::ALL.into_iter().find(|(offer, _)| *offer == best));
+        chosen.map(|(_, form)| form).ok_or_else(|| ApiError::not_acceptable(&offers))
+    }
+}
+
+impl Parameters {
+    fn request(&self, headers: &HeaderMap, limits: &SnippetLimits) -> Result<SnippetRequest, ApiError> {
+        let query = self.query.as_deref().map(str::trim).filter(|query| !query.is_empty());
+        if let Some(query) = query {
+            check_query(query)?;
+        }
+        let default = if query.is_some() { Method::Optimal } else { Method::default() };
+        let method = self.method.unwrap_or(default);
+        if !method.is_bounded() {
+            return Err(ApiError::bad_request(format!(
+                "{method} takes too long here; there are {}",
+                bounded_methods()
+            )));
+        }
+        let budget = self.budget.unwrap_or(TripleBudget::default().0);
+        if !(1..=limits.budget).contains(&budget) {
+            return Err(ApiError::bad_request(format!("budget must be from 1 to {}", limits.budget)));
+        }
+        Ok(SnippetRequest {
+            method,
+            budget: TripleBudget(budget),
+            work: None,
+            query: query.map(str::to_owned),
+            languages: languages(headers, self.lang.as_deref())?,
+        })
+    }
+}
+
+/// Lists the names of the methods with a bound on their work.
+fn bounded_methods() -> String {
+    let methods = Method::ALL.into_iter().filter(|method| method.is_bounded());
+    methods.map(Method::name).collect::<Vec<_>>().join(", ")
+}
+
+pub(super) async fn snippet(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    parameters: Result<Query<Parameters>, QueryRejection>,
+    headers: HeaderMap,
+) -> Response {
+    let accepted = Format::accepted(&headers).unwrap_or(Format::Rdf(RdfSyntax::Turtle));
+    let (form, answer) = match parameters {
+        Ok(Query(parameters)) => {
+            let chosen = Format::negotiate(parameters.format.as_deref(), &headers);
+            (*chosen.as_ref().unwrap_or(&accepted), answer(&state, id, &parameters, chosen, &headers).await)
+        }
+        Err(rejection) => (accepted, Err(ApiError::bad_request(rejection.body_text()))),
+    };
+    let mut response = answer.unwrap_or_else(|error| match form {
+        Format::Html => pages::error(&error),
+        Format::Json => error.to_json_response(),
+        Format::Svg | Format::Rdf(_) => error.into_response(),
+    });
+    response.headers_mut().append(header::VARY, HeaderValue::from_static("accept, accept-language"));
+    response
+}
+
+async fn answer(
+    state: &AppState,
+    id: String,
+    parameters: &Parameters,
+    form: Result<Format, ApiError>,
+    headers: &HeaderMap,
+) -> Result<Response, ApiError> {
+    let form = form?;
+    let id = DatasetId::new(id).map_err(|error| ApiError::not_found(error.to_string()))?;
+    let request = parameters.request(headers, &state.snippets)?;
+    let (tagged_id, tagged_request) = (id.clone(), request.clone());
+    let tag = state
+        .work(move |state| {
+            let card = state.searcher.card(&tagged_id)?.ok_or_else(|| ApiError::no_dataset(&tagged_id))?;
+            Ok(entity_tag(&card, &tagged_request, form))
+        })
+        .await?;
+    if matches_tag(headers, &tag) {
+        return Ok((StatusCode::NOT_MODIFIED, cacheable(&tag)).into_response());
+    }
+    let permit = state.acquire_permit().await?;
+    state
+        .work(move |state| {
+            let _permit = permit;
+            let (made, is_cut) = make(state, &id, &request)?;
+            let response = respond(state, &made, &request, form)?;
+            Ok(if is_cut {
+                (NOT_CACHEABLE, response).into_response()
+            } else {
+                (cacheable(&tag), response).into_response()
+            })
+        })
+        .await
+}
+
+/// Computes the snippet. The boolean is true if the deadline cut the computation.
+fn make(state: &AppState, id: &DatasetId, request: &SnippetRequest) -> Result<(DatasetSnippet, bool), ApiError> {
+    let started = Instant::now();
+    let is_cut = AtomicBool::new(false);
+    let is_over = || {
+        let over = started.elapsed() >= state.snippets.deadline;
+        is_cut.fetch_or(over, Ordering::Relaxed);
+        over
+    };
+    let made = state.searcher.snippet(id, request, Deadline::new(&is_over))?;
+    let made = made.ok_or_else(|| ApiError::no_dataset(id))?;
+    Ok((made, is_cut.load(Ordering::Relaxed)))
+}
+
+/// Equal where the answer must be, but for the time told in it: hence a weak tag.
+fn entity_tag(card: &Card, request: &SnippetRequest, form: Format) -> String {
+    let inputs = (&card.version, card.metadata.title(), request, form, env!("CARGO_PKG_VERSION"));
+    let digest = Sha256::digest(format!("{inputs:?}"));
+    let name: String = digest.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+    format!("W/\"{name}\"")
+}
+
+/// `If-None-Match` (RFC 9110, 13.1.2), compared weakly.
+fn matches_tag(headers: &HeaderMap, tag: &str) -> bool {
+    let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
+    let known = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+    known.flat_map(|value| value.split(',')).any(|known| known.trim() == "*" || opaque(known) == opaque(tag))
+}
+
+/// Headers of a complete snippet. Caches store it and revalidate it before each use: content may be reloaded at any time,
+/// and validation is cheap.
+fn cacheable(tag: &str) -> [(HeaderName, String); 2] {
+    [(header::ETAG, tag.to_owned()), (header::CACHE_CONTROL, "public, no-cache".to_owned())]
+}
+
+/// Header of a snippet that the deadline cut: the next computation may find more.
+const NOT_CACHEABLE: [(HeaderName, &str); 1] = [(header::CACHE_CONTROL, "no-store")];
+
+/// Content security policy of a drawing: its own inline style, allowed by hash, and nothing else.
+const PICTURE_POLICY: &str =
+    "default-src 'none'; style-src 'sha256-Jpke1JFRMEcobGSAeg7XaNOUUOm7q/MSuXh/3+Nn1ZM='; frame-ancestors 'none'";
+
+fn respond(
+    state: &AppState,
+    made: &DatasetSnippet,
+    request: &SnippetRequest,
+    form: Format,
+) -> Result<Response, ApiError> {
+    Ok(match form {
+        Format::Html => pages::snippet(made, request, state.snippets.budget),
+        Format::Json => Json(snippet_json(made, request)).into_response(),
+        Format::Svg => {
+            let triples: Vec<LabelledTriple> = made.made.triples.iter().map(|shown| shown.triple.clone()).collect();
+            let headers = [(header::CONTENT_TYPE, "image/svg+xml"), (header::CONTENT_SECURITY_POLICY, PICTURE_POLICY)];
+            (headers, draw_document(&triples, made.card.metadata.title())).into_response()
+        }
+        Format::Rdf(syntax) => {
+            let triples = made.to_triples(state.store.iris(), request, Some(DateTime::now()));
+            let bytes = syntax.write(&triples).map_err(|error| {
+                // RDF/XML has no way to write some properties.
+                ApiError::with_status(StatusCode::NOT_ACCEPTABLE, format!("{error}; try another syntax"))
+            })?;
+            ([(header::CONTENT_TYPE, syntax.media_type())], bytes).into_response()
+        }
+    })
+}
+
+fn snippet_json(made: &DatasetSnippet, request: &SnippetRequest) -> Value {
+    json!({
+        "dataset": made.card.metadata.id,
+        "title": made.card.metadata.title(),
+        "version": made.card.version,
+        "method": request.method,
+        "method_name": made.made.method,
+        "budget": request.budget.0,
+        "work_bound": made.made.work,
+        "query": request.query,
+        "terms": made.made.words.texts(),
+        "languages": request.languages,
+        "gain": made.made.snippet.gain,
+        "interrupted": made.made.snippet.interrupted,
+        "triples": made.made.triples,
+    })
+}

@@ -1,0 +1,179 @@
+//! Resources of a dataset: their triples in both directions, page by page and with labels.
+
+use lodeseek_engine::Card;
+use lodeseek_rdf::{Labels, TermId, TermRef, TripleGraph, TripleGraphBuilder};
+use lodeseek_snippet::{LabelledTerm, LabelledTriple, TermKind, label_triple};
+use lodeseek_store::{Excerpt, Position, Resources, StoreError, resource};
+use oxrdf::{NamedOrBlankNode, Term, Triple};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Number of triples of each direction on one page.
+pub(crate) const PAGE: usize = 50;
+
+/// A page of triples of a resource, with labels.
+pub(crate) struct TriplePage {
+    pub(crate) triples: Vec<LabelledTriple>,
+    pub(crate) skipped: usize,
+    pub(crate) more: bool,
+}
+
+/// A resource of a dataset.
+pub(crate) struct Entity {
+    /// IRI, or blank node label as in `_:b0`.
+    pub(crate) name: String,
+    pub(crate) label: String,
+    /// Triples with the resource as subject.
+    pub(crate) out: TriplePage,
+    /// Triples with the resource as object.
+    pub(crate) to: TriplePage,
+    /// Names of the other resources that are subjects in the dataset, in the form of [`name`].
+    pub(crate) described: FxHashSet<String>,
+}
+
+/// Returns the name of a term in addresses: its IRI, or `_:b0` for a blank node.
+pub(crate) fn name(term: &LabelledTerm) -> String {
+    match term.kind {
+        TermKind::Blank => format!("_:{}", term.value),
+        TermKind::Iri | TermKind::Literal => term.value.clone(),
+    }
+}
+
+/// Finds a resource with a page of its triples in each direction, after skipping `skip` of them. `None` if it has no triples,
+/// or if a page behind the first is empty.
+pub(crate) fn find(
+    resources: &Resources<'_>,
+    node: &NamedOrBlankNode,
+    skip: [usize; 2],
+    languages: &[String],
+) -> Result<Option<Entity>, StoreError> {
+    let out = resources.triples(node, Position::Subject, skip[0], PAGE)?;
+    let to = resources.triples(node, Position::Object, skip[1], PAGE)?;
+    let is_past = |found: &Excerpt, skip: usize| skip > 0 && found.triples.is_empty();
+    let is_nothing = out.triples.is_empty() && to.triples.is_empty();
+    if is_nothing || is_past(&out, skip[0]) || is_past(&to, skip[1]) {
+        return Ok(None);
+    }
+    let labels = LabelledTriples::read(resources, node, [&out.triples, &to.triples])?;
+    let label = labels.label_of(node, languages);
+    let out = labels.page(&out, skip[0], languages);
+    let to = labels.page(&to, skip[1], languages);
+    let mut described = FxHashSet::default();
+    for other in labels.others {
+        if resources.describes(&other)? {
+            described.insert(other_name(&other));
+        }
+    }
+    Ok(Some(Entity { name: other_name(node), label, out, to, described }))
+}
+
+/// Returns examples of the largest classes, at most `most`, each with its first triples. The number is the place of the class
+/// in the schema.
+pub(crate) fn examples(
+    resources: &Resources<'_>,
+    card: &Card,
+    most: usize,
+    triples: usize,
+    languages: &[String],
+) -> Result<Vec<(usize, Entity)>, StoreError> {
+    let mut examples = Vec::new();
+    let mut seen = FxHashSet::default();
+    // Classes with named examples first: blank nodes are less informative.
+    let unnamed = |place: &usize| card.schema.nodes[*place].examples.iter().all(|example| example.starts_with("_:"));
+    let mut places: Vec<usize> = (0..card.schema.nodes.len()).collect();
+    places.sort_by_key(unnamed);
+    for place in places {
+        // An entity of several classes is shown with the first alone.
+        let fresh = card.schema.nodes[place].examples.iter().find(|example| !seen.contains(*example));
+        let Some((name, node)) = fresh.and_then(|name| Some((name, resource(name)?))) else { continue };
+        seen.insert(name.clone());
+        let out = resources.triples(&node, Position::Subject, 0, triples)?;
+        let labels = LabelledTriples::read(resources, &node, [&out.triples, &[]])?;
+        let out = labels.page(&out, 0, languages);
+        let mut described = FxHashSet::default();
+        for other in &labels.others {
+            if resources.describes(other)? {
+                described.insert(other_name(other));
+            }
+        }
+        let to = TriplePage { triples: Vec::new(), skipped: 0, more: false };
+        let label = labels.label_of(&node, languages);
+        examples.push((place, Entity { name: name.clone(), label, out, to, described }));
+        if examples.len() == most {
+            break;
+        }
+    }
+    Ok(examples)
+}
+
+fn other_name(node: &NamedOrBlankNode) -> String {
+    match node {
+        NamedOrBlankNode::NamedNode(node) => node.as_str().to_owned(),
+        NamedOrBlankNode::BlankNode(node) => node.to_string(),
+    }
+}
+
+/// Triples with the labels of their terms.
+struct LabelledTriples {
+    graph: TripleGraph,
+    others: Vec<NamedOrBlankNode>,
+}
+
+impl LabelledTriples {
+    fn read(resources: &Resources<'_>, node: &NamedOrBlankNode, triples: [&[Triple]; 2]) -> Result<Self, StoreError> {
+        let mut others: Vec<NamedOrBlankNode> = Vec::new();
+        let mut seen: FxHashSet<NamedOrBlankNode> = [node.clone()].into_iter().collect();
+        let mut terms: Vec<NamedOrBlankNode> = vec![node.clone()];
+        for triple in triples.into_iter().flatten() {
+            let object = match &triple.object {
+                Term::NamedNode(node) => Some(node.clone().into()),
+                Term::BlankNode(node) => Some(node.clone().into()),
+                Term::Literal(_) => None,
+            };
+            for other in [Some(triple.subject.clone()), object].into_iter().flatten() {
+                if seen.insert(other.clone()) {
+                    others.push(other);
+                }
+            }
+            if seen.insert(triple.predicate.clone().into()) {
+                terms.push(triple.predicate.clone().into());
+            }
+        }
+        let mut builder = TripleGraphBuilder::new();
+        triples.into_iter().flatten().for_each(|triple| builder.insert_with_labels(triple.as_ref()));
+        let labels = resources.labels(terms.iter().chain(&others))?;
+        labels.iter().for_each(|triple| builder.insert_with_labels(triple.as_ref()));
+        Ok(Self { graph: builder.finish(), others })
+    }
+
+    fn labels(&self, languages: &[String]) -> Labels<'_> {
+        let languages: Vec<&str> = languages.iter().map(String::as_str).chain(["en"]).collect();
+        Labels::for_display(&self.graph, &languages)
+    }
+
+    fn page(&self, excerpt: &Excerpt, skipped: usize, languages: &[String]) -> TriplePage {
+        TriplePage { triples: self.with_labels(&excerpt.triples, languages), skipped, more: excerpt.more }
+    }
+
+    fn with_labels(&self, triples: &[Triple], languages: &[String]) -> Vec<LabelledTriple> {
+        let labels = self.labels(languages);
+        let known: FxHashMap<Triple, _> =
+            self.graph.triples().iter().map(|triple| (self.graph.to_triple(*triple), *triple)).collect();
+        let of = |wanted: &Triple| Some(label_triple(&self.graph, &labels, *known.get(wanted)?));
+        triples.iter().filter_map(of).collect()
+    }
+
+    fn label_of(&self, node: &NamedOrBlankNode, languages: &[String]) -> String {
+        let (text, is_blank) = match node {
+            NamedOrBlankNode::NamedNode(node) => (node.as_str(), false),
+            NamedOrBlankNode::BlankNode(node) => (node.as_str(), true),
+        };
+        let is_node = |id: &TermId| match self.graph.term(*id) {
+            TermRef::Iri(iri) => !is_blank && iri == text,
+            TermRef::Blank(label) => is_blank && label == text,
+            TermRef::Literal { .. } => false,
+        };
+        let ends = self.graph.triples().iter().flat_map(|triple| [triple.subject, triple.object]);
+        let label = ends.into_iter().find(is_node).and_then(|id| self.labels(languages).label(id));
+        label.unwrap_or_else(|| "A node without a name".to_owned())
+    }
+}

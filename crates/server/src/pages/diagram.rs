@@ -1,0 +1,371 @@
+//! The shape of a dataset as SVG: classes in two [columns](super::columns), arrows for the properties that lead from one to another.
+//!
+//! Names of classes stand outside the columns, each in a row of its own, so that none lies on another; between them are
+//! arrows alone, the thicker the more triples. A name of a property stands on its arrow where there is room, of several that
+//! lead to one class by the same properties on one of them; else it is told by the arrow's tooltip and by the table
+//! beside the picture.
+
+use super::columns::{Columns, Place};
+use lodeseek_engine::{Schema, SchemaNode};
+use lodeseek_rdf::{grouped, prefixed};
+use lodeseek_snippet::{escape_xml, truncate_label};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+/// Pixels of a class's two lines.
+const ROW: f64 = 40.0;
+/// Pixels from one column to the other.
+const BETWEEN: f64 = 460.0;
+/// Pixels for names beside them, and characters of one.
+const NAMES: f64 = 210.0;
+const NAME: usize = 24;
+/// Characters of a property's name, pixels of one character, and of a line.
+const PROPERTY: usize = 22;
+/// Names of properties in the picture, those of the heaviest arrows: more would hide what they name.
+const NAMED: usize = 16;
+const CHARACTER: f64 = 6.0;
+const LINE: f64 = 13.0;
+/// Pixels of the radii of circles.
+const SMALLEST: f64 = 4.0;
+const LARGEST: f64 = 13.0;
+/// Pixels of the widths of arrows.
+const THINNEST: f64 = 1.0;
+const THICKEST: f64 = 5.0;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Point {
+    x: f64,
+    y: f64,
+}
+
+/// A rectangle: left, top, right, bottom.
+type Area = [f64; 4];
+
+fn meet(one: &Area, other: &Area) -> bool {
+    one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3]
+}
+
+/// All properties from one class to another.
+struct Arrow {
+    from: usize,
+    to: usize,
+    /// Properties with their triples, the most frequent first.
+    properties: Vec<(String, u64)>,
+}
+
+impl Arrow {
+    fn triples(&self) -> u64 {
+        self.properties.iter().map(|(_, triples)| triples).sum()
+    }
+
+    /// Whether both lead to one class by the same properties.
+    fn is_named_like(&self, other: &Self) -> bool {
+        let names = |arrow: &Self| arrow.properties.iter().map(|(name, _)| name.clone()).collect::<BTreeSet<_>>();
+        self.to == other.to && names(self) == names(other)
+    }
+
+    fn name(&self) -> String {
+        let first = self
+            .properties
+            .first()
+            .map(|(property, _)| truncate_label(&prefixed(property), PROPERTY))
+            .unwrap_or_default();
+        match self.properties.len() {
+            0 | 1 => first,
+            several => format!("{first} +{}", several - 1),
+        }
+    }
+}
+
+/// What a class is called; what has none is told too.
+pub(super) fn class_name(node: &SchemaNode) -> String {
+    node.class.as_deref().map_or_else(|| "no class".to_owned(), prefixed)
+}
+
+/// Draws a schema; nothing where it has no class and no link.
+pub(super) fn draw(schema: &Schema, title: &str) -> Option<String> {
+    if schema.edges.is_empty() && schema.nodes.iter().all(|node| node.class.is_none()) {
+        return None;
+    }
+    Some(Diagram::of(schema).svg(title))
+}
+
+struct Diagram<'s> {
+    schema: &'s Schema,
+    arrows: Vec<Arrow>,
+    points: Vec<Point>,
+    is_right: Vec<bool>,
+    height: f64,
+}
+
+impl<'s> Diagram<'s> {
+    fn of(schema: &'s Schema) -> Self {
+        let arrows = arrows(schema);
+        let links: Vec<_> = arrows.iter().map(|arrow| (arrow.from, arrow.to)).collect();
+        let columns = Columns::of(schema.nodes.len(), &links);
+        let places = columns.places();
+        let point =
+            |place: &Place| Point { x: NAMES + if place.is_right { BETWEEN } else { 0.0 }, y: place.down * ROW };
+        let (points, is_right) = places.iter().map(|place| (point(place), place.is_right)).unzip();
+        let height = columns.rows() as f64 * ROW;
+        Self { schema, arrows, points, is_right, height }
+    }
+
+    fn svg(&self, title: &str) -> String {
+        let width = BETWEEN + 2.0 * NAMES;
+        let mut svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"drawing schema\" role=\"img\" viewBox=\"0 0 {width:.0} {:.0}\" \
+             width=\"{width:.0}\" height=\"{:.0}\" font-family=\"system-ui, sans-serif\" font-size=\"12\"><title>{}</title>\
+             <desc>{}</desc><defs><marker id=\"to\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"9\" \
+             markerHeight=\"9\" markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path class=\"head\" d=\"M0 0L8 4L0 8z\"/>\
+             </marker></defs>",
+            self.height,
+            self.height,
+            escape_xml(title),
+            escape_xml(&self.described()),
+        );
+        let most = self.arrows.iter().map(Arrow::triples).max().unwrap_or(1);
+        let mut taken: Vec<Area> = (0..self.points.len()).flat_map(|node| self.areas(node)).collect();
+        let mut names = String::new();
+        let mut named = Vec::new();
+        for arrow in &self.arrows {
+            let curve = self.curve(arrow);
+            let _ = write!(
+                svg,
+                "<path class=\"link\" d=\"{}\" fill=\"none\" stroke-width=\"{:.1}\" marker-end=\"url(#to)\"><title>{}</title></path>",
+                path(&curve),
+                THINNEST + (THICKEST - THINNEST) * share(arrow.triples(), most),
+                escape_xml(&self.told(arrow)),
+            );
+            let is_named = named.iter().any(|other: &&Arrow| arrow.is_named_like(other));
+            if named.len() < NAMED && !is_named {
+                let is_shared = self.arrows.iter().filter(|other| arrow.is_named_like(other)).count() > 1;
+                named.extend(write_name(&mut names, arrow, is_shared, &curve, &mut taken).then_some(arrow));
+            }
+        }
+        svg.push_str(&names);
+        (0..self.points.len()).for_each(|node| self.node(&mut svg, node));
+        svg.push_str("</svg>");
+        svg
+    }
+
+    fn described(&self) -> String {
+        let nodes: Vec<String> = self.schema.nodes.iter().take(5).map(class_name).collect();
+        let (classes, links) = (self.schema.nodes.len(), self.schema.edges.len());
+        format!("{classes} classes and {links} links between them. The largest: {}.", nodes.join(", "))
+    }
+
+    fn told(&self, arrow: &Arrow) -> String {
+        let [from, to] = [arrow.from, arrow.to].map(|node| class_name(&self.schema.nodes[node]));
+        let properties: Vec<String> = arrow
+            .properties
+            .iter()
+            .map(|(property, triples)| format!("{} ({})", prefixed(property), grouped(*triples)))
+            .collect();
+        format!("{from} → {to}: {}", properties.join(", "))
+    }
+
+    fn radius(&self, node: usize) -> f64 {
+        let most = self.schema.nodes.iter().map(|node| node.entities).max().unwrap_or(1);
+        SMALLEST + (LARGEST - SMALLEST) * share(self.schema.nodes[node].entities, most)
+    }
+
+    fn is_right(&self, node: usize) -> bool {
+        self.is_right[node]
+    }
+
+    /// What a class covers: its circle, and its name up to the edge of the picture.
+    fn areas(&self, node: usize) -> [Area; 2] {
+        let (Point { x, y }, radius) = (self.points[node], self.radius(node));
+        let name = if self.is_right(node) {
+            [x, y - 15.0, BETWEEN + 2.0 * NAMES, y + 15.0]
+        } else {
+            [0.0, y - 15.0, x, y + 15.0]
+        };
+        [[x - radius, y - radius, x + radius, y + radius], name]
+    }
+
+    fn node(&self, svg: &mut String, place: usize) {
+        let (node, Point { x, y }, radius) = (&self.schema.nodes[place], self.points[place], self.radius(place));
+        let (beside, anchor) =
+            if self.is_right(place) { (x + radius + 6.0, "start") } else { (x - radius - 6.0, "end") };
+        let class = if node.class.is_some() { "class-node" } else { "class-node none" };
+        let _ = write!(
+            svg,
+            "<g class=\"{class}\"><title>{}</title><circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\"/>\
+             <text class=\"entity-name\" x=\"{beside:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" font-weight=\"600\">{}</text>\
+             <text class=\"class\" x=\"{beside:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" font-size=\"11\">{}</text></g>",
+            escape_xml(node.class.as_deref().unwrap_or("entities of no class")),
+            y - 1.0,
+            escape_xml(&truncate_label(&class_name(node), NAME)),
+            y + 12.0,
+            grouped(node.entities),
+        );
+    }
+
+    /// The curve of an arrow: level at its ends, those of both directions apart; within a column a bow inwards, to itself a loop.
+    fn curve(&self, arrow: &Arrow) -> [Point; 4] {
+        let (from, to) = (self.points[arrow.from], self.points[arrow.to]);
+        let inwards = |node: usize| if self.is_right(node) { -1.0 } else { 1.0 };
+        let beside = |node: usize, pixels: f64, down: f64| {
+            let Point { x, y } = self.points[node];
+            Point { x: x + inwards(node) * pixels, y: y + down }
+        };
+        if arrow.from == arrow.to {
+            let radius = self.radius(arrow.from);
+            return [(0.7, -0.7), (64.0 / radius, -26.0 / radius), (64.0 / radius, 26.0 / radius), (0.8, 0.8)]
+                .map(|(across, down)| beside(arrow.from, radius * across, radius * down));
+        }
+        let is_within = self.is_right(arrow.from) == self.is_right(arrow.to);
+        // There and back side by side.
+        let further = if to.y < from.y { 14.0 } else { 0.0 };
+        let reach =
+            if is_within { (30.0 + 0.4 * (from.y - to.y).abs()).min(0.4 * BETWEEN) + further } else { 0.45 * BETWEEN };
+        let apart = if self.is_right(arrow.from) { 3.0 } else { -3.0 };
+        let [leaves, arrives] =
+            if is_within { [3.0, -3.0].map(|part| part * (to.y - from.y).signum()) } else { [apart; 2] };
+        [
+            beside(arrow.from, self.radius(arrow.from), leaves),
+            beside(arrow.from, reach, leaves),
+            beside(arrow.to, reach, arrives),
+            beside(arrow.to, self.radius(arrow.to) + 2.0, arrives),
+        ]
+    }
+}
+
+/// The links of a schema by their ends, the heaviest first.
+fn arrows(schema: &Schema) -> Vec<Arrow> {
+    let mut ends: BTreeMap<(usize, usize), Vec<(String, u64)>> = BTreeMap::new();
+    for edge in &schema.edges {
+        ends.entry((edge.from, edge.to)).or_default().push((edge.property.clone(), edge.triples));
+    }
+    let arrow = |((from, to), properties)| Arrow { from, to, properties };
+    let mut arrows: Vec<Arrow> = ends.into_iter().map(arrow).collect();
+    arrows.sort_by_key(|arrow| std::cmp::Reverse(arrow.triples()));
+    arrows
+}
+
+fn path([start, first, second, end]: &[Point; 4]) -> String {
+    format!(
+        "M{:.1} {:.1}C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}",
+        start.x, start.y, first.x, first.y, second.x, second.y, end.x, end.y
+    )
+}
+
+fn at(curve: &[Point; 4], t: f64) -> Point {
+    let weights = [(1.0 - t).powi(3), 3.0 * t * (1.0 - t).powi(2), 3.0 * t * t * (1.0 - t), t.powi(3)];
+    let sum = |part: fn(&Point) -> f64| curve.iter().zip(weights).map(|(point, weight)| part(point) * weight).sum();
+    Point { x: sum(|point| point.x), y: sum(|point| point.y) }
+}
+
+/// Writes the name of an arrow's property where nothing else stands, that of several near where they lead; whether there
+/// was such a place.
+fn write_name(out: &mut String, arrow: &Arrow, is_shared: bool, curve: &[Point; 4], taken: &mut Vec<Area>) -> bool {
+    let name = arrow.name();
+    let half = name.chars().count() as f64 * CHARACTER / 2.0 + 2.0;
+    let area = |t: f64| {
+        let Point { x, y } = at(curve, t);
+        [x - half, y - LINE / 2.0, x + half, y + LINE / 2.0]
+    };
+    let alone = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74];
+    let near_end = [0.8, 0.76, 0.72, 0.68, 0.64, 0.6, 0.84];
+    let places = if is_shared { near_end } else { alone }.map(area);
+    let Some(area) = places.into_iter().find(|area| !taken.iter().any(|other| meet(area, other))) else { return false };
+    // Room around it, so that names can be told apart.
+    taken.push([area[0] - 8.0, area[1] - 5.0, area[2] + 8.0, area[3] + 5.0]);
+    let (x, y) = ((area[0] + area[2]) / 2.0, area[3] - 3.0);
+    let _ = write!(
+        out,
+        "<text class=\"property\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\" font-size=\"11\" stroke-width=\"4\" \
+         paint-order=\"stroke\">{}</text>",
+        escape_xml(&name)
+    );
+    true
+}
+
+/// The place of a count between 0 and the most, by its logarithm.
+fn share(count: u64, most: u64) -> f64 {
+    if most == 0 { 0.0 } else { (count as f64).ln_1p() / (most as f64).ln_1p() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lodeseek_engine::SchemaEdge;
+
+    fn schema(nodes: usize, edges: &[(usize, usize, u64)]) -> Schema {
+        let node = |n: usize| SchemaNode {
+            class: Some(format!("http://e.org/{}<{n}>", "Class".repeat(8))),
+            entities: 10_u64.pow((n % 6) as u32),
+            examples: Vec::new(),
+        };
+        let edge = |&(from, to, triples): &(usize, usize, u64)| SchemaEdge {
+            from,
+            to,
+            triples,
+            property: format!("http://e.org/a&b-{from}-{to}"),
+        };
+        Schema {
+            nodes: (0..nodes).map(node).collect(),
+            edges: edges.iter().map(edge).collect(),
+            more_nodes: 0,
+            more_edges: 0,
+        }
+    }
+
+    #[test]
+    fn no_name_of_a_class_lies_on_another() {
+        for nodes in 1..=30 {
+            let edges: Vec<_> = (0..nodes).flat_map(|n| [(n, (n + 1) % nodes, 5), (n, n, 1), (0, n, 9)]).collect();
+            let schema = schema(nodes, &edges);
+            let diagram = Diagram::of(&schema);
+            let names: Vec<Area> = (0..nodes).map(|node| diagram.areas(node)[1]).collect();
+            for (place, one) in names.iter().enumerate() {
+                assert!(one[1] >= 0.0 && one[3] <= diagram.height, "{nodes}: within the picture");
+                assert!(names[..place].iter().all(|other| !meet(one, other)), "{nodes}: {place}");
+            }
+            for (place, node) in schema.nodes.iter().enumerate() {
+                // Bold letters are up to 7.8 pixels wide on average.
+                let name = LARGEST + 6.0 + truncate_label(&class_name(node), NAME).chars().count() as f64 * 7.8;
+                let room = if diagram.is_right(place) {
+                    BETWEEN + 2.0 * NAMES - diagram.points[place].x
+                } else {
+                    diagram.points[place].x
+                };
+                assert!(name <= room, "{nodes}: the name of {place} is cut");
+            }
+        }
+    }
+
+    #[test]
+    fn everything_from_data_is_escaped() {
+        let svg = draw(&schema(3, &[(0, 1, 5), (1, 0, 2), (2, 2, 1)]), "A <b> & \"c\"").expect("a drawing");
+        assert!(svg.contains("<title>A &lt;b&gt; &amp; &quot;c&quot;</title>") && svg.contains("a&amp;b-0-1"));
+        assert!(!svg.contains("<0>") && !svg.contains("a&b"));
+        assert_eq!(svg.matches("class=\"link\"").count(), 3);
+        assert_eq!(draw(&Schema::default(), ""), None);
+    }
+
+    #[test]
+    fn there_and_back_are_two_curves() {
+        // Three classes, each linked to each: two stand in one column.
+        let ends: Vec<_> = (0..3).flat_map(|n| [(n, (n + 1) % 3, 1), ((n + 1) % 3, n, 1)]).collect();
+        let drawn = schema(3, &ends);
+        let diagram = Diagram::of(&drawn);
+        let curves: Vec<[Point; 4]> = diagram.arrows.iter().map(|arrow| diagram.curve(arrow)).collect();
+        for (place, one) in curves.iter().enumerate() {
+            let back = |other: &[Point; 4]| {
+                one.iter().zip(other.iter().rev()).all(|(a, b)| (a.x - b.x).hypot(a.y - b.y) < 4.0)
+            };
+            assert!(!curves[..place].iter().any(back), "{place}");
+        }
+    }
+
+    #[test]
+    fn what_several_arrows_are_called_is_written_once() {
+        let mut drawn = schema(4, &[(0, 3, 5), (1, 3, 5), (2, 3, 5)]);
+        drawn.edges.iter_mut().for_each(|edge| edge.property = "http://e.org/same".to_owned());
+        let svg = draw(&drawn, "t").expect("a drawing");
+        assert_eq!((svg.matches("class=\"property\"").count(), svg.matches("class=\"link\"").count()), (1, 3));
+    }
+}

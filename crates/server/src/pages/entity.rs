@@ -1,0 +1,168 @@
+//! The page of one resource of a dataset, and resources as examples on the page of the dataset.
+
+use super::diagram::class_name;
+use super::render;
+use crate::entities::{self, Entity, PAGE, TriplePage};
+use crate::text::{href, is_web, shorten};
+use askama::Template;
+use axum::response::Response;
+use lodeseek_engine::Card;
+use lodeseek_rdf::grouped;
+use lodeseek_snippet::{LabelledTerm, LabelledTriple, TermKind};
+
+/// A value ready for a template.
+pub(super) struct ValueView {
+    pub(super) text: String,
+    pub(super) title: String,
+    pub(super) literal: bool,
+    pub(super) language: String,
+    /// Address of a resource in the dataset, or on the web if `outside` is true.
+    pub(super) href: Option<String>,
+    pub(super) outside: bool,
+}
+
+/// The values of a property, or the resources that have it.
+pub(super) struct PropertyView {
+    pub(super) name: String,
+    pub(super) iri: String,
+    pub(super) values: Vec<ValueView>,
+}
+
+/// An example of a class.
+pub(super) struct ExampleView {
+    pub(super) class: String,
+    pub(super) iri: String,
+    pub(super) entities: String,
+    pub(super) label: String,
+    pub(super) href: String,
+    pub(super) properties: Vec<PropertyView>,
+    pub(super) more: bool,
+}
+
+#[derive(Template)]
+#[template(path = "entity.html")]
+struct EntityPage {
+    query: String,
+    dataset: String,
+    title: String,
+    label: String,
+    name: String,
+    /// The address, without paging.
+    own: String,
+    /// The resource's own address on the web.
+    outside: Option<String>,
+    out: Vec<PropertyView>,
+    to: Vec<PropertyView>,
+    pages: [Pages; 2],
+}
+
+/// Numbers of the first and last triple shown, and addresses of the adjacent pages.
+struct Pages {
+    from: usize,
+    until: usize,
+    previous: Option<String>,
+    next: Option<String>,
+}
+
+/// Returns the address of a resource's page.
+fn address(dataset: &str, name: &str, [skip, to]: [usize; 2]) -> String {
+    let mut parameters = form_urlencoded::Serializer::new(String::new());
+    parameters.append_pair("iri", name);
+    for (parameter, skipped) in [("skip", skip), ("to", to)] {
+        if skipped > 0 {
+            parameters.append_pair(parameter, &skipped.to_string());
+        }
+    }
+    format!("{dataset}/entity?{}", parameters.finish())
+}
+
+/// Renders the page of a resource.
+pub(crate) fn entity(card: &Card, found: &Entity) -> Response {
+    let dataset = href(&card.metadata.id);
+    let skipped = [found.out.skipped, found.to.skipped];
+    let pages = |place: usize, page: &TriplePage| {
+        let link = |skip: usize| {
+            let mut moved = skipped;
+            moved[place] = skip;
+            address(&dataset, &found.name, moved)
+        };
+        Pages {
+            from: page.skipped + 1,
+            until: page.skipped + page.triples.len(),
+            previous: (page.skipped > 0).then(|| link(page.skipped.saturating_sub(PAGE))),
+            next: page.more.then(|| link(page.skipped + PAGE)),
+        }
+    };
+    render(&EntityPage {
+        query: String::new(),
+        title: card.metadata.title().to_owned(),
+        label: shorten(&found.label, 200),
+        name: found.name.clone(),
+        own: address(&dataset, &found.name, [0, 0]),
+        outside: Some(found.name.clone()).filter(|name| is_web(name)),
+        out: properties(&dataset, found, &found.out.triples, LONG, |triple| &triple.object),
+        to: properties(&dataset, found, &found.to.triples, LONG, |triple| &triple.subject),
+        pages: [pages(0, &found.out), pages(1, &found.to)],
+        dataset,
+    })
+}
+
+/// Groups triples by property, in the order of the first occurrence.
+fn properties(
+    dataset: &str,
+    entity: &Entity,
+    triples: &[LabelledTriple],
+    most: usize,
+    other: impl Fn(&LabelledTriple) -> &LabelledTerm,
+) -> Vec<PropertyView> {
+    let mut properties: Vec<PropertyView> = Vec::new();
+    for triple in triples {
+        let value = value(dataset, entity, other(triple), most);
+        match properties.iter_mut().find(|property| property.iri == triple.predicate.value) {
+            Some(property) => property.values.push(value),
+            None => properties.push(PropertyView {
+                name: triple.predicate.label.clone(),
+                iri: triple.predicate.value.clone(),
+                values: vec![value],
+            }),
+        }
+    }
+    properties
+}
+
+/// Maximum number of characters of a value, and of one in an example.
+const LONG: usize = 2000;
+const SHORT: usize = 160;
+
+fn value(dataset: &str, entity: &Entity, term: &LabelledTerm, most: usize) -> ValueView {
+    let name = entities::name(term);
+    let is_here = term.kind != TermKind::Literal && (entity.described.contains(&name) || name == entity.name);
+    let outside = term.kind == TermKind::Iri && !is_here && is_web(&name);
+    let text = if term.kind == TermKind::Blank && term.label.is_empty() { &name } else { &term.label };
+    ValueView {
+        text: shorten(text, most),
+        title: if term.kind == TermKind::Literal { term.datatype.clone().unwrap_or_default() } else { name.clone() },
+        literal: term.kind == TermKind::Literal,
+        language: term.language.clone().unwrap_or_default(),
+        href: if is_here { Some(address(dataset, &name, [0, 0])) } else { outside.then(|| name.clone()) },
+        outside,
+    }
+}
+
+/// Converts examples of classes, for the page of the dataset.
+pub(super) fn examples(card: &Card, found: &[(usize, Entity)]) -> Vec<ExampleView> {
+    let dataset = href(&card.metadata.id);
+    let view = |(place, entity): &(usize, Entity)| {
+        let class = &card.schema.nodes[*place];
+        ExampleView {
+            class: class_name(class),
+            iri: class.class.clone().unwrap_or_default(),
+            entities: grouped(class.entities),
+            label: shorten(&entity.label, 120),
+            href: address(&dataset, &entity.name, [0, 0]),
+            properties: properties(&dataset, entity, &entity.out.triples, SHORT, |triple| &triple.object),
+            more: entity.out.more,
+        }
+    };
+    found.iter().map(view).collect()
+}

@@ -1,0 +1,184 @@
+//! The pages on the quality of all datasets and of one.
+
+use super::render;
+use crate::text::href;
+use askama::Template;
+use axum::response::Response;
+use lodeseek_engine::{MAX_PUBLISHERS, WORST_DATASETS};
+use lodeseek_quality::{Assessment, DatasetLabel, Dimension, Outcome, Overview, POINTS, Points, Problem};
+
+#[derive(Template)]
+#[template(path = "quality-all.html")]
+struct AllPage {
+    query: String,
+    datasets: usize,
+    mean: String,
+    of: u32,
+    bands: Vec<(&'static str, usize)>,
+    /// (name, share in percent)
+    dimensions: Vec<(&'static str, u32)>,
+    problems: Vec<ProblemView>,
+    publishers: Vec<PublisherView>,
+    more_publishers: usize,
+    worst: Vec<RowView>,
+}
+
+struct ProblemView {
+    advice: &'static str,
+    definition: &'static str,
+    missed: u64,
+    told: u64,
+    points: u32,
+    scored: bool,
+}
+
+struct PublisherView {
+    name: String,
+    datasets: u64,
+    mean: String,
+    score: u32,
+    advice: &'static str,
+}
+
+struct RowView {
+    href: String,
+    title: String,
+    score: u32,
+}
+
+#[derive(Template)]
+#[template(path = "quality.html")]
+struct OnePage {
+    query: String,
+    href: String,
+    api: String,
+    title: String,
+    score: u32,
+    of: u32,
+    band: &'static str,
+    points: Points,
+    distribution: Option<String>,
+    /// (advice, points, reason)
+    next: Vec<(&'static str, u32, String)>,
+    dimensions: Vec<DimensionView>,
+    violations: Vec<String>,
+    recommendations: Vec<String>,
+}
+
+struct DimensionView {
+    name: &'static str,
+    scored: bool,
+    points: Points,
+    findings: Vec<FindingView>,
+}
+
+struct FindingView {
+    definition: &'static str,
+    outcome: &'static str,
+    sign: &'static str,
+    given: u32,
+    weight: u32,
+    reason: String,
+}
+
+/// Renders the page of all datasets.
+pub(crate) fn quality(overview: &Overview) -> Response {
+    render(&all_page(overview))
+}
+
+/// Renders the page of one dataset.
+pub(crate) fn quality_of(named: &DatasetLabel, assessment: &Assessment) -> Response {
+    render(&one_page(named, assessment))
+}
+
+fn all_page(overview: &Overview) -> AllPage {
+    let share = |dimension: Dimension| {
+        overview.share_of(dimension).map(|share| (dimension.name(), (share * 100.0).round() as u32))
+    };
+    let publishers = overview.publishers();
+    let more_publishers = publishers.len().saturating_sub(MAX_PUBLISHERS);
+    let publisher = |row: &lodeseek_quality::PublisherRow| PublisherView {
+        name: row.name.clone().unwrap_or_else(|| "no publisher told".to_owned()),
+        datasets: row.datasets,
+        mean: format!("{:.0}", row.mean),
+        score: row.mean.round() as u32,
+        advice: row.worst.map_or("", |problem| problem.indicator.advice()),
+    };
+    let row = |row: &&lodeseek_quality::DatasetRow| RowView {
+        href: format!("{}/quality", href(&row.dataset.id)),
+        title: row.dataset.title.clone(),
+        score: row.score,
+    };
+    AllPage {
+        query: String::new(),
+        datasets: overview.len(),
+        mean: format!("{:.0}", overview.mean()),
+        of: POINTS,
+        bands: overview.bands().map(|(band, count)| (band.name(), count)).into(),
+        dimensions: Dimension::ALL.into_iter().filter_map(share).collect(),
+        problems: overview.problems().iter().filter(|problem| problem.missed > 0).map(problem_view).collect(),
+        publishers: publishers.iter().take(MAX_PUBLISHERS).map(publisher).collect(),
+        more_publishers,
+        worst: overview.worst(WORST_DATASETS).iter().map(row).collect(),
+    }
+}
+
+fn problem_view(problem: &Problem) -> ProblemView {
+    let indicator = problem.indicator;
+    ProblemView {
+        advice: indicator.advice(),
+        definition: indicator.definition(),
+        missed: problem.missed,
+        told: problem.met + problem.missed,
+        points: indicator.weight(),
+        scored: indicator.dimension().is_scored(),
+    }
+}
+
+fn one_page(named: &DatasetLabel, found: &Assessment) -> OnePage {
+    let next = found.improvements().into_iter().take(3);
+    let own = href(&named.id);
+    OnePage {
+        query: String::new(),
+        api: own.replacen("/dataset/", "/api/quality/", 1),
+        href: own,
+        title: named.title.clone(),
+        score: found.score(),
+        of: POINTS,
+        band: found.band().name(),
+        points: found.points(),
+        distribution: found.distribution.clone(),
+        next: next.map(|one| (one.indicator.advice(), one.indicator.weight(), one.reason.clone())).collect(),
+        dimensions: Dimension::ALL.into_iter().map(|dimension| dimension_view(found, dimension)).collect(),
+        violations: found
+            .violations
+            .iter()
+            .map(|breach| format!("{}: {} {}", breach.node, breach.property, breach.fault.message()))
+            .collect(),
+        recommendations: found
+            .recommendations
+            .iter()
+            .map(|lacking| format!("{}: {}", lacking.node, lacking.property))
+            .collect(),
+    }
+}
+
+fn dimension_view(found: &Assessment, dimension: Dimension) -> DimensionView {
+    let findings = found.findings.iter().filter(|finding| finding.indicator.dimension() == dimension);
+    let view = |finding: &lodeseek_quality::Finding| {
+        let weight = finding.indicator.weight();
+        let (outcome, sign, given) = match finding.outcome {
+            Outcome::Met => ("met", "✓", weight),
+            Outcome::Missed => ("missed", "✗", 0),
+            Outcome::Unknown => ("unknown", "?", 0),
+        };
+        let definition = finding.indicator.definition();
+        FindingView { definition, outcome, sign, given, weight, reason: finding.reason.clone() }
+    };
+    DimensionView {
+        name: dimension.name(),
+        scored: dimension.is_scored(),
+        points: found.points_of(dimension),
+        findings: findings.map(view).collect(),
+    }
+}

@@ -1,0 +1,106 @@
+//! The page of a snippet computed on demand.
+
+use super::{Piece, TripleView, pieces, render, triple_view};
+use crate::text::href;
+use askama::Template;
+use axum::response::Response;
+use lodeseek_engine::{DatasetSnippet, SnippetRequest};
+use lodeseek_snippet::{LabelledTriple, Method, draw};
+
+/// The formats other than the page: name, `format`, media type.
+const FORMATS: [(&str, &str, &str); 6] = [
+    ("Turtle", "ttl", "text/turtle"),
+    ("JSON-LD", "jsonld", "application/ld+json"),
+    ("N-Triples", "nt", "application/n-triples"),
+    ("RDF/XML", "rdf", "application/rdf+xml"),
+    ("JSON", "json", "application/json"),
+    ("SVG", "svg", "image/svg+xml"),
+];
+
+struct Choice {
+    name: &'static str,
+    about: &'static str,
+    chosen: bool,
+}
+
+struct Link {
+    name: &'static str,
+    media_type: &'static str,
+    href: String,
+}
+
+#[derive(Template)]
+#[template(path = "snippet.html")]
+struct SnippetPage {
+    query: String,
+    dataset: String,
+    title: String,
+    methods: Vec<Choice>,
+    most: usize,
+    budget: usize,
+    words: String,
+    lang: Option<String>,
+    triples: Vec<TripleView>,
+    /// SVG; text from data is escaped.
+    drawing: String,
+    of: usize,
+    method_name: &'static str,
+    interrupted: bool,
+    formats: Vec<Link>,
+    others: Vec<Link>,
+}
+
+/// Returns the address of a snippet: of its page, or of another format.
+fn address(dataset: &str, request: &SnippetRequest, method: Method, format: Option<&str>) -> String {
+    let mut parameters = form_urlencoded::Serializer::new(String::new());
+    parameters.append_pair("method", method.name()).append_pair("budget", &request.budget.0.to_string());
+    if let Some(query) = &request.query {
+        parameters.append_pair("query", query);
+    }
+    parameters.append_pair("lang", &request.languages.join(","));
+    if let Some(format) = format {
+        parameters.append_pair("format", format);
+    }
+    format!("{dataset}/snippet?{}", parameters.finish())
+}
+
+/// Renders the page of a snippet.
+pub(crate) fn snippet(made: &DatasetSnippet, request: &SnippetRequest, most: usize) -> Response {
+    let (card, dataset) = (&made.card, href(&made.card.metadata.id));
+    let triples: Vec<LabelledTriple> = made.made.triples.iter().map(|shown| shown.triple.clone()).collect();
+    let offered = || Method::ALL.into_iter().filter(|method| method.is_bounded());
+    let marked = |text: &str| -> Vec<Piece> { pieces(text, |word| made.made.words.is_match(word)) };
+    let link = |method: Method| Link {
+        name: method.name(),
+        media_type: "text/html",
+        href: address(&dataset, request, method, None),
+    };
+    // Methods that need a query are no links without one.
+    let others = offered().filter(|method| *method != request.method);
+    let others = others.filter(|method| request.query.is_some() || !method.takes_query());
+    let choice =
+        |method: Method| Choice { name: method.name(), about: method.description(), chosen: method == request.method };
+    render(&SnippetPage {
+        query: String::new(),
+        title: card.metadata.title().to_owned(),
+        methods: offered().map(choice).collect(),
+        most,
+        budget: request.budget.0,
+        words: request.query.clone().unwrap_or_default(),
+        lang: (request.languages != ["en"]).then(|| request.languages.join(",")),
+        triples: triples.iter().map(|triple| triple_view(triple, marked)).collect(),
+        drawing: draw(&triples, &format!("The snippet of {} as a graph", card.metadata.title())),
+        of: made.content.graph().len(),
+        method_name: made.made.method,
+        interrupted: made.made.snippet.interrupted,
+        formats: FORMATS
+            .map(|(name, format, media_type)| Link {
+                name,
+                media_type,
+                href: address(&dataset, request, request.method, Some(format)),
+            })
+            .into(),
+        others: others.map(link).collect(),
+        dataset,
+    })
+}

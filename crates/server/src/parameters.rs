@@ -1,0 +1,103 @@
+//! Query parameters that several routes share: those of the search in all its forms (JSON, page, feed, CKAN), and filters.
+
+use crate::error::ApiError;
+use axum::http::StatusCode;
+use lodeseek_engine::{Facet, Filter, Shown, SnippetKind, facet_value};
+use lodeseek_index::sparse::ModelKind;
+
+/// Maximum number of characters of a query.
+pub(crate) const MAX_QUERY_CHARACTERS: usize = 2000;
+
+/// Maximum number of values of a filter.
+const MAX_VALUES: usize = 50;
+/// Maximum number of characters of a value. The index has the same limit.
+const MAX_VALUE_CHARACTERS: usize = 200;
+
+/// Query parameters in the order of the request.
+pub(crate) type Pairs = Vec<(String, String)>;
+
+/// Parses `application/x-www-form-urlencoded` text: a query string or a form.
+pub(crate) fn pairs(encoded: &[u8]) -> Pairs {
+    form_urlencoded::parse(encoded).into_owned().collect()
+}
+
+/// Parses the parameter `model`. An empty value, as of an untouched form field, is none.
+pub(crate) fn parse_model(text: Option<&str>) -> Result<Option<ModelKind>, ApiError> {
+    let named = text.map(str::trim).filter(|text| !text.is_empty()).map(str::parse);
+    named.transpose().map_err(|error| ApiError::bad_request(format!("model: {error}")))
+}
+
+/// Parses the parameter `duplicates`: `once` (default) shows equal datasets as one, `all` shows each.
+pub(crate) fn parse_duplicates(duplicates: Option<&str>) -> Result<Shown, ApiError> {
+    match duplicates {
+        None | Some("" | "once") => Ok(Shown::Once),
+        Some("all") => Ok(Shown::All),
+        Some(other) => Err(ApiError::bad_request(format!("duplicates={other:?}: must be once or all"))),
+    }
+}
+
+/// Rejects snippet methods without a bound on their work.
+pub(crate) fn check_snippet(snippet: SnippetKind) -> Result<(), ApiError> {
+    match snippet {
+        SnippetKind::Made(method) if !method.is_bounded() => {
+            Err(ApiError::bad_request(format!("{method} takes too long here")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Rejects an empty query and one of more than [`MAX_QUERY_CHARACTERS`].
+pub(crate) fn check_query(query: &str) -> Result<(), ApiError> {
+    if query.trim().is_empty() {
+        return Err(ApiError::bad_request("the query is empty"));
+    }
+    if query.chars().count() > MAX_QUERY_CHARACTERS {
+        let message = format!("a query may have {MAX_QUERY_CHARACTERS} characters");
+        return Err(ApiError::with_status(StatusCode::URI_TOO_LONG, message));
+    }
+    Ok(())
+}
+
+/// Parses the filter of a request: `before=2018`, and any number of `task=`, `class=`, `format=` and the other facets.
+/// Empty values, as of untouched form fields, are ignored.
+pub(crate) fn filter(pairs: &Pairs) -> Result<Filter, ApiError> {
+    let mut filter = Filter::default();
+    for (name, value) in pairs.iter().map(|(name, value)| (name, value.trim())).filter(|(_, value)| !value.is_empty()) {
+        if name == "before" {
+            filter.until = Some(year(value)?);
+        } else if let Ok(facet) = name.parse::<Facet>() {
+            check(facet, value)?;
+            filter = filter.with(facet, facet_value(facet, value));
+            // Checked here because each value is compared with all before it.
+            check_number(&filter)?;
+        }
+    }
+    Ok(filter)
+}
+
+fn year(text: &str) -> Result<i32, ApiError> {
+    let year = text.parse().ok().filter(|year| (0..=9999).contains(year));
+    year.ok_or_else(|| {
+        ApiError::bad_request(format!("before={text:?}: expected a year from 0 to 9999, as in before=2018"))
+    })
+}
+
+fn check(facet: Facet, value: &str) -> Result<(), ApiError> {
+    if value.chars().count() > MAX_VALUE_CHARACTERS {
+        return Err(ApiError::bad_request(format!("a {facet} may have {MAX_VALUE_CHARACTERS} characters")));
+    }
+    Ok(())
+}
+
+fn check_number(filter: &Filter) -> Result<(), ApiError> {
+    if filter.values.len() > MAX_VALUES {
+        return Err(ApiError::bad_request(format!("a filter may have {MAX_VALUES} values")));
+    }
+    Ok(())
+}
+
+/// Returns the parameters that [`filter`] parses to this filter.
+pub(crate) fn filter_parameters(filter: &Filter) -> Vec<(&'static str, String)> {
+    let before = filter.until.map(|year| ("before", year.to_string()));
+    before.into_iter().chain(filter.values.iter().map(|(facet, value)| (facet.name(), value.clone()))).collect()
+}

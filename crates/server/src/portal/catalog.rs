@@ -1,0 +1,382 @@
+//! `/catalog`: all datasets in DCAT-AP, page by page, for harvesters.
+//!
+//! | parameter | meaning |
+//! |---|---|
+//! | `page` | from 1 on |
+//! | `rows` | datasets of a page: 100, or up to 1,000 |
+//! | `modified_since` | a date, or a date with time: datasets of which something changed here since |
+//! | `q` | datasets that have one of these words, the best first, up to 1,000 |
+//! | `format` | as for datasets, where the address has no suffix |
+//!
+//! The pages are told in both of Hydra's dialects, since harvesters read one or the other, and in `Link` headers. They
+//! lead to the configured base, whatever name a proxy was asked by. A page has an `ETag`, made
+//! of what it is written from: a harvester that comes again for what did not change is sent nothing.
+
+use super::Portal;
+use crate::AppState;
+use crate::cache::GenerationCache;
+use crate::error::ApiError;
+use crate::parameters::pairs;
+use crate::response_formats::{self, Kind};
+use crate::text::uri;
+use axum::extract::{RawQuery, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, get};
+use lodeseek_catalog::application_profile::{LocalContent, to_dcat_ap};
+use lodeseek_catalog::{DatasetId, Iris};
+use lodeseek_engine::Card;
+use lodeseek_rdf::RdfSyntax;
+use lodeseek_rdf::vocab::{dcat, dcterms, foaf, hydra, rdf};
+use lodeseek_rdf::{local_name, words};
+use oxrdf::{Literal, NamedNode, Term, Triple};
+use oxsdatatypes::{Date, DateTime};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Datasets of a page.
+const ROWS: usize = 100;
+/// Datasets of a page, and of a search, at most.
+const MOST: usize = 1000;
+/// Classes named where a dataset has no description.
+const CLASSES: usize = 3;
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+struct Request {
+    /// What the address ends with; nothing where the form is negotiated.
+    suffix: &'static str,
+    page: usize,
+    rows: usize,
+    modified_since: Option<DateTime>,
+    query: Option<String>,
+    /// The parameters but for the page, as they came: pages that follow have them too.
+    others: Vec<(String, String)>,
+}
+
+/// Returns the route of the catalogue at an address with a suffix. Without one the format is negotiated.
+pub(crate) fn with_suffix(suffix: &'static str) -> MethodRouter<AppState> {
+    get(async move |State(state): State<AppState>, RawQuery(query): RawQuery, headers: HeaderMap| {
+        let parameters = pairs(query.as_deref().unwrap_or_default().as_bytes());
+        respond(&state, &parameters, &headers, suffix).await.unwrap_or_else(IntoResponse::into_response)
+    })
+}
+
+async fn respond(
+    state: &AppState,
+    parameters: &[(String, String)],
+    headers: &HeaderMap,
+    suffix: &'static str,
+) -> Result<Response, ApiError> {
+    let media_type = match RdfSyntax::from_name(suffix.trim_start_matches('.')) {
+        Some(syntax) => syntax.media_type(),
+        None => Kind::Graph.wanted(parameters, headers)?,
+    };
+    if media_type == response_formats::HTML {
+        // The page for people is the search: it lists them too.
+        return Ok(axum::response::Redirect::to("/").into_response());
+    }
+    let request = Request::read(parameters, suffix)?;
+    let known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let made = state.work(move |state| page(state, &request, media_type, known.as_deref())).await?;
+    let mut response = match made.body {
+        Some(bytes) => response_formats::sent(media_type, bytes),
+        None => StatusCode::NOT_MODIFIED.into_response(),
+    };
+    let own = response.headers_mut();
+    own.extend(made.links.into_iter().map(|link| (header::LINK, link)));
+    own.insert(header::ETAG, made.tag);
+    own.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    Ok(response)
+}
+
+impl Request {
+    fn read(parameters: &[(String, String)], suffix: &'static str) -> Result<Self, ApiError> {
+        let value = |name: &str| {
+            let found = parameters.iter().rev().find(|(known, _)| known == name);
+            found.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
+        };
+        let number = |name: &str, usual: usize, most: usize| match value(name).map(str::parse::<usize>) {
+            None => Ok(usual),
+            Some(Ok(number)) if (1..=most).contains(&number) => Ok(number),
+            Some(_) => Err(ApiError::bad_request(format!("{name} is a number from 1 to {most}"))),
+        };
+        Ok(Self {
+            suffix,
+            page: number("page", 1, usize::MAX)?,
+            rows: number("rows", ROWS, MOST)?,
+            modified_since: value("modified_since").map(moment).transpose()?,
+            query: value("q").map(str::to_owned),
+            others: parameters.iter().filter(|(name, _)| name != "page").cloned().collect(),
+        })
+    }
+
+    /// The address of a page.
+    fn address(&self, page: usize, iris: &Iris) -> String {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(&self.others).append_pair("page", &page.to_string());
+        format!("{}{}?{}", iris.catalog().as_str(), self.suffix, query.finish())
+    }
+}
+
+/// A date is its first moment; a moment without a time zone is one of UTC.
+fn moment(text: &str) -> Result<DateTime, ApiError> {
+    let zoned = |text: &str| format!("{text}Z").parse::<DateTime>().ok().or_else(|| text.parse::<DateTime>().ok());
+    let day = || text.parse::<Date>().ok().and_then(|_| zoned(&format!("{}T00:00:00", text.get(..10)?)));
+    // A plus in an address is a space.
+    let text = text.replace(' ', "+");
+    let found = text.parse::<DateTime>().ok().filter(|time| time.timezone_offset().is_some());
+    found.or_else(|| zoned(&text)).or_else(day).ok_or_else(|| {
+        ApiError::bad_request(format!("modified_since={text:?} is no date: 2026-01-31 or 2026-01-31T12:00:00Z"))
+    })
+}
+
+struct Made {
+    /// Nothing where who asks has it already.
+    body: Option<Vec<u8>>,
+    tag: HeaderValue,
+    links: Vec<HeaderValue>,
+}
+
+fn page(state: &AppState, request: &Request, media_type: &'static str, known: Option<&str>) -> Result<Made, ApiError> {
+    let listing = Listing::current(state)?;
+    let records = &listing.records;
+    let ids = matching(state, request, &listing)?;
+    let pages = ids.len().div_ceil(request.rows).max(1);
+    if request.page > pages {
+        return Err(ApiError::not_found(format!("there are {pages} pages")));
+    }
+    let changed = records.values().max().map_or("", String::as_str);
+    let (iris, portal) = (state.store.iris(), &state.portal.portal);
+    let view = View { request, iris, portal, changed, pages, total: ids.len() };
+    let of_page = ids.iter().skip((request.page - 1) * request.rows).take(request.rows);
+    let listed = of_page.map(|id| Listed::read(state, id)).collect::<Result<Vec<_>, _>>()?;
+    let (tag, links) = (tag(&view, &listed, media_type), view.links());
+    let is_known = known.is_some_and(|known| known.split(',').any(|one| one.trim() == tag || one.trim() == "*"));
+    let body = if is_known { None } else { Some(written(&view, listed, media_type)?) };
+    let tag = HeaderValue::from_str(&tag).map_err(|error| ApiError::internal(&error))?;
+    Ok(Made { body, tag, links })
+}
+
+/// The datasets of all pages, by id, or as a search ranks them.
+fn matching(state: &AppState, request: &Request, listing: &Listing) -> Result<Vec<DatasetId>, ApiError> {
+    let mut ids = match &request.query {
+        Some(query) => state.searcher.rank(query, MOST)?.iter().map(|scored| scored.id.clone()).collect(),
+        None => listing.ids.clone(),
+    };
+    if let Some(since) = request.modified_since {
+        // What has no record may have changed.
+        let changed = |id: &DatasetId| {
+            listing.records.get(id).and_then(|time| time.parse().ok()).is_none_or(|time: DateTime| time >= since)
+        };
+        ids.retain(changed);
+    }
+    Ok(ids)
+}
+
+/// What all pages are cut from.
+pub(crate) struct Listing {
+    /// Every dataset, by id.
+    ids: Vec<DatasetId>,
+    /// When what is said of it last changed here, as far as records tell.
+    records: BTreeMap<DatasetId, String>,
+}
+
+/// The listing last made, by what changes with every change of the catalogue.
+pub(crate) type CachedListing = GenerationCache<u64, Listing>;
+
+impl Listing {
+    /// Of what is served now: whoever asks for one page of hundreds asks for the next.
+    fn current(state: &AppState) -> Result<Arc<Self>, ApiError> {
+        let compute = || Ok(Self { ids: state.store.ids()?, records: state.store.records()? });
+        state.portal.listing.get_or_compute(state.store.catalog_generation(), compute)
+    }
+}
+
+/// What is known of a dataset of a page.
+struct Listed<'i> {
+    id: &'i DatasetId,
+    description: Vec<Triple>,
+    record: Vec<Triple>,
+    card: Option<Card>,
+}
+
+impl<'i> Listed<'i> {
+    fn read(state: &AppState, id: &'i DatasetId) -> Result<Self, ApiError> {
+        let (description, record) = (state.store.description(id)?, state.store.record_of(id)?);
+        Ok(Self { id, description, record, card: state.searcher.card(id)? })
+    }
+}
+
+/// What a page is written from, as a tag.
+fn tag(view: &View<'_>, listed: &[Listed<'_>], media_type: &str) -> String {
+    let mut hash = Sha256::new();
+    let mut add = |text: &str| {
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text.as_bytes());
+    };
+    [env!("CARGO_PKG_VERSION"), media_type, view.changed].into_iter().for_each(&mut add);
+    [&view.address(view.request.page), &view.pages.to_string(), &view.total.to_string()]
+        .into_iter()
+        .for_each(|one| add(one));
+    add(&format!("{:?}", view.portal));
+    for Listed { id, description, record, card } in listed {
+        add(id.as_str());
+        add(card.as_ref().map_or("", |card| &card.version));
+        let mut lines: Vec<String> = description.iter().chain(record).map(ToString::to_string).collect();
+        lines.sort_unstable();
+        lines.iter().for_each(|line| add(line));
+    }
+    let hash = hash.finalize();
+    let hex: String = hash.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+    format!("W/\"{hex}\"")
+}
+
+fn written(view: &View<'_>, listed: Vec<Listed<'_>>, media_type: &'static str) -> Result<Vec<u8>, ApiError> {
+    let (iris, mut triples) = (view.iris, view.triples());
+    for Listed { id, description, record, card } in listed {
+        triples.extend(to_dcat_ap(&description, id, iris, &offer(card.as_ref(), id, iris)).triples);
+        triples.push(Triple::new(iris.catalog(), NamedNode::new_unchecked(dcat::HAS_DATASET), iris.dataset(id)));
+        triples.extend(record);
+    }
+    response_formats::syntax(media_type).write(&triples).map_err(|error| ApiError::internal(&error))
+}
+
+/// What this home has of a dataset.
+fn offer(card: Option<&Card>, id: &DatasetId, iris: &Iris) -> LocalContent {
+    let Some(summary) = card.map(|card| &card.profile).filter(|summary| summary.triples > 0) else {
+        return LocalContent { content: None, summary: "No description is given.".to_owned() };
+    };
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    let query = query.append_pair("graph", iris.dataset(id).as_str()).finish();
+    let content = NamedNode::new(format!("{}rdf-graph-store?{query}", iris.base())).ok();
+    let classes: Vec<String> =
+        summary.classes.iter().take(CLASSES).map(|(class, _)| words(local_name(class))).collect();
+    let about =
+        if classes.is_empty() { String::new() } else { format!(", most of them about: {}", classes.join(", ")) };
+    let summary = format!("No description is given. The data are {} RDF triples{about}.", summary.triples);
+    LocalContent { content, summary }
+}
+
+/// A page among the pages.
+struct View<'v> {
+    request: &'v Request,
+    iris: &'v Iris,
+    portal: &'v Portal,
+    /// When something of the catalogue changed last; empty where nobody knows.
+    changed: &'v str,
+    pages: usize,
+    total: usize,
+}
+
+impl View<'_> {
+    fn address(&self, page: usize) -> String {
+        self.request.address(page, self.iris)
+    }
+
+    /// (relation of links, Hydra's property, its older name, page).
+    fn neighbours(&self) -> Vec<(&'static str, &'static str, &'static str, usize)> {
+        let page = self.request.page;
+        let mut found =
+            vec![("first", hydra::FIRST, hydra::FIRST_PAGE, 1), ("last", hydra::LAST, hydra::LAST_PAGE, self.pages)];
+        if page > 1 {
+            found.push(("prev", hydra::PREVIOUS, hydra::PREVIOUS_PAGE, page - 1));
+        }
+        if page < self.pages {
+            found.push(("next", hydra::NEXT, hydra::NEXT_PAGE, page + 1));
+        }
+        found
+    }
+
+    fn links(&self) -> Vec<HeaderValue> {
+        let link = |(relation, _, _, page): (&str, &str, &str, usize)| {
+            HeaderValue::from_str(&format!("<{}>; rel=\"{relation}\"", uri(&self.address(page)))).ok()
+        };
+        self.neighbours().into_iter().filter_map(link).collect()
+    }
+
+    /// The catalogue and its page.
+    fn triples(&self) -> Vec<Triple> {
+        let (catalog, portal) = (self.iris.catalog(), self.portal);
+        let own = NamedNode::new_unchecked(uri(&self.address(self.request.page)));
+        let mut triples = Vec::new();
+        let mut add = |subject: &NamedNode, predicate: &str, object: Term| {
+            triples.push(Triple::new(subject.clone(), NamedNode::new_unchecked(predicate), object));
+        };
+        let node = |iri: &str| Term::from(NamedNode::new_unchecked(iri));
+        let homepage = node(self.iris.base());
+        for class in [dcat::CATALOG, hydra::COLLECTION] {
+            add(&catalog, rdf::TYPE, node(class));
+        }
+        add(&catalog, dcterms::TITLE, Literal::from(portal.title.as_str()).into());
+        add(&catalog, dcterms::DESCRIPTION, Literal::from(portal.description.as_str()).into());
+        add(&catalog, foaf::HOMEPAGE, homepage.clone());
+        add(&NamedNode::new_unchecked(self.iris.base()), rdf::TYPE, node(foaf::DOCUMENT));
+        if let Ok(modified) = self.changed.parse::<DateTime>() {
+            add(&catalog, dcterms::MODIFIED, Literal::from(modified).into());
+        }
+        let publisher = portal.publisher_iri.as_deref().and_then(|iri| NamedNode::new(iri).ok());
+        let publisher = publisher
+            .unwrap_or_else(|| NamedNode::new_unchecked(format!("{catalog}#publisher", catalog = catalog.as_str())));
+        add(&catalog, dcterms::PUBLISHER, publisher.clone().into());
+        add(&publisher, rdf::TYPE, node(foaf::AGENT));
+        add(&publisher, foaf::NAME, Literal::from(portal.publisher.as_str()).into());
+        add(&catalog, hydra::TOTAL_ITEMS, Literal::from(self.total as u64).into());
+        add(&catalog, hydra::VIEW, own.clone().into());
+        for class in [hydra::PARTIAL_COLLECTION_VIEW, hydra::PAGED_COLLECTION] {
+            add(&own, rdf::TYPE, node(class));
+        }
+        add(&own, hydra::TOTAL_ITEMS, Literal::from(self.total as u64).into());
+        add(&own, hydra::ITEMS_PER_PAGE, Literal::from(self.request.rows as u64).into());
+        for (_, property, older, page) in self.neighbours() {
+            for property in [property, older] {
+                add(&own, property, node(&uri(&self.address(page))));
+            }
+        }
+        triples
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lodeseek_catalog::Catalog;
+    use lodeseek_engine::{IndexOptions, Indexer, Searcher};
+    use lodeseek_sparql::SparqlLimits;
+    use lodeseek_store::{Loader, Store};
+
+    #[test]
+    fn the_listing_is_made_anew_when_the_catalogue_changes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+        let store = Store::in_memory(folder.path(), iris).expect("a store");
+        Indexer::new(&store, IndexOptions::default()).run(&|_| ()).expect("indexed");
+        let searcher = Searcher::open(folder.path()).expect("an index");
+        let state = AppState::new(searcher, store, SparqlLimits::default());
+        let listing = || Listing::current(&state).expect("a listing");
+        assert!(listing().ids.is_empty());
+        assert!(Arc::ptr_eq(&listing(), &listing()), "nothing changed");
+        let path = folder.path().join("catalog.ttl");
+        let told =
+            "<http://e.org/1> a <http://www.w3.org/ns/dcat#Dataset> ; <http://purl.org/dc/terms/title> \"Fish\" .";
+        std::fs::write(&path, told).expect("written");
+        Loader::new(&state.store).load(Catalog::read(&path).expect("a catalogue"), &|_| ()).expect("loaded");
+        let [id] = &listing().ids[..] else { panic!("{:?}", listing().ids) };
+        state.store.remove(std::slice::from_ref(id)).expect("removed");
+        assert!(listing().ids.is_empty());
+    }
+
+    #[test]
+    fn moments_are_dates_with_or_without_time() {
+        let time = |text: &str| moment(text).ok().map(|time| time.to_string());
+        let expected = Some("2026-01-31T00:00:00Z".to_owned());
+        for text in ["2026-01-31", "2026-01-31Z", "2026-01-31T00:00:00", "2026-01-31T00:00:00Z"] {
+            assert_eq!(time(text), expected, "{text}");
+        }
+        assert!(moment("2026-01-31T01:00:00 01:00").is_ok(), "a plus that was not encoded");
+        for text in ["yesterday", "2026", "2026-13-01", ""] {
+            assert!(moment(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! `GET /dataset/{id}/cite?format=`: how to cite a dataset, for the programs that keep references: BibTeX, RIS, CSL-JSON.
+//!
+//! Catalogues do not tell people from bodies, nor names from their parts: every name stands whole.
+
+use crate::AppState;
+use crate::error::ApiError;
+use crate::negotiation::best;
+use crate::portal::metadata::PortalMetadata;
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use lodeseek_catalog::DatasetId;
+use lodeseek_rdf::on_one_line;
+use lodeseek_store::Store;
+use oxsdatatypes::Date;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// The forms of a citation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Form {
+    BibTex,
+    Ris,
+    Csl,
+}
+
+/// (`format`, media type, form)
+const FORMS: [(&str, &str, Form); 3] = [
+    ("bibtex", "application/x-bibtex", Form::BibTex),
+    ("ris", "application/x-research-info-systems", Form::Ris),
+    ("csl-json", "application/vnd.citationstyles.csl+json", Form::Csl),
+];
+
+#[derive(Deserialize)]
+pub(crate) struct Parameters {
+    format: Option<String>,
+}
+
+/// What a citation tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Citation {
+    /// The dataset's id here: the key.
+    pub(crate) key: String,
+    pub(crate) title: String,
+    /// Who made it; where nobody is told, who publishes it.
+    pub(crate) authors: Vec<String>,
+    pub(crate) publisher: Option<String>,
+    /// Year, month and day, as far as they are known.
+    pub(crate) date: Vec<u32>,
+    pub(crate) version: Option<String>,
+    pub(crate) doi: Option<String>,
+    /// The address by which it is cited.
+    pub(crate) url: String,
+}
+
+pub(crate) async fn cite(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    Query(parameters): Query<Parameters>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let (media_type, form) = wanted(parameters.format.as_deref(), &headers)?;
+    let id = DatasetId::new(id).map_err(|error| ApiError::not_found(error.to_string()))?;
+    let text = state
+        .work(move |state| {
+            let citation = Citation::read(&state.store, &id)?;
+            let citation = citation.ok_or_else(|| ApiError::no_dataset(&id))?;
+            Ok(match form {
+                Form::BibTex => citation.bibtex(),
+                Form::Ris => citation.ris(),
+                Form::Csl => format!("{:#}\n", Value::Array(vec![citation.csl()])),
+            })
+        })
+        .await?;
+    let content_type = format!("{media_type}; charset=utf-8");
+    let mut response = ([(header::CONTENT_TYPE, content_type)], text).into_response();
+    response.headers_mut().append(header::VARY, HeaderValue::from_static("accept"));
+    Ok(response)
+}
+
+fn wanted(format: Option<&str>, headers: &HeaderMap) -> Result<(&'static str, Form), ApiError> {
+    let found = match format {
+        Some(name) => FORMS.into_iter().find(|(format, ..)| *format == name),
+        None => {
+            let chosen = best(headers, &FORMS.map(|(_, media_type, _)| media_type));
+            let found = chosen.and_then(|chosen| FORMS.into_iter().find(|(_, media_type, _)| *media_type == chosen));
+            // A browser that follows a link takes no such thing by name.
+            found.or_else(|| best(headers, &["text/plain", "text/html"]).map(|_| FORMS[0]))
+        }
+    };
+    let refused = || match format {
+        Some(name) => ApiError::unknown_format(name, "bibtex, ris, csl-json"),
+        None => ApiError::not_acceptable(&FORMS.map(|(_, media_type, _)| media_type)),
+    };
+    found.map(|(_, media_type, form)| (media_type, form)).ok_or_else(refused)
+}
+
+impl Citation {
+    fn read(store: &Store, id: &DatasetId) -> Result<Option<Self>, ApiError> {
+        Ok(PortalMetadata::read(store, id)?.map(|described| Self::new(&described)))
+    }
+
+    pub(crate) fn new(described: &PortalMetadata) -> Self {
+        let metadata = &described.dataset.metadata;
+        let names = |agents: &[lodeseek_catalog::Agent]| {
+            agents.iter().filter_map(|agent| told(&agent.name)).collect::<Vec<_>>()
+        };
+        let publisher = described.publishers.iter().find_map(|party| told(&party.name));
+        let creators = names(&metadata.creators);
+        let places = [metadata.source.as_deref(), metadata.landing_page.as_deref(), Some(metadata.id.as_str())];
+        let identifiers = described.identifiers.iter().map(String::as_str);
+        let doi = identifiers.chain(places.into_iter().flatten()).find_map(doi);
+        let own = metadata.landing_page.clone().or_else(|| metadata.source.clone());
+        Self {
+            key: metadata.id.to_string(),
+            title: on_one_line(metadata.title()),
+            authors: if creators.is_empty() { publisher.iter().cloned().collect() } else { creators },
+            publisher,
+            date: metadata.issued.as_deref().or(metadata.modified.as_deref()).map(date).unwrap_or_default(),
+            version: described.version.clone(),
+            url: own.filter(|url| crate::text::is_web(url)).unwrap_or_else(|| described.iri.clone()),
+            doi,
+        }
+    }
+
+    /// As an entry of BibTeX, of the type that all its styles know.
+    pub(crate) fn bibtex(&self) -> String {
+        let authors: Vec<String> = self.authors.iter().map(|name| format!("{{{}}}", tex(name))).collect();
+        let date: Vec<String> = self.date.iter().map(ToString::to_string).collect();
+        let version = self.version.as_deref().map(|version| format!("Dataset, version {}", tex(version)));
+        let fields = [
+            ("author", authors.join(" and ")),
+            // Braces within keep capitals as they are.
+            ("title", format!("{{{}}}", tex(&self.title))),
+            ("publisher", self.publisher.as_deref().map(tex).unwrap_or_default()),
+            ("year", date.first().cloned().unwrap_or_default()),
+            ("month", date.get(1).cloned().unwrap_or_default()),
+            ("note", version.unwrap_or_else(|| "Dataset".to_owned())),
+            ("doi", self.doi.as_deref().map(address).unwrap_or_default()),
+            ("url", address(&self.url)),
+        ];
+        let fields = fields.into_iter().filter(|(_, value)| !value.is_empty());
+        let fields: String = fields.map(|(name, value)| format!("  {name} = {{{value}}},\n")).collect();
+        format!("@misc{{{},\n{fields}}}\n", self.bibtex_key())
+    }
+
+    /// Letters, digits and hyphens of the id, which every program takes.
+    fn bibtex_key(&self) -> String {
+        let sound: String = self.key.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        let sound = sound.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-");
+        if sound.starts_with(|c: char| c.is_ascii_alphabetic()) { sound } else { format!("dataset-{sound}") }
+    }
+
+    /// As a reference of RIS: a tag a line, nothing over two lines.
+    pub(crate) fn ris(&self) -> String {
+        let mut lines = vec!["TY  - DATA".to_owned(), format!("ID  - {}", on_one_line(&self.key))];
+        let mut line = |tag: &str, value: &str| lines.push(format!("{tag}  - {}", on_one_line(value)));
+        line("TI", &self.title);
+        self.authors.iter().for_each(|name| line("AU", name));
+        self.publisher.iter().for_each(|name| line("PB", name));
+        if let Some(year) = self.date.first() {
+            line("PY", &year.to_string());
+            let part = |place: usize| self.date.get(place).map(|part| format!("{part:02}")).unwrap_or_default();
+            line("DA", &format!("{year}/{}/{}/", part(1), part(2)));
+        }
+        self.version.iter().for_each(|version| line("ET", version));
+        self.doi.iter().for_each(|doi| line("DO", doi));
+        line("UR", &self.url);
+        lines.push("ER  - ".to_owned());
+        lines.join("\r\n") + "\r\n"
+    }
+
+    pub(crate) fn csl(&self) -> Value {
+        let authors: Vec<Value> = self.authors.iter().map(|name| json!({ "literal": name })).collect();
+        let mut csl = json!({ "id": self.key, "type": "dataset", "title": self.title, "URL": self.url });
+        let told = [
+            ("author", (!authors.is_empty()).then(|| json!(authors))),
+            ("publisher", self.publisher.as_ref().map(|name| json!(name))),
+            ("issued", (!self.date.is_empty()).then(|| json!({ "date-parts": [self.date] }))),
+            ("version", self.version.as_ref().map(|version| json!(version))),
+            ("DOI", self.doi.as_ref().map(|doi| json!(doi))),
+        ];
+        for (name, value) in told {
+            if let Some(value) = value {
+                csl[name] = value;
+            }
+        }
+        csl
+    }
+}
+
+/// The DOI in a text: `10.`, a registrant of four to nine digits, and what stands behind its slash.
+fn doi(text: &str) -> Option<String> {
+    text.match_indices("10.").find_map(|(place, _)| {
+        let begins =
+            text[..place].chars().next_back().is_none_or(|before| !before.is_ascii_alphanumeric() && before != '.');
+        let (registrant, name) = text[place + 3..].split_once('/')?;
+        let sound = (4..=9).contains(&registrant.split('.').next()?.len())
+            && registrant.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        let name = name.split(|c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>' | '?' | '#')).next()?;
+        // Of the sentence that it stood in.
+        let name = name.trim_end_matches(['.', ',', ';']);
+        let name = if name.contains('(') { name } else { name.trim_end_matches([')', '.', ',', ';']) };
+        (begins && sound && !name.is_empty()).then(|| format!("10.{registrant}/{name}"))
+    })
+}
+
+/// Year, month and day of a date, as far as it tells them.
+fn date(text: &str) -> Vec<u32> {
+    let day = text.trim().split(['T', ' ']).next().unwrap_or_default();
+    let parts = day.split('-').map_while(|part| part.parse::<u32>().ok());
+    let sound = |(place, part): &(usize, u32)| match place {
+        0 => (1000..=9999).contains(part),
+        1 => (1..=12).contains(part),
+        _ => (1..=31).contains(part),
+    };
+    let mut parts: Vec<u32> = parts.enumerate().take(3).take_while(sound).map(|(_, part)| part).collect();
+    // No month has the day: the month is all that can be believed.
+    if parts.len() == 3 && format!("{:04}-{:02}-{:02}", parts[0], parts[1], parts[2]).parse::<Date>().is_err() {
+        parts.pop();
+    }
+    parts
+}
+
+/// A name, where it is one.
+fn told(name: &str) -> Option<String> {
+    Some(on_one_line(name)).filter(|name| !name.is_empty())
+}
+
+/// A text in TeX. Braces become commands: BibTeX counts those with a backslash too, and a lone one would end the entry.
+fn tex(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in on_one_line(text).chars() {
+        match character {
+            '\\' => out.push_str("\\textbackslash{}"),
+            '{' => out.push_str("\\textbraceleft{}"),
+            '}' => out.push_str("\\textbraceright{}"),
+            '~' => out.push_str("\\textasciitilde{}"),
+            '^' => out.push_str("\\textasciicircum{}"),
+            '&' | '%' | '$' | '#' | '_' => {
+                out.push('\\');
+                out.push(character);
+            }
+            character => out.push(character),
+        }
+    }
+    out
+}
+
+/// An address as `\url` takes it: what would end the field, or is no part of an address, percent-encoded.
+fn address(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_whitespace() || character.is_control() || matches!(character, '{' | '}' | '\\' | '"') {
+            let mut bytes = [0; 4];
+            character.encode_utf8(&mut bytes).bytes().for_each(|byte| out.push_str(&format!("%{byte:02X}")));
+        } else {
+            out.push(character);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hostile() -> Citation {
+        Citation {
+            key: "10.5281/zenodo.1, {a}".to_owned(),
+            title: "100% of {A \\ B} & $x_1^2$ ~ #tag\n} }, author = {Eve}\r\nER  - \nTY  - JOUR".to_owned(),
+            authors: vec!["Smith and Sons, Ltd.".to_owned(), "Ünïcödé {".to_owned()],
+            publisher: Some("A\tB".to_owned()),
+            date: vec![2021, 2],
+            version: Some("1.0".to_owned()),
+            doi: Some("10.5281/zenodo.1".to_owned()),
+            url: "http://e.org/a b}{\\?x=100%25&y_z#f".to_owned(),
+        }
+    }
+
+    #[test]
+    fn bibtex_cannot_be_broken_out_of() {
+        let text = hostile().bibtex();
+        let mut depth = 0_i32;
+        for (place, character) in text.char_indices() {
+            depth += match character {
+                '{' => 1,
+                '}' => -1,
+                _ => 0,
+            };
+            assert!(
+                depth > 0
+                    || place < 5
+                    || text[place + character.len_utf8()..].trim().is_empty()
+                    || !text[..place].contains('{'),
+                "{text}"
+            );
+        }
+        assert_eq!(depth, 0, "{text}");
+        let expected = "@misc{dataset-10-5281-zenodo-1-a,
+  author = {{Smith and Sons, Ltd.} and {Ünïcödé \\textbraceleft{}}},
+  title = {{100\\% of \\textbraceleft{}A \\textbackslash{} B\\textbraceright{} \\& \\$x\\_1\\textasciicircum{}2\\$ \\textasciitilde{} \\#tag \\textbraceright{} \\textbraceright{}, author = \\textbraceleft{}Eve\\textbraceright{} ER - TY - JOUR}},
+  publisher = {A B},
+  year = {2021},
+  month = {2},
+  note = {Dataset, version 1.0},
+  doi = {10.5281/zenodo.1},
+  url = {http://e.org/a%20b%7D%7B%5C?x=100%25&y_z#f},
+}
+";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn ris_has_one_record_of_whole_lines() {
+        let text = hostile().ris();
+        let lines: Vec<&str> = text.split_terminator("\r\n").collect();
+        assert!(
+            lines.iter().all(|line| line.len() >= 6 && &line[2..6] == "  - " && !line.contains(['\n', '\r'])),
+            "{text}"
+        );
+        let tags = |tag: &str| lines.iter().filter(|line| line.starts_with(tag)).count();
+        assert_eq!([tags("TY"), tags("ER"), tags("AU"), tags("TI")], [1, 1, 2, 1]);
+        assert_eq!((lines[0], lines[lines.len() - 1]), ("TY  - DATA", "ER  - "));
+        assert!(lines.contains(&"DA  - 2021/02//"));
+    }
+
+    #[test]
+    fn csl_is_what_json_makes_of_it() {
+        let csl = hostile().csl();
+        assert_eq!(csl["issued"], json!({ "date-parts": [[2021, 2]] }));
+        assert_eq!(
+            (&csl["DOI"], &csl["author"][0]["literal"]),
+            (&json!("10.5281/zenodo.1"), &json!("Smith and Sons, Ltd."))
+        );
+        assert_eq!(Citation::default().csl(), json!({ "id": "", "type": "dataset", "title": "", "URL": "" }));
+    }
+
+    #[test]
+    fn dois_and_dates_are_found_where_they_are() {
+        let found = Some("10.1000/182".to_owned());
+        assert_eq!(doi("https://doi.org/10.1000/182?x"), found);
+        assert_eq!(doi("doi:10.1000/182 and more"), found);
+        for text in ["110.1000/182", "10.1/2", "10.x000/182", "version 10.1000", "10.1000/"] {
+            assert_eq!(doi(text), None, "{text}");
+        }
+        assert_eq!(date("2021-02-11T00:00:00Z"), [2021, 2, 11]);
+        assert_eq!((date("2021"), date("2021-13-01"), date("May 2021")), (vec![2021], vec![2021], Vec::new()));
+    }
+}

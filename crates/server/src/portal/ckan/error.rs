@@ -1,0 +1,107 @@
+//! What goes wrong with an action, as CKAN tells it: by its types of errors, and the statuses these have there.
+
+use crate::error::{ApiError, set_retry_after};
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use lodeseek_engine::EngineError;
+use lodeseek_store::StoreError;
+use serde_json::{Value, json};
+
+/// Why an action has no result.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ActionError {
+    /// No such action.
+    #[error("Bad request - Action name not known: {0}")]
+    NoAction(String),
+    /// A body that holds no parameters.
+    #[error("Bad request - JSON Error: {0}")]
+    Body(String),
+    /// Nothing of this name.
+    #[error("Not found")]
+    NotFound,
+    /// An action that would change something.
+    #[error("Access denied: what is served can be read, not changed")]
+    Denied,
+    /// A parameter that cannot be used.
+    #[error("{0}: {1}")]
+    Invalid(&'static str, String),
+    /// A query, a filter or an order that cannot be read.
+    #[error("Search Query is invalid: {0}")]
+    Query(#[from] QueryError),
+    /// What is not the request's fault.
+    #[error("{}", .0.message)]
+    Failed(ApiError),
+}
+
+/// Why a query of CKAN's cannot be read.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum QueryError {
+    #[error("a closing {0} is missing")]
+    Open(char),
+    #[error("{0:?} is not expected here")]
+    Unexpected(String),
+    #[error("something is missing at the end")]
+    End,
+    #[error("undefined field {0}")]
+    Field(String),
+    #[error("{0:?} is no date: 2021-02-11T00:00:00Z")]
+    Date(String),
+    #[error("a range is written [from TO to]")]
+    Range,
+    #[error("brackets may be {0} deep")]
+    Deep(usize),
+    #[error("a query may have {0} characters")]
+    Long(usize),
+    #[error("a query may have {0} groups of words")]
+    Words(usize),
+    #[error("Invalid \"sort\" parameter: {0}")]
+    Sort(String),
+}
+
+impl From<ApiError> for ActionError {
+    fn from(error: ApiError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<EngineError> for ActionError {
+    fn from(error: EngineError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl From<StoreError> for ActionError {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl ActionError {
+    pub(super) fn missing(parameter: &'static str) -> Self {
+        Self::Invalid(parameter, "Missing value".to_owned())
+    }
+
+    /// The answer, with where help is to be had.
+    pub(super) fn respond(&self, help: &str) -> Response {
+        let message = self.to_string();
+        let (status, error) = match self {
+            // CKAN answers these two by a text alone.
+            Self::NoAction(_) | Self::Body(_) => return (StatusCode::BAD_REQUEST, Json(message)).into_response(),
+            Self::NotFound => (StatusCode::NOT_FOUND, typed("Not Found Error", &message)),
+            Self::Denied => (StatusCode::FORBIDDEN, typed("Authorization Error", &message)),
+            Self::Invalid(parameter, message) => {
+                (StatusCode::CONFLICT, json!({ "__type": "Validation Error", *parameter: [message] }))
+            }
+            Self::Query(_) => (StatusCode::BAD_REQUEST, typed("Search Query Error", &message)),
+            Self::Failed(error) => (error.status, typed("Internal Server Error", &message)),
+        };
+        let mut response = (status, Json(json!({ "help": help, "success": false, "error": error }))).into_response();
+        set_retry_after(&mut response);
+        response
+    }
+}
+
+fn typed(kind: &str, message: &str) -> Value {
+    json!({ "__type": kind, "message": message })
+}

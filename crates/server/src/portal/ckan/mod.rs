@@ -1,0 +1,195 @@
+//! `/api/3/action/{name}`: the reading half of CKAN's Action API, as of CKAN 2.10.
+//! <https://docs.ckan.org/en/2.10/api/>
+//!
+//! Datasets are packages, their publishers organisations, themes of a list groups, keywords tags, distributions resources.
+//! Ids are ours: a package's is that of its dataset, a resource's is its package's name with the distribution's place,
+//! organisations and groups are known by their names. What a query's words find, and in which order, is the engine's
+//! business; each package found says why (`score`, `matched`).
+
+mod dates;
+mod error;
+mod lists;
+mod names;
+mod package;
+mod parameters;
+mod query;
+mod search;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use names::License;
+pub(crate) use table::{CachedTable, Row, Table};
+
+use crate::AppState;
+use crate::portal::metadata::PortalMetadata;
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse, Response};
+use error::ActionError;
+use lodeseek_catalog::DatasetId;
+use parameters::Parameters;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Packages of one answer at most, as with CKAN.
+const MOST: usize = 1000;
+/// Packages that an answer may have without waiting for a place: each is read from the store.
+const FEW: usize = 100;
+/// The version of CKAN whose interface this is: clients look for it.
+const VERSION: &str = "2.10";
+/// What those actions' names end with that would change something.
+const WRITING: [&str; 7] = ["_create", "_update", "_patch", "_delete", "_purge", "_upsert", "_invite"];
+
+/// A call of an action.
+struct Call<'c> {
+    state: &'c AppState,
+    parameters: &'c Parameters,
+}
+
+/// An action: its name, what it does, and the doing.
+type Action = (&'static str, &'static str, fn(&Call<'_>) -> Result<Value, ActionError>);
+
+const ACTIONS: &[Action] = &[
+    ("status_show", "What this portal is.", status_show),
+    (
+        "package_search",
+        "Datasets for `q`, words or field:value, and filters `fq`, `fq_list`, in the order of `sort`; `rows` from `start` on; \
+         counts by `facet.field`. Fields: organization, groups, tags, res_format, license_id, task, modality, language, id, \
+         name, title, metadata_created, metadata_modified.",
+        search::package_search,
+    ),
+    ("package_show", "The dataset of an `id` or name.", lists::package_show),
+    ("package_list", "The names of all datasets, `limit` from `offset` on.", lists::package_list),
+    (
+        "current_package_list_with_resources",
+        "Datasets, the last changed first, `limit` from `offset` on.",
+        lists::current_package_list_with_resources,
+    ),
+    ("package_autocomplete", "Datasets whose name or title holds `q`.", lists::package_autocomplete),
+    ("resource_show", "The resource of an `id`.", lists::resource_show),
+    (
+        "resource_search",
+        "Resources for each `query`, field:text, of the fields id, name, url and format.",
+        lists::resource_search,
+    ),
+    ("organization_list", "Publishers, by `sort`; with `all_fields` more than names.", lists::organization_list),
+    ("organization_show", "The publisher of an `id`.", lists::organization_show),
+    ("group_list", "Themes, by `sort`; with `all_fields` more than names.", lists::group_list),
+    ("group_show", "The theme of an `id`.", lists::group_show),
+    ("tag_list", "Keywords that hold `query`.", lists::tag_list),
+    ("tag_show", "The keyword of an `id`.", lists::tag_show),
+    ("license_list", "The licences that datasets have.", lists::license_list),
+    ("format_autocomplete", "Formats of resources that hold `q`.", lists::format_autocomplete),
+    ("help_show", "What the action of a `name` does.", help_show),
+    ("site_read", "Whether this portal may be read: yes.", |_| Ok(json!(true))),
+];
+
+/// Every action, by address or body.
+pub(super) async fn action(
+    State(state): State<AppState>,
+    Path(name): Path<String>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let help = help(&state, &name);
+    let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let parameters = Parameters::read(query.as_deref().unwrap_or_default(), media_type, &body);
+    match answer(&state, &name, parameters).await {
+        Ok(result) => Json(json!({ "help": help, "success": true, "result": result })).into_response(),
+        Err(error) => error.respond(&help),
+    }
+}
+
+/// Where an action is explained.
+fn help(state: &AppState, name: &str) -> String {
+    let name: String = form_urlencoded::byte_serialize(name.as_bytes()).collect();
+    format!("{}api/3/action/help_show?name={name}", state.store.iris().base())
+}
+
+async fn answer(
+    state: &AppState,
+    name: &str,
+    parameters: Result<Parameters, ActionError>,
+) -> Result<Value, ActionError> {
+    let Some((_, _, run)) = find(name) else {
+        return Err(unknown(name));
+    };
+    let parameters = parameters?;
+    let permit = if is_heavy(state, name, &parameters)? { Some(state.acquire_permit().await?) } else { None };
+    let work = move |state: &AppState| {
+        let _permit = permit;
+        Ok(run(&Call { state, parameters: &parameters }))
+    };
+    state.work(work).await?
+}
+
+fn find(name: &str) -> Option<&'static Action> {
+    ACTIONS.iter().find(|(known, ..)| *known == name)
+}
+
+fn unknown(name: &str) -> ActionError {
+    let writing = WRITING.iter().any(|end| name.ends_with(end));
+    if writing { ActionError::Denied } else { ActionError::NoAction(name.to_owned()) }
+}
+
+/// Whether a call reads many descriptions, or runs a model.
+fn is_heavy(state: &AppState, name: &str, parameters: &Parameters) -> Result<bool, ActionError> {
+    Ok(match name {
+        "package_search" => state.searcher.has_reranker() || parameters.natural("rows")?.is_some_and(|rows| rows > FEW),
+        "current_package_list_with_resources" | "resource_search" => {
+            parameters.natural("limit")?.is_none_or(|limit| limit > FEW)
+        }
+        "tag_show" => true,
+        _ => false,
+    })
+}
+
+impl Call<'_> {
+    fn table(&self) -> Result<Arc<Table>, ActionError> {
+        Ok(Table::current(self.state)?)
+    }
+
+    /// The package of a dataset; `None` where there is none.
+    fn package(&self, id: &DatasetId) -> Result<Option<Value>, ActionError> {
+        let described = PortalMetadata::read(&self.state.store, id)?;
+        Ok(described.map(|described| package::package(&described, self.state.store.iris().base())))
+    }
+
+    /// The package of an id, or of a name. Ids need no table.
+    fn package_named(&self, name: &str) -> Result<Option<Value>, ActionError> {
+        if let Ok(id) = DatasetId::new(name)
+            && self.state.searcher.numbers(&id)?.is_some()
+        {
+            return self.package(&id);
+        }
+        let table = self.table()?;
+        table.find(name).map(|row| self.package(&row.id)).transpose().map(Option::flatten)
+    }
+}
+
+fn status_show(call: &Call<'_>) -> Result<Value, ActionError> {
+    let site = call.state.store.iris().base().trim_end_matches('/');
+    Ok(json!({
+        "ckan_version": VERSION,
+        "site_url": site,
+        "site_title": call.state.portal.portal.title,
+        "site_description": call.state.portal.portal.description,
+        "error_emails_to": null,
+        "locale_default": "en",
+        "extensions": [],
+    }))
+}
+
+fn help_show(call: &Call<'_>) -> Result<Value, ActionError> {
+    let name = call.parameters.required("name")?;
+    find(&name).map(|(_, help, _)| json!(help)).ok_or(ActionError::NotFound)
+}
+
+/// What CKAN answers at the root of its interface.
+pub(super) async fn version() -> Json<Value> {
+    Json(json!({ "version": 3 }))
+}

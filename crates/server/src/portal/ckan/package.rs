@@ -1,0 +1,158 @@
+//! Datasets as CKAN's packages.
+
+use super::names::{License, package_name, slug};
+use crate::portal::metadata::{Checksum, File, Party, PortalMetadata, moment};
+use lodeseek_catalog::Scheme;
+use serde_json::{Value, json};
+
+/// A package, with all that the catalogue says.
+pub(super) fn package(described: &PortalMetadata, base: &str) -> Value {
+    let metadata = &described.dataset.metadata;
+    let name = package_name(&metadata.id);
+    let license = License::of(metadata.license.as_deref());
+    let authors: Vec<&str> = metadata.creators.iter().map(|agent| agent.name.as_str()).collect();
+    let contact = described.contacts.first();
+    let resources: Vec<Value> =
+        described.files.iter().zip(0..).map(|(file, place)| resource(described, file, place, base)).collect();
+    let tags: Vec<Value> = described.keywords.iter().map(|keyword| tag(keyword)).collect();
+    json!({
+        "id": metadata.id,
+        "name": name,
+        "title": metadata.title(),
+        "notes": metadata.description(),
+        "url": metadata.landing_page,
+        "version": described.version,
+        "author": joined(&authors),
+        "author_email": null,
+        "maintainer": contact.map(|contact| &contact.name),
+        "maintainer_email": contact.and_then(|contact| contact.email.as_ref()),
+        "license_id": license.id,
+        "license_title": license.title,
+        "license_url": license.url,
+        "isopen": license.open,
+        "organization": described.organization().map(|one| owner(&one, Kind::Organization)),
+        "owner_org": described.organization().map(|one| slug(&one.name)),
+        "groups": described.themes.iter().map(|theme| owner(theme, Kind::Group)).collect::<Vec<_>>(),
+        "num_tags": tags.len(),
+        "tags": tags,
+        "num_resources": resources.len(),
+        "resources": resources,
+        "extras": extras(described),
+        "metadata_created": described.issued(),
+        "metadata_modified": described.modified(),
+        "creator_user_id": null,
+        "private": false,
+        "state": "active",
+        "type": "dataset",
+        "relationships_as_object": [],
+        "relationships_as_subject": [],
+    })
+}
+
+fn joined(names: &[&str]) -> Option<String> {
+    (!names.is_empty()).then(|| names.join(", "))
+}
+
+/// What CKAN has as groups of datasets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Organization,
+    Group,
+}
+
+impl Kind {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Organization => "organization",
+            Self::Group => "group",
+        }
+    }
+}
+
+/// An organisation or group. Its name is its id: it has no other here.
+pub(super) fn group(name: &str, title: &str, url: Option<&str>, kind: Kind) -> Value {
+    json!({
+        "id": name,
+        "name": name,
+        "title": title,
+        "display_name": title,
+        "type": kind.name(),
+        "description": url.unwrap_or_default(),
+        "image_url": "",
+        "image_display_url": "",
+        "created": null,
+        "is_organization": kind == Kind::Organization,
+        "approval_status": "approved",
+        "state": "active",
+    })
+}
+
+fn owner(party: &Party, kind: Kind) -> Value {
+    group(&slug(&party.name), &party.name, party.iri.as_deref(), kind)
+}
+
+/// A tag; its name is its id.
+pub(super) fn tag(name: &str) -> Value {
+    json!({ "id": name, "name": name, "display_name": name, "state": "active", "vocabulary_id": null })
+}
+
+/// A file or service.
+fn resource(described: &PortalMetadata, file: &File, position: usize, base: &str) -> Value {
+    let package = package_name(&described.dataset.metadata.id);
+    let created = file.issued.as_deref().and_then(moment);
+    let modified = file.modified.as_deref().and_then(moment);
+    json!({
+        "id": format!("{package}.{}", file.key),
+        "package_id": described.dataset.metadata.id,
+        "name": file.name(),
+        "description": file.description,
+        "url": described.address(file, base),
+        "url_type": null,
+        "format": file.label(),
+        "mimetype": file.media(),
+        "mimetype_inner": null,
+        "size": file.bytes,
+        "hash": file.checksums.first().map_or("", Checksum::hex),
+        "license": file.license,
+        "created": created,
+        "last_modified": modified,
+        "metadata_modified": modified.as_ref().or(created.as_ref()),
+        "position": position,
+        "resource_type": null,
+        "state": "active",
+    })
+}
+
+/// What CKAN has no field for, under the keys by which its harvesters of DCAT know it.
+fn extras(described: &PortalMetadata) -> Vec<Value> {
+    let metadata = &described.dataset.metadata;
+    let mut extras = Vec::new();
+    let mut extra = |key: &str, value: Option<String>| {
+        extras.extend(value.filter(|value| !value.is_empty()).map(|value| json!({ "key": key, "value": value })));
+    };
+    let listed = |values: &[String]| (!values.is_empty()).then(|| json!(values).to_string());
+    let themes: Vec<String> = described.themes.iter().filter_map(|theme| theme.iri.clone()).collect();
+    let names: Vec<String> = metadata.alternatives.iter().map(|text| text.value.clone()).collect();
+    let works: Vec<String> = metadata.introduced_by.iter().map(|work| work.title.clone()).collect();
+    let tasks: Vec<String> = described.themes_of(Scheme::Task).collect();
+    let modalities: Vec<String> = described.themes_of(Scheme::Modality).collect();
+    extra("uri", Some(metadata.source.clone().unwrap_or_else(|| described.iri.clone())));
+    extra("identifier", Some(metadata.id.to_string()));
+    extra("issued", metadata.issued.clone());
+    extra("modified", metadata.modified.clone());
+    extra("publisher_name", described.publishers.first().map(|one| one.name.clone()));
+    extra("publisher_uri", described.publishers.first().and_then(|one| one.iri.clone()));
+    extra("contact_name", described.contacts.first().map(|one| one.name.clone()));
+    extra("contact_email", described.contacts.first().and_then(|one| one.email.clone()));
+    extra("access_rights", described.access_rights.clone());
+    extra("theme", listed(&themes));
+    extra("language", listed(&described.languages));
+    extra("spatial_text", described.places.first().cloned());
+    extra("alternate_identifier", listed(&described.identifiers));
+    extra("alternative_titles", listed(&names));
+    extra("tasks", listed(&tasks));
+    extra("modalities", listed(&modalities));
+    extra("introduced_by", listed(&works));
+    extra("sparql_endpoint", described.dataset.remote.as_ref().map(|remote| remote.endpoint.clone()));
+    extras
+}

@@ -1,0 +1,496 @@
+//! CKAN's `q` and `fq`: the part of Solr's language that portals and their clients use.
+//!
+//! ```text
+//! any    = all { "OR" all }
+//! all    = one { ["AND"] one }
+//! one    = { "+" | "-" | "NOT" } ( "(" any ")" | [ field ":" ] ( value | "(" any ")" ) )
+//! value  = word | "quoted words" | "[" from "TO" to "]" | "{" from "TO" to "}"
+//! ```
+//!
+//! A word may hold `*` and `?`. What has no field is left to the engine, as words that a dataset has at least one of.
+
+use super::dates::date;
+use super::error::QueryError;
+use super::table::{Facet, Row, Table};
+use crate::parameters::MAX_QUERY_CHARACTERS;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::iter::Peekable;
+use std::vec::IntoIter;
+
+/// Characters of a filter at most: clients send long lists of names.
+const LONGEST: usize = 4000;
+/// Brackets within brackets, and signs before signs, at most.
+const DEEPEST: usize = 20;
+
+/// What a value may be sought in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Field {
+    Facet(Facet),
+    Id,
+    Name,
+    Title,
+    Modified,
+    Created,
+    /// A field in which all datasets of this portal have one value.
+    Fixed(&'static str),
+    /// Whatever the engine searches.
+    Text,
+    /// Every field: of use only with `*`.
+    Any,
+}
+
+impl Field {
+    fn of_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "id" => Self::Id,
+            "name" => Self::Name,
+            "title" => Self::Title,
+            "metadata_modified" => Self::Modified,
+            "metadata_created" => Self::Created,
+            "state" => Self::Fixed("active"),
+            "type" | "dataset_type" => Self::Fixed("dataset"),
+            "entity_type" => Self::Fixed("package"),
+            "capacity" => Self::Fixed("public"),
+            "private" => Self::Fixed("false"),
+            "text" | "notes" => Self::Text,
+            "*" => Self::Any,
+            facet => Self::Facet(Facet::of_name(facet)?),
+        })
+    }
+
+    fn is_date(self) -> bool {
+        matches!(self, Self::Modified | Self::Created)
+    }
+}
+
+/// Which datasets are wanted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Clause {
+    All(Vec<Clause>),
+    Any(Vec<Clause>),
+    Not(Box<Clause>),
+    Is(Field, Value),
+    /// At least one of these words, by the engine.
+    Words(String),
+}
+
+/// What is sought.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Value {
+    Exactly(String),
+    /// With `*` and `?`.
+    Like(String),
+    Range {
+        from: Option<String>,
+        to: Option<String>,
+        inclusive: [bool; 2],
+    },
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Token {
+    Open,
+    Close,
+    And,
+    Or,
+    Not,
+    Plus,
+    Field(String),
+    Word(String),
+    Quoted(String),
+    Range { from: String, to: String, inclusive: [bool; 2] },
+}
+
+/// How names of fields are taken that nobody knows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Unknown {
+    /// As words: a query may be any text.
+    Words,
+    Refused,
+}
+
+impl Clause {
+    /// A filter.
+    pub(super) fn filter(text: &str) -> Result<Self, QueryError> {
+        parse(text, Unknown::Refused)
+    }
+
+    /// A query. Brackets and signs count only where a field is named, and so do operators, unless one denies words of a query
+    /// without fields: `water AND NOT river`. What then is no clause after all is words, for a query may be any text.
+    pub(super) fn query(text: &str) -> Result<Self, QueryError> {
+        let text = text.trim();
+        if text.is_empty() || text == "*" {
+            return Ok(Self::All(Vec::new()));
+        }
+        if text.chars().count() > MAX_QUERY_CHARACTERS {
+            return Err(QueryError::Long(MAX_QUERY_CHARACTERS));
+        }
+        let words = Self::Words(text.to_owned());
+        match text.split_whitespace().any(|word| word == "NOT") {
+            _ if names_field(text) => parse(text, Unknown::Words),
+            true => Ok(parse(text, Unknown::Words).unwrap_or(words)),
+            false => Ok(words),
+        }
+    }
+
+    /// The words that datasets are ranked by: all that are not denied.
+    pub(super) fn ranking_words(&self) -> String {
+        let mut words = Vec::new();
+        self.visit(
+            &mut |text, wanted| {
+                if wanted {
+                    words.push(text.to_owned())
+                }
+            },
+            true,
+        );
+        words.join(" ")
+    }
+
+    /// Every group of words.
+    pub(super) fn texts(&self) -> Vec<String> {
+        let mut texts = Vec::new();
+        self.visit(&mut |text, _| texts.push(text.to_owned()), true);
+        texts
+    }
+
+    fn visit(&self, see: &mut impl FnMut(&str, bool), wanted: bool) {
+        match self {
+            Self::All(clauses) | Self::Any(clauses) => clauses.iter().for_each(|clause| clause.visit(see, wanted)),
+            Self::Not(clause) => clause.visit(see, !wanted),
+            Self::Words(text) => see(text, wanted),
+            Self::Is(..) => {}
+        }
+    }
+
+    /// Whether a dataset is wanted. `found` are the places of the datasets with each group of words.
+    pub(super) fn holds(&self, table: &Table, place: u32, found: &FxHashMap<String, FxHashSet<u32>>) -> bool {
+        match self {
+            Self::All(clauses) => clauses.iter().all(|clause| clause.holds(table, place, found)),
+            Self::Any(clauses) => clauses.iter().any(|clause| clause.holds(table, place, found)),
+            Self::Not(clause) => !clause.holds(table, place, found),
+            Self::Words(text) => found.get(text).is_some_and(|places| places.contains(&place)),
+            Self::Is(field, value) => value.holds(*field, table, &table.rows[place as usize]),
+        }
+    }
+}
+
+impl Value {
+    fn holds(&self, field: Field, table: &Table, row: &Row) -> bool {
+        match field {
+            Field::Facet(facet) => {
+                let values = &table.values(facet).all;
+                let mut names = row.values(facet).iter().map(|place| values[*place as usize].name.as_str());
+                if facet.is_text() {
+                    names.any(|name| self.in_text(name))
+                } else {
+                    names.any(|name| self.matches(name))
+                }
+            }
+            Field::Id => self.matches(row.id.as_str()),
+            Field::Name => self.matches(&row.name),
+            Field::Title => self.in_text(&row.folded),
+            Field::Modified => row.modified.as_deref().is_some_and(|date| self.matches(date)),
+            Field::Created => row.created.as_deref().is_some_and(|date| self.matches(date)),
+            Field::Fixed(value) => self.matches(value),
+            Field::Text | Field::Any => true,
+        }
+    }
+
+    fn matches(&self, text: &str) -> bool {
+        match self {
+            Self::Exactly(value) => value == text,
+            Self::Like(pattern) => like(&pattern.chars().collect::<Vec<_>>(), &text.chars().collect::<Vec<_>>()),
+            Self::Range { from, to, inclusive } => {
+                let above = |from: &String| from.as_str() < text || inclusive[0] && from == text;
+                let below = |to: &String| text < to.as_str() || inclusive[1] && to == text;
+                from.as_ref().is_none_or(above) && to.as_ref().is_none_or(below)
+            }
+        }
+    }
+
+    /// Whether the words of the value are words of a text, one after the other.
+    fn in_text(&self, text: &str) -> bool {
+        let words = |text: &str| -> Vec<String> {
+            let parted = text.split(|c: char| !c.is_alphanumeric() && c != '*' && c != '?');
+            parted.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+        };
+        let held = words(text);
+        match self {
+            Self::Exactly(value) => {
+                let sought = words(value);
+                !sought.is_empty() && held.windows(sought.len()).any(|run| run == sought)
+            }
+            Self::Like(pattern) => held.iter().any(|word| Self::Like(pattern.to_lowercase()).matches(word)),
+            Self::Range { .. } => self.matches(text),
+        }
+    }
+}
+
+/// Whether a text is what a pattern with `*` and `?` means. Goes back to the last `*` alone, so never takes long.
+fn like(pattern: &[char], text: &[char]) -> bool {
+    let (mut at, mut place, mut star) = (0, 0, None);
+    while place < text.len() {
+        match pattern.get(at) {
+            Some('*') => {
+                star = Some((at, place));
+                at += 1;
+            }
+            Some(&sought) if sought == '?' || sought == text[place] => (at, place) = (at + 1, place + 1),
+            _ => match &mut star {
+                Some((after, from)) => {
+                    *from += 1;
+                    (at, place) = (*after + 1, *from);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[at..].iter().all(|rest| *rest == '*')
+}
+
+fn names_field(text: &str) -> bool {
+    let starts = text.split(|c: char| c.is_whitespace() || c == '(').map(|word| word.trim_start_matches(['+', '-']));
+    starts.filter_map(|word| word.split_once(':')).any(|(name, _)| Field::of_name(name).is_some())
+}
+
+fn parse(text: &str, unknown: Unknown) -> Result<Clause, QueryError> {
+    if text.chars().count() > LONGEST {
+        return Err(QueryError::Long(LONGEST));
+    }
+    let mut parser = Parser { tokens: tokens(text, unknown)?.into_iter().peekable(), depth: 0 };
+    if parser.tokens.peek().is_none() {
+        return Ok(Clause::All(Vec::new()));
+    }
+    let clause = parser.any(None)?;
+    match parser.tokens.next() {
+        None => Ok(clause),
+        Some(token) => Err(token.unexpected()),
+    }
+}
+
+impl Token {
+    fn unexpected(self) -> QueryError {
+        QueryError::Unexpected(match self {
+            Self::Open => "(".to_owned(),
+            Self::Close => ")".to_owned(),
+            Self::And => "AND".to_owned(),
+            Self::Or => "OR".to_owned(),
+            Self::Not => "NOT".to_owned(),
+            Self::Plus => "+".to_owned(),
+            Self::Field(name) => format!("{name}:"),
+            Self::Word(text) | Self::Quoted(text) => text,
+            Self::Range { from, to, .. } => format!("[{from} TO {to}]"),
+        })
+    }
+}
+
+struct Parser {
+    tokens: Peekable<IntoIter<Token>>,
+    depth: usize,
+}
+
+impl Parser {
+    fn any(&mut self, field: Option<Field>) -> Result<Clause, QueryError> {
+        let mut clauses = vec![self.all(field)?];
+        while self.tokens.next_if_eq(&Token::Or).is_some() {
+            clauses.push(self.all(field)?);
+        }
+        Ok(alone(clauses, Clause::Any))
+    }
+
+    fn all(&mut self, field: Option<Field>) -> Result<Clause, QueryError> {
+        let mut clauses = vec![self.one(field)?];
+        loop {
+            let joined = self.tokens.next_if_eq(&Token::And).is_some();
+            if !joined && matches!(self.tokens.peek(), None | Some(Token::Or | Token::Close)) {
+                return Ok(alone(clauses, Clause::All));
+            }
+            let next = self.one(field)?;
+            match (clauses.last_mut(), next) {
+                // Words side by side are one need.
+                (Some(Clause::Words(words)), Clause::Words(more)) if !joined => *words = format!("{words} {more}"),
+                (_, next) => clauses.push(next),
+            }
+        }
+    }
+
+    fn one(&mut self, field: Option<Field>) -> Result<Clause, QueryError> {
+        match self.tokens.next().ok_or(QueryError::End)? {
+            Token::Plus => self.deeper(|parser| parser.one(field)),
+            Token::Not => self.deeper(|parser| Ok(Clause::Not(Box::new(parser.one(field)?)))),
+            Token::Open => self.deeper(|parser| {
+                let clause = parser.any(field)?;
+                parser.tokens.next_if_eq(&Token::Close).map(|_| clause).ok_or(QueryError::Open(')'))
+            }),
+            Token::Field(name) if field.is_none() => {
+                let field = Field::of_name(&name).ok_or(QueryError::Field(name))?;
+                self.deeper(|parser| parser.one(Some(field)))
+            }
+            Token::Word(text) if text.contains(['*', '?']) => leaf(field, text, Value::Like),
+            Token::Word(text) | Token::Quoted(text) => leaf(field, text, Value::Exactly),
+            Token::Range { from, to, inclusive } => range(field, &from, &to, inclusive),
+            token => Err(token.unexpected()),
+        }
+    }
+
+    fn deeper(&mut self, parse: impl FnOnce(&mut Self) -> Result<Clause, QueryError>) -> Result<Clause, QueryError> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(QueryError::Deep(DEEPEST));
+        }
+        let clause = parse(self)?;
+        self.depth -= 1;
+        Ok(clause)
+    }
+}
+
+fn alone(mut clauses: Vec<Clause>, join: impl FnOnce(Vec<Clause>) -> Clause) -> Clause {
+    match clauses.pop() {
+        Some(only) if clauses.is_empty() => only,
+        last => join(clauses.into_iter().chain(last).collect()),
+    }
+}
+
+fn leaf(field: Option<Field>, text: String, value: impl FnOnce(String) -> Value) -> Result<Clause, QueryError> {
+    match field {
+        None | Some(Field::Text | Field::Any) if text.chars().all(|c| c == '*') => Ok(Clause::All(Vec::new())),
+        None | Some(Field::Text | Field::Any) => Ok(Clause::Words(text)),
+        Some(field) if field.is_date() && !text.contains('*') => {
+            Ok(Clause::Is(field, Value::Exactly(date(&text).ok_or(QueryError::Date(text))?)))
+        }
+        Some(field) => Ok(Clause::Is(field, value(text))),
+    }
+}
+
+fn range(field: Option<Field>, from: &str, to: &str, inclusive: [bool; 2]) -> Result<Clause, QueryError> {
+    let field = field.filter(|field| *field != Field::Text).ok_or(QueryError::Range)?;
+    let bound = |text: &str| match text {
+        "*" => Ok(None),
+        text if field.is_date() => date(text).map(Some).ok_or_else(|| QueryError::Date(text.to_owned())),
+        text => Ok(Some(text.to_owned())),
+    };
+    Ok(Clause::Is(field, Value::Range { from: bound(from)?, to: bound(to)?, inclusive }))
+}
+
+/// Whether a character ends a word.
+fn ends(character: char) -> bool {
+    character.is_whitespace() || "()\"[]{}".contains(character)
+}
+
+fn tokens(text: &str, unknown: Unknown) -> Result<Vec<Token>, QueryError> {
+    let mut tokens = Vec::new();
+    let mut rest = text.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let behind = &rest[first.len_utf8()..];
+        let (token, next) = match first {
+            '(' => (Token::Open, behind),
+            ')' => (Token::Close, behind),
+            '+' => (Token::Plus, behind),
+            '-' | '!' => (Token::Not, behind),
+            '"' => quoted(behind)?,
+            '[' | '{' => ranged(first, behind)?,
+            ']' | '}' => return Err(QueryError::Unexpected(first.to_string())),
+            _ => worded(rest, unknown),
+        };
+        tokens.push(token);
+        rest = next.trim_start();
+    }
+    Ok(tokens)
+}
+
+fn quoted(text: &str) -> Result<(Token, &str), QueryError> {
+    let (mut value, mut characters) = (String::new(), text.char_indices());
+    while let Some((place, character)) = characters.next() {
+        match character {
+            '"' => return Ok((Token::Quoted(value), &text[place + 1..])),
+            '\\' => value.extend(characters.next().map(|(_, escaped)| escaped)),
+            other => value.push(other),
+        }
+    }
+    Err(QueryError::Open('"'))
+}
+
+fn ranged(first: char, text: &str) -> Result<(Token, &str), QueryError> {
+    let end = text.find([']', '}']).ok_or(QueryError::Open(if first == '[' { ']' } else { '}' }))?;
+    let (from, to) = text[..end].split_once(" TO ").ok_or(QueryError::Range)?;
+    let bound = |text: &str| text.trim().trim_matches('"').to_owned();
+    let (from, to, inclusive) = (bound(from), bound(to), [first == '[', text[end..].starts_with(']')]);
+    if from.is_empty() || to.is_empty() {
+        return Err(QueryError::Range);
+    }
+    Ok((Token::Range { from, to, inclusive }, &text[end + 1..]))
+}
+
+/// A word, an operator, or the name of a field with its colon.
+fn worded(text: &str, unknown: Unknown) -> (Token, &str) {
+    let (mut word, mut characters) = (String::new(), text.char_indices());
+    while let Some((place, character)) = characters.next() {
+        match character {
+            '\\' => word.extend(characters.next().map(|(_, escaped)| escaped)),
+            ':' if is_field(&word, unknown) => return (Token::Field(word), &text[place + 1..]),
+            other if ends(other) => return (operator(word), &text[place..]),
+            other => word.push(other),
+        }
+    }
+    (operator(word), "")
+}
+
+fn is_field(word: &str, unknown: Unknown) -> bool {
+    let name = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '*');
+    Field::of_name(word).is_some() || name && unknown == Unknown::Refused
+}
+
+fn operator(word: String) -> Token {
+    match word.as_str() {
+        "AND" | "&&" => Token::And,
+        "OR" | "||" => Token::Or,
+        "NOT" => Token::Not,
+        _ => Token::Word(word),
+    }
+}
+
+/// What found datasets are ordered by, the first first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Sort {
+    pub(super) by: By,
+    pub(super) descending: bool,
+}
+
+/// What two datasets are compared by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum By {
+    Score,
+    Modified,
+    Created,
+    Title,
+    Name,
+    Id,
+}
+
+impl Sort {
+    /// The parts of CKAN's `sort`.
+    pub(super) fn read(text: &str) -> Result<Vec<Self>, QueryError> {
+        text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(Self::one).collect()
+    }
+
+    fn one(part: &str) -> Result<Self, QueryError> {
+        let invalid = || QueryError::Sort(part.to_owned());
+        let mut words = part.split_whitespace();
+        let by = match words.next().ok_or_else(invalid)? {
+            "score" | "relevance" => By::Score,
+            "metadata_modified" => By::Modified,
+            "metadata_created" => By::Created,
+            "title" | "title_string" => By::Title,
+            "name" => By::Name,
+            "id" => By::Id,
+            _ => return Err(invalid()),
+        };
+        let descending = match words.next().map(str::to_ascii_lowercase).as_deref() {
+            None | Some("asc") => false,
+            Some("desc") => true,
+            Some(_) => return Err(invalid()),
+        };
+        if words.next().is_some() { Err(invalid()) } else { Ok(Self { by, descending }) }
+    }
+}

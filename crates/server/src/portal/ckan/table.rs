@@ -1,0 +1,273 @@
+//! What lists, filters and facets need of every dataset, kept in memory until the index or the catalogue changes.
+
+use super::names::{License, package_name, slug};
+use crate::AppState;
+use crate::cache::GenerationCache;
+use crate::error::ApiError;
+use crate::portal::metadata::PortalMetadata;
+use lodeseek_catalog::{DatasetId, Scheme};
+use lodeseek_rdf::vocab::dcat;
+use lodeseek_rdf::{TermRef, TripleGraph};
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+/// What datasets are counted and filtered by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Facet {
+    Organization,
+    Groups,
+    Tags,
+    ResFormat,
+    LicenseId,
+    Task,
+    Modality,
+    Language,
+    Author,
+    Maintainer,
+    IsOpen,
+}
+
+/// How many facets there are.
+const FACETS: usize = Facet::ALL.len();
+
+impl Facet {
+    pub(super) const ALL: [Self; 11] = [
+        Self::Organization,
+        Self::Groups,
+        Self::Tags,
+        Self::ResFormat,
+        Self::LicenseId,
+        Self::Task,
+        Self::Modality,
+        Self::Language,
+        Self::Author,
+        Self::Maintainer,
+        Self::IsOpen,
+    ];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Organization => "organization",
+            Self::Groups => "groups",
+            Self::Tags => "tags",
+            Self::ResFormat => "res_format",
+            Self::LicenseId => "license_id",
+            Self::Task => "task",
+            Self::Modality => "modality",
+            Self::Language => "language",
+            Self::Author => "author",
+            Self::Maintainer => "maintainer",
+            Self::IsOpen => "isopen",
+        }
+    }
+
+    /// By its name, or another that CKAN has for the same: an organisation's name is its id here.
+    pub(super) fn of_name(name: &str) -> Option<Self> {
+        match name {
+            "owner_org" => Some(Self::Organization),
+            _ => Self::ALL.into_iter().find(|facet| facet.name() == name),
+        }
+    }
+
+    /// Whether its values are texts, found by words of theirs.
+    pub(super) fn is_text(self) -> bool {
+        matches!(self, Self::Author | Self::Maintainer)
+    }
+}
+
+/// A value of a facet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Value {
+    pub(super) name: String,
+    pub(super) title: String,
+    /// Its address, where it has one.
+    pub(super) url: Option<String>,
+    /// The datasets that have it.
+    pub(super) count: usize,
+}
+
+/// The values of a facet: each has a place.
+#[derive(Default)]
+pub(super) struct Values {
+    pub(super) all: Vec<Value>,
+    places: FxHashMap<String, u32>,
+}
+
+impl Values {
+    pub(super) fn find(&self, name: &str) -> Option<&Value> {
+        self.places.get(name).map(|place| &self.all[*place as usize])
+    }
+
+    fn add(&mut self, row: &mut Vec<u32>, name: String, title: String, url: Option<String>) {
+        let next = self.all.len() as u32;
+        let place = *self.places.entry(name.clone()).or_insert(next);
+        if place == next {
+            self.all.push(Value { name, title, url, count: 0 });
+        }
+        if !row.contains(&place) {
+            row.push(place);
+            self.all[place as usize].count += 1;
+        }
+    }
+
+    /// The values with as many datasets as a list says, the most frequent first, then by name.
+    pub(super) fn ordered<'v>(&'v self, counts: &'v [usize], least: usize) -> Vec<(&'v Value, usize)> {
+        let mut found: Vec<(&Value, usize)> =
+            self.all.iter().zip(counts.iter().copied()).filter(|(_, count)| *count >= least).collect();
+        found.sort_by(|a, b| (Reverse(a.1), &a.0.name).cmp(&(Reverse(b.1), &b.0.name)));
+        found
+    }
+}
+
+/// A file of a dataset.
+pub(super) struct Resource {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) url: String,
+    pub(super) format: String,
+}
+
+/// A dataset.
+pub(crate) struct Row {
+    pub(crate) id: DatasetId,
+    pub(super) name: String,
+    pub(crate) title: String,
+    /// The title in lower case, for order.
+    pub(super) folded: String,
+    pub(crate) modified: Option<String>,
+    pub(super) created: Option<String>,
+    pub(super) resources: Vec<Resource>,
+    values: [Vec<u32>; FACETS],
+}
+
+impl Row {
+    /// The places of its values of a facet.
+    pub(super) fn values(&self, facet: Facet) -> &[u32] {
+        &self.values[facet as usize]
+    }
+}
+
+/// All datasets that the catalogue describes and the index holds, by name.
+#[derive(Default)]
+pub(crate) struct Table {
+    pub(crate) rows: Vec<Row>,
+    values: [Values; FACETS],
+    by_id: FxHashMap<DatasetId, u32>,
+    by_name: FxHashMap<String, u32>,
+}
+
+/// The table last made, by what changes with every commit to the index and every change of the catalogue.
+pub(crate) type CachedTable = GenerationCache<(u64, u64), Table>;
+
+impl Table {
+    /// The table of what is served now.
+    pub(crate) fn current(state: &AppState) -> Result<Arc<Self>, ApiError> {
+        let generation = (state.searcher.generation()?, state.store.catalog_generation());
+        state.portal.table.get_or_compute(generation, || Self::read(state))
+    }
+
+    fn read(state: &AppState) -> Result<Self, ApiError> {
+        let graph = state.store.catalog_graph()?;
+        let iris = state.store.iris();
+        let mut table = Self::default();
+        for id in listed(&graph, iris.catalog().as_str(), |iri| iris.dataset_id(iri)) {
+            if state.searcher.numbers(&id)?.is_none() {
+                continue; // not indexed yet: no search could find it
+            }
+            if let Some(described) = PortalMetadata::of(&graph, iris, &id) {
+                table.add(&described, iris.base());
+            }
+        }
+        table.rows.sort_by(|a, b| a.name.cmp(&b.name));
+        table.by_id = table.rows.iter().zip(0..).map(|(row, place)| (row.id.clone(), place)).collect();
+        table.by_name = table.rows.iter().zip(0..).map(|(row, place)| (row.name.clone(), place)).collect();
+        Ok(table)
+    }
+
+    fn add(&mut self, described: &PortalMetadata, base: &str) {
+        let metadata = &described.dataset.metadata;
+        let name = package_name(&metadata.id);
+        let resource = |file: &crate::portal::metadata::File| Resource {
+            id: format!("{name}.{}", file.key),
+            name: file.name(),
+            url: described.address(file, base),
+            format: file.label(),
+        };
+        let mut values: [Vec<u32>; FACETS] = Default::default();
+        for (facet, name, title, url) in values_of(described) {
+            self.values[facet as usize].add(&mut values[facet as usize], name, title, url);
+        }
+        self.rows.push(Row {
+            id: metadata.id.clone(),
+            title: metadata.title().to_owned(),
+            folded: metadata.title().to_lowercase(),
+            modified: described.modified(),
+            created: described.issued(),
+            resources: described.files.iter().map(resource).collect(),
+            name,
+            values,
+        });
+    }
+
+    pub(super) fn values(&self, facet: Facet) -> &Values {
+        &self.values[facet as usize]
+    }
+
+    /// The dataset of an id, or of a name.
+    pub(super) fn find(&self, name: &str) -> Option<&Row> {
+        let by_id = DatasetId::new(name).ok().and_then(|id| self.place(&id));
+        by_id.or_else(|| self.by_name.get(name).copied()).map(|place| &self.rows[place as usize])
+    }
+
+    /// The place of a dataset.
+    pub(super) fn place(&self, id: &DatasetId) -> Option<u32> {
+        self.by_id.get(id).copied()
+    }
+
+    /// How many of some datasets have each value of a facet.
+    pub(super) fn counts<'t>(&self, facet: Facet, rows: impl Iterator<Item = &'t Row>) -> Vec<usize> {
+        let mut counts = vec![0; self.values(facet).all.len()];
+        for row in rows {
+            row.values(facet).iter().for_each(|place| counts[*place as usize] += 1);
+        }
+        counts
+    }
+}
+
+/// The datasets that a catalogue lists.
+fn listed(graph: &TripleGraph, catalog: &str, id: impl Fn(&str) -> Option<DatasetId>) -> Vec<DatasetId> {
+    let (Some(node), Some(lists)) = (graph.iri(catalog), graph.iri(dcat::HAS_DATASET)) else { return Vec::new() };
+    let triples = graph.subject_triples(node).iter().filter(|triple| triple.predicate == lists);
+    triples
+        .filter_map(|triple| match graph.term(triple.object) {
+            TermRef::Iri(iri) => id(iri),
+            _ => None,
+        })
+        .collect()
+}
+
+/// (facet, name, title, address) of everything a dataset is counted by.
+fn values_of(described: &PortalMetadata) -> Vec<(Facet, String, String, Option<String>)> {
+    let plain = |facet: Facet| move |value: String| (facet, value.clone(), value, None);
+    let organization = described.organization().map(|one| (Facet::Organization, slug(&one.name), one.name, one.iri));
+    let groups = described.themes.iter().map(|one| (Facet::Groups, slug(&one.name), one.name.clone(), one.iri.clone()));
+    let tags = described.keywords.iter().cloned().map(plain(Facet::Tags));
+    let formats = described.files.iter().map(|file| file.label()).filter(|label| !label.is_empty());
+    let license = License::of(described.dataset.metadata.license.as_deref());
+    let open = plain(Facet::IsOpen)(license.open.to_string());
+    let license = (Facet::LicenseId, license.id, license.title, license.url);
+    let tasks = described.themes_of(Scheme::Task).map(plain(Facet::Task));
+    let modalities = described.themes_of(Scheme::Modality).map(plain(Facet::Modality));
+    let languages = described.languages.iter().cloned().map(plain(Facet::Language));
+    let authors = described.dataset.metadata.creators.iter().map(|one| one.name.clone()).map(plain(Facet::Author));
+    let maintainer = described.contacts.first().map(|one| one.name.clone()).map(plain(Facet::Maintainer));
+    let all = organization.into_iter().chain(groups).chain(tags).chain(formats.map(plain(Facet::ResFormat)));
+    all.chain([license, open])
+        .chain(authors)
+        .chain(maintainer)
+        .chain(tasks)
+        .chain(modalities)
+        .chain(languages)
+        .collect()
+}

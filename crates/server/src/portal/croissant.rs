@@ -1,0 +1,108 @@
+//! `GET /dataset/{id}/croissant`: a dataset by Croissant 1.0, as tools for machine learning read it.
+//! <https://docs.mlcommons.org/croissant/docs/croissant-spec.html>
+
+use crate::AppState;
+use crate::error::ApiError;
+use crate::portal::metadata::{Checksum, File, PortalMetadata};
+use crate::portal::schema_org::common;
+use axum::extract::{Path, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use lodeseek_catalog::{DatasetId, Scheme};
+use lodeseek_engine::Card;
+use lodeseek_rdf::vocab;
+use serde_json::{Value, json};
+
+/// What a document of this version says it follows.
+const VERSION: &str = "http://mlcommons.org/croissant/1.0";
+const NAMESPACE: &str = "http://mlcommons.org/croissant/";
+
+pub(crate) async fn croissant(State(state): State<AppState>, Path(id): Path<String>) -> Result<Response, ApiError> {
+    let id = DatasetId::new(id).map_err(|error| ApiError::not_found(error.to_string()))?;
+    let missing = ApiError::no_dataset(&id);
+    let none = ApiError::not_found(format!("nothing is known of {id} that Croissant could tell: no file, no task"));
+    let document = state.work(move |state| {
+        let (described, card) = (PortalMetadata::read(&state.store, &id)?, state.searcher.card(&id)?);
+        let (Some(described), Some(card)) = (described, card) else { return Err(missing) };
+        if is_for_learning(&described) { Ok(document(&described, &card, state.store.iris().base())) } else { Err(none) }
+    });
+    let document = document.await?;
+    Ok(([(header::CONTENT_TYPE, "application/ld+json")], document.to_string()).into_response())
+}
+
+/// Whether there is a file, or the dataset is from a list for machine learning.
+fn is_for_learning(described: &PortalMetadata) -> bool {
+    let metadata = &described.dataset.metadata;
+    let listed = metadata.uses.is_some() || metadata.themes_of(Scheme::Task).next().is_some();
+    !described.files.is_empty() || listed
+}
+
+/// The document. Files stay where they lie and may change there: the dataset is a live one, whose files need no checksum,
+/// and have one where the catalogue tells it.
+fn document(described: &PortalMetadata, card: &Card, base: &str) -> Value {
+    let mut value = common(described, Some(card));
+    value.remove("publisher"); // tools expect an author where one is known, and no further agents
+    if !described.version.as_deref().is_some_and(is_semantic) {
+        value.remove("version");
+    }
+    let works: Vec<&str> = described.dataset.metadata.introduced_by.iter().map(|work| work.title.as_str()).collect();
+    let cited = (!works.is_empty()).then(|| ("citeAs".to_owned(), json!(works.join("; "))));
+    value.remove("citation");
+    value.extend([
+        ("@context".to_owned(), context()),
+        ("@type".to_owned(), json!("sc:Dataset")),
+        ("@id".to_owned(), json!(described.iri)),
+        ("conformsTo".to_owned(), json!(VERSION)),
+        ("isLiveDataset".to_owned(), json!(true)),
+        ("distribution".to_owned(), described.files.iter().map(|file| object(described, file, base)).collect()),
+    ]);
+    value.extend(cited);
+    Value::Object(value)
+}
+
+/// The terms of Croissant and schema.org that are used.
+fn context() -> Value {
+    json!({
+        "@language": "en",
+        "@vocab": vocab::schema::NAMESPACE,
+        "sc": vocab::schema::NAMESPACE,
+        "cr": NAMESPACE,
+        "dct": vocab::dcterms::NAMESPACE,
+        "citeAs": "cr:citeAs",
+        "conformsTo": "dct:conformsTo",
+        "isLiveDataset": "cr:isLiveDataset",
+        "md5": "cr:md5",
+    })
+}
+
+/// Whether a version is one by semantic versioning, the only ones that Croissant takes.
+fn is_semantic(version: &str) -> bool {
+    let parts: Vec<&str> = version.split('.').collect();
+    let number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    parts.len() == 3 && parts.iter().all(number)
+}
+
+fn object(described: &PortalMetadata, file: &File, base: &str) -> Value {
+    let media_type = file.media().unwrap_or_else(|| "application/octet-stream".to_owned());
+    let mut value = json!({
+        "@type": "cr:FileObject",
+        "@id": file.key,
+        "name": file.name(),
+        "contentUrl": described.address(file, base),
+        "encodingFormat": media_type,
+    });
+    if let Some(description) = &file.description {
+        value["description"] = json!(description);
+    }
+    if let Some(bytes) = file.bytes {
+        value["contentSize"] = json!(format!("{bytes} B"));
+    }
+    for checksum in &file.checksums {
+        let term = match checksum {
+            Checksum::Md5(_) => "md5",
+            Checksum::Sha256(_) => "sha256",
+        };
+        value[term] = json!(checksum.hex());
+    }
+    value
+}

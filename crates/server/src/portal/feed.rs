@@ -1,0 +1,146 @@
+//! `/feeds/datasets.atom`, a search as a feed (RFC 4287), and `/opensearch.xml`, by which browsers find the search.
+
+use crate::AppState;
+use crate::error::ApiError;
+use crate::parameters::{Pairs, check_query, filter, parse_model};
+use crate::portal::ckan::Table;
+use crate::portal::metadata::{PortalMetadata, moment};
+use crate::text::shorten;
+use crate::text::uri;
+use askama::Template;
+use axum::extract::{Query, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use lodeseek_catalog::DatasetId;
+use lodeseek_engine::SearchRequest;
+use std::cmp::Reverse;
+
+/// Entries at most.
+const MOST: usize = 50;
+/// Characters of a summary.
+const SUMMARY: usize = 500;
+/// What is said to be the time of what has none: the format wants one.
+const UNKNOWN: &str = "1970-01-01T00:00:00Z";
+
+#[derive(Template)]
+#[template(path = "feed.xml")]
+struct Feed {
+    own: String,
+    page: String,
+    title: String,
+    updated: String,
+    entries: Vec<Entry>,
+}
+
+struct Entry {
+    id: String,
+    address: String,
+    title: String,
+    updated: String,
+    published: Option<String>,
+    authors: Vec<String>,
+    categories: Vec<String>,
+    summary: String,
+}
+
+#[derive(Template)]
+#[template(path = "opensearch.xml")]
+struct OpenSearch<'b> {
+    base: &'b str,
+}
+
+/// The datasets that are best for a query, or where there is none those last changed; the last changed first.
+pub(crate) async fn datasets(State(state): State<AppState>, Query(pairs): Query<Pairs>) -> Result<Response, ApiError> {
+    let query =
+        pairs.iter().find(|(name, _)| name == "q").map(|(_, query)| query.trim()).unwrap_or_default().to_owned();
+    let filter = filter(&pairs)?;
+    if query.is_empty() && !filter.is_empty() {
+        return Err(ApiError::bad_request("a feed with filters needs words too: q=words"));
+    }
+    let named = pairs.iter().find(|(name, _)| name == "model").map(|(_, model)| model.as_str());
+    let request =
+        SearchRequest { depth: MOST, filter, model: parse_model(named)?, ..SearchRequest::new(query.as_str()) };
+    let permit = if query.is_empty() { None } else { state.acquire_search_permit(checked(&request)?).await? };
+    let made = state.work(move |state| {
+        let _permit = permit;
+        let ids = if query.is_empty() { last_changed(state)? } else { found(state, &request)? };
+        let mut entries = Vec::with_capacity(ids.len());
+        for id in ids {
+            entries.extend(PortalMetadata::read(&state.store, &id)?.map(|described| entry(&described)));
+        }
+        entries.sort_by(|a: &Entry, b: &Entry| b.updated.cmp(&a.updated));
+        feed(state, &query, &pairs, entries).render().map_err(|error| ApiError::internal(&error))
+    });
+    Ok(xml("application/atom+xml; charset=utf-8", made.await?))
+}
+
+fn checked(request: &SearchRequest) -> Result<&SearchRequest, ApiError> {
+    check_query(&request.query).map(|()| request)
+}
+
+fn found(state: &AppState, request: &SearchRequest) -> Result<Vec<DatasetId>, ApiError> {
+    let response = state.searcher.search(request)?;
+    Ok(response.hits.into_iter().map(|hit| hit.card.metadata.id).collect())
+}
+
+fn last_changed(state: &AppState) -> Result<Vec<DatasetId>, ApiError> {
+    let table = Table::current(state)?;
+    let mut rows: Vec<_> = table.rows.iter().collect();
+    rows.sort_by_key(|row| Reverse(&row.modified));
+    Ok(rows.into_iter().take(MOST).map(|row| row.id.clone()).collect())
+}
+
+fn feed(state: &AppState, query: &str, pairs: &Pairs, entries: Vec<Entry>) -> Feed {
+    let base = state.store.iris().base();
+    let kept = || pairs.iter().filter(|(_, value)| !value.is_empty());
+    let parameters = form_urlencoded::Serializer::new(String::new()).extend_pairs(kept()).finish();
+    let behind = if parameters.is_empty() { String::new() } else { format!("?{parameters}") };
+    Feed {
+        own: format!("{base}feeds/datasets.atom{behind}"),
+        page: format!("{base}{behind}"),
+        title: if query.is_empty() { "Datasets, the last changed first".to_owned() } else { plain(query) },
+        updated: entries.iter().map(|entry| entry.updated.clone()).max().unwrap_or_else(|| UNKNOWN.to_owned()),
+        entries,
+    }
+}
+
+fn entry(described: &PortalMetadata) -> Entry {
+    let metadata = &described.dataset.metadata;
+    let zoned = |moment: String| format!("{moment}Z");
+    Entry {
+        id: described.iri.clone(),
+        address: uri(&described.iri),
+        title: plain(metadata.title()),
+        updated: described.modified().map_or_else(|| UNKNOWN.to_owned(), zoned),
+        published: metadata.issued.as_deref().and_then(moment).map(zoned),
+        authors: metadata.creators.iter().map(|agent| plain(&agent.name)).collect(),
+        categories: described.keywords.iter().map(|keyword| plain(keyword)).collect(),
+        summary: plain(&shorten(metadata.description().unwrap_or_default(), SUMMARY)),
+    }
+}
+
+/// A text without the characters that XML cannot hold, escaped or not.
+fn plain(text: &str) -> String {
+    let holds = |c: &char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
+    text.chars().filter(holds).collect()
+}
+
+/// An XML document.
+pub(crate) fn xml(media_type: &'static str, text: String) -> Response {
+    ([(header::CONTENT_TYPE, media_type)], text).into_response()
+}
+
+pub(crate) async fn opensearch(State(state): State<AppState>) -> Result<Response, ApiError> {
+    let text = OpenSearch { base: state.store.iris().base() }.render().map_err(|error| ApiError::internal(&error))?;
+    Ok(xml("application/opensearchdescription+xml", text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_xml_cannot_hold_is_left_out() {
+        assert_eq!(plain("a\u{0}b\u{1b}c\u{ffff}d\te\u{1f333}"), "abcd\te\u{1f333}");
+    }
+}

@@ -1,0 +1,75 @@
+//! Interfaces of data portals, for harvesters, crawlers and reference managers: CKAN's Action API, the catalogue in DCAT-AP,
+//! feeds, sitemaps, Croissant, schema.org, signposting and citations.
+
+mod catalog;
+pub(crate) mod cite;
+pub(crate) mod ckan;
+mod croissant;
+mod feed;
+pub(crate) mod metadata;
+pub(crate) mod schema_org;
+pub(crate) mod signposting;
+mod sitemap;
+
+use crate::AppState;
+use axum::Router;
+use axum::routing::get;
+
+/// Name, description and publisher of the portal.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Portal {
+    /// Name of the portal.
+    pub title: String,
+    /// Description of the portal.
+    pub description: String,
+    /// Name of the publisher.
+    pub publisher: String,
+    /// IRI of the publisher, if it has one.
+    pub publisher_iri: Option<String>,
+}
+
+impl Default for Portal {
+    fn default() -> Self {
+        Self {
+            title: "Lodeseek".to_owned(),
+            description: "Datasets, searched by what they say and what they contain".to_owned(),
+            publisher: "Lodeseek".to_owned(),
+            publisher_iri: None,
+        }
+    }
+}
+
+/// Caches of the portal interfaces, and the portal's description.
+#[derive(Default)]
+pub(crate) struct PortalState {
+    pub(crate) portal: Portal,
+    table: ckan::CachedTable,
+    listing: catalog::CachedListing,
+}
+
+impl PortalState {
+    pub(crate) fn new(portal: Portal) -> Self {
+        Self { portal, ..Self::default() }
+    }
+}
+
+/// Returns the routes of the portal interfaces.
+pub(crate) fn router() -> Router<AppState> {
+    Router::new()
+        .route("/dataset/{id}/croissant", get(croissant::croissant))
+        .route("/dataset/{id}/cite", get(cite::cite))
+        .route("/feeds/datasets.atom", get(feed::datasets))
+        .route("/opensearch.xml", get(feed::opensearch))
+        .route("/sitemap.xml", get(sitemap::index))
+        .route("/sitemap/{part}", get(sitemap::part))
+        .route("/robots.txt", get(sitemap::robots))
+        .route("/api/3/action/{name}", get(ckan::action).post(ckan::action))
+        .route("/api/action/{name}", get(ckan::action).post(ckan::action))
+        .route("/api/3", get(ckan::version))
+        .route("/catalog", catalog::with_suffix(""))
+        .route("/catalog.ttl", catalog::with_suffix(".ttl"))
+        .route("/catalog.rdf", catalog::with_suffix(".rdf"))
+        .route("/catalog.xml", catalog::with_suffix(".xml"))
+        .route("/catalog.jsonld", catalog::with_suffix(".jsonld"))
+        .route("/catalog.nt", catalog::with_suffix(".nt"))
+}

@@ -1,0 +1,61 @@
+//! `Link` headers by which programs find their way from a dataset's page. <https://signposting.org/FAIR/>
+
+use crate::portal::metadata::PortalMetadata;
+use crate::text::{is_web, uri};
+use axum::http::HeaderValue;
+use lodeseek_rdf::{RdfSyntax, vocab};
+
+/// Files, and authors, that are linked at most: servers before this one may not let long headers pass.
+const MOST: usize = 10;
+
+/// The links of a page.
+pub(crate) fn links(described: &PortalMetadata, base: &str) -> Vec<HeaderValue> {
+    let metadata = &described.dataset.metadata;
+    let page = uri(&described.iri);
+    let mut links = vec![link(&page, "cite-as", None)];
+    for class in ["Dataset", "AboutPage"] {
+        links.push(link(&format!("{}{class}", vocab::schema::NAMESPACE), "type", None));
+    }
+    for (name, syntax) in FORMS {
+        let address = format!("{page}?format={name}");
+        links.push(link(&address, "describedby", Some(syntax.media_type())));
+        links.push(link(&address, "alternate", Some(syntax.media_type())));
+    }
+    links.extend(web(metadata.license.iter()).map(|license| link(&uri(license), "license", None)));
+    let authors = described.creators.iter().filter_map(|agent| agent.iri.as_ref());
+    links.extend(web(authors).take(MOST).map(|author| link(&uri(author), "author", None)));
+    for file in described.files.iter().take(MOST) {
+        links.push(link(&uri(&described.address(file, base)), "item", file.media().as_deref()));
+    }
+    links.into_iter().flatten().collect()
+}
+
+const FORMS: [(&str, RdfSyntax); 4] = [
+    ("ttl", RdfSyntax::Turtle),
+    ("jsonld", RdfSyntax::JsonLd),
+    ("nt", RdfSyntax::NTriples),
+    ("rdf", RdfSyntax::RdfXml),
+];
+
+fn web<'t>(texts: impl Iterator<Item = &'t String>) -> impl Iterator<Item = &'t String> {
+    texts.filter(|text| is_web(text))
+}
+
+fn link(address: &str, relation: &str, media_type: Option<&str>) -> Option<HeaderValue> {
+    // What is no media type could break out of its quotes.
+    let is_plain = |text: &&str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/+-._".contains(&byte));
+    let media_type = media_type.filter(is_plain).map(|kind| format!("; type=\"{kind}\"")).unwrap_or_default();
+    HeaderValue::from_str(&format!("<{address}>; rel=\"{relation}\"{media_type}")).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn media_types_stay_within_their_quotes() {
+        let text = |media_type| link("http://e.org/", "item", Some(media_type)).expect("a header");
+        assert_eq!(text("text/turtle"), "<http://e.org/>; rel=\"item\"; type=\"text/turtle\"");
+        assert_eq!(text("a\"; rel=\"author"), "<http://e.org/>; rel=\"item\"");
+    }
+}

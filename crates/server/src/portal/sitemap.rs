@@ -1,0 +1,71 @@
+//! `/sitemap.xml` and `/robots.txt`: what crawlers are to read. <https://www.sitemaps.org/protocol.html>
+
+use super::feed::xml;
+use crate::AppState;
+use crate::error::ApiError;
+use crate::portal::ckan::{Row, Table};
+use crate::text::uri;
+use askama::Template;
+use axum::extract::{Path, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+
+/// Addresses of one part at most, by the protocol.
+const MOST: usize = 50_000;
+
+#[derive(Template)]
+#[template(path = "sitemap.xml")]
+struct Sitemap {
+    list: &'static str,
+    one: &'static str,
+    /// (address, when it was last changed)
+    entries: Vec<(String, Option<String>)>,
+}
+
+fn date(moment: &str) -> Option<String> {
+    moment.get(..10).map(str::to_owned)
+}
+
+/// The parts, each with the last change in it.
+pub(crate) async fn index(State(state): State<AppState>) -> Result<Response, ApiError> {
+    let text = state.work(|state| {
+        let table = Table::current(state)?;
+        let base = state.store.iris().base();
+        let last = |rows: &[Row]| rows.iter().filter_map(|row| row.modified.as_deref()).max().and_then(date);
+        let parts = table.rows.chunks(MOST).zip(1..);
+        let entries = parts.map(|(rows, number)| (format!("{base}sitemap/{number}.xml"), last(rows))).collect();
+        render(&Sitemap { list: "sitemapindex", one: "sitemap", entries })
+    });
+    Ok(xml("application/xml", text.await?))
+}
+
+/// The pages of the datasets of a part.
+pub(crate) async fn part(State(state): State<AppState>, Path(name): Path<String>) -> Result<Response, ApiError> {
+    let missing = || ApiError::not_found(format!("there is no part {name} of the sitemap"));
+    let number: usize = name.strip_suffix(".xml").and_then(|number| number.parse().ok()).ok_or_else(missing)?;
+    let missing = missing();
+    let text = state.work(move |state| {
+        let table = Table::current(state)?;
+        let Some(rows) = number.checked_sub(1).and_then(|place| table.rows.chunks(MOST).nth(place)) else {
+            return Err(missing);
+        };
+        let iris = state.store.iris();
+        let entry = |row: &Row| (uri(iris.dataset(&row.id).as_str()), row.modified.as_deref().and_then(date));
+        render(&Sitemap { list: "urlset", one: "url", entries: rows.iter().map(entry).collect() })
+    });
+    Ok(xml("application/xml", text.await?))
+}
+
+fn render(sitemap: &Sitemap) -> Result<String, ApiError> {
+    sitemap.render().map_err(|error| ApiError::internal(&error))
+}
+
+/// Where the sitemap is, and what is not for crawlers: whatever is computed for who asks.
+pub(crate) async fn robots(State(state): State<AppState>) -> Response {
+    let base = state.store.iris().base();
+    let text = format!(
+        "User-agent: *\nDisallow: /api/\nDisallow: /sparql\nDisallow: /search\nDisallow: /rdf-graph-store\n\
+         Disallow: /feeds/\nDisallow: /?\nDisallow: /*?q=\nDisallow: /dataset/*/snippet\nDisallow: /dataset/*/entity\nSitemap: {base}sitemap.xml\n"
+    );
+    ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response()
+}

@@ -1,0 +1,203 @@
+//! What the endpoint says of itself: the service description at `/sparql`, and VoID at `/.well-known/void`.
+//! <https://www.w3.org/TR/sparql11-service-description/>, <https://www.w3.org/TR/void/#well-known>
+//!
+//! All that depends on data is told by queries of `queries/`, under the limits of every query. Their answers are kept:
+//! nobody writes a home while it is served.
+
+use super::page::EXAMPLES;
+use crate::AppState;
+use crate::error::ApiError;
+use crate::example_queries::{Example, executable};
+use crate::parameters::pairs;
+use crate::response_formats::{self, Kind};
+use axum::extract::{RawQuery, State};
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse, Response};
+use lodeseek_rdf::vocab::{formats, lodeseek, rdf, rdfs, sd, search, void};
+use lodeseek_sparql::{Answer, QueryRequest, SparqlError, SparqlLimits};
+use oxrdf::{NamedNode, NamedOrBlankNode, Term, Triple};
+use std::collections::HashSet;
+use std::sync::Arc;
+use tokio::sync::OnceCell;
+
+const DEFAULT_GRAPH: &str = include_str!("../../queries/service-default-graph.rq");
+const GRAPHS: &str = include_str!("../../queries/service-graphs.rq");
+const DATASETS: &str = include_str!("../../queries/void.rq");
+
+/// Triples of a description at most: enough for a hundred thousand datasets.
+const TRIPLES: usize = 1_000_000;
+
+/// What is so of every store: (property of the service, value).
+const SERVICE: &[(&str, &str)] = &[
+    (rdf::TYPE, sd::SERVICE),
+    (sd::SUPPORTED_LANGUAGE, sd::SPARQL_10_QUERY),
+    (sd::SUPPORTED_LANGUAGE, sd::SPARQL_11_QUERY),
+    (sd::RESULT_FORMAT, formats::RESULTS_JSON),
+    (sd::RESULT_FORMAT, formats::RESULTS_XML),
+    (sd::RESULT_FORMAT, formats::RESULTS_CSV),
+    (sd::RESULT_FORMAT, formats::RESULTS_TSV),
+    (sd::RESULT_FORMAT, formats::TURTLE),
+    (sd::RESULT_FORMAT, formats::JSON_LD),
+    (sd::RESULT_FORMAT, formats::N_TRIPLES),
+    (sd::RESULT_FORMAT, formats::RDF_XML),
+    (sd::RESULT_FORMAT, formats::TRIG),
+    (sd::RESULT_FORMAT, formats::N_QUADS),
+    (sd::FEATURE, lodeseek::DATASET_NAMES_GRAPH),
+    (sd::FEATURE, lodeseek::MARKED_TRUNCATION),
+];
+
+/// Answers of the queries that describe a store, each from when it was first asked for.
+#[derive(Default)]
+pub(crate) struct DescriptionCache {
+    default_graph: OnceCell<Arc<Part>>,
+    graphs: OnceCell<Arc<Part>>,
+    datasets: OnceCell<Arc<Part>>,
+}
+
+/// Some triples of a description, and whether there are more.
+#[derive(Default)]
+struct Part {
+    triples: Vec<Triple>,
+    truncated: bool,
+}
+
+impl Part {
+    fn tell(state: &AppState, query: &'static str) -> Result<Arc<Self>, SparqlError> {
+        let request = QueryRequest { query: query.to_owned(), ..QueryRequest::default() };
+        let limits = SparqlLimits { rows: TRIPLES, ..SparqlLimits::clone(&state.sparql.limits) };
+        match state.sparql.engine.evaluate(&request, &limits)? {
+            Answer::Graph { triples, truncated } => {
+                let mut seen = HashSet::new();
+                let triples = triples.into_iter().filter(|triple| seen.insert(triple.clone())).collect();
+                Ok(Arc::new(Self { triples, truncated }))
+            }
+            _ => Err(SparqlError::Evaluation(format!("no graph is the answer of {query}"))),
+        }
+    }
+
+    /// Counts of a store too large to be counted within the limits are left out: nothing is said rather than something
+    /// wrong, and the rest of the description stands. They are not tried again.
+    fn count(state: &AppState, query: &'static str) -> Result<Arc<Self>, SparqlError> {
+        Self::tell(state, query).or_else(|error| match error {
+            SparqlError::Deadline(_) | SparqlError::Memory(_) => {
+                tracing::warn!(%error, "the endpoint describes itself without some of its counts");
+                Ok(Arc::default())
+            }
+            other => Err(other),
+        })
+    }
+}
+
+/// A facet, asked for once.
+async fn cached<'s>(
+    state: &AppState,
+    cell: &'s OnceCell<Arc<Part>>,
+    ask: impl FnOnce(&AppState) -> Result<Arc<Part>, SparqlError> + Send + 'static,
+) -> Result<&'s Arc<Part>, ApiError> {
+    cell.get_or_try_init(|| state.work(move |state| Ok(ask(state)?))).await
+}
+
+/// The address by which the client reached the endpoint, so that it can go on asking there: the base's, or that of the
+/// request's `Host` where the home is served under another than its base's.
+pub(crate) fn endpoint_iri(state: &AppState, headers: &HeaderMap) -> NamedNode {
+    let base = state.store.iris().base();
+    let own = NamedNode::new_unchecked(format!("{base}sparql"));
+    let authority = base.split('/').nth(2);
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).filter(|host| authority != Some(*host));
+    host.and_then(|host| NamedNode::new(format!("http://{host}/sparql")).ok()).unwrap_or(own)
+}
+
+fn triple(subject: &NamedNode, predicate: &str, object: impl Into<Term>) -> Triple {
+    Triple::new(subject.clone(), NamedNode::new_unchecked(predicate), object)
+}
+
+/// The service description, in a media type of graphs.
+pub(crate) async fn service(state: &AppState, headers: &HeaderMap, media_type: &'static str) -> Response {
+    service_description(state, headers, media_type).await.unwrap_or_else(IntoResponse::into_response)
+}
+
+async fn service_description(
+    state: &AppState,
+    headers: &HeaderMap,
+    media_type: &'static str,
+) -> Result<Response, ApiError> {
+    let default_graph =
+        cached(state, &state.sparql.description.default_graph, |state| Part::count(state, DEFAULT_GRAPH)).await?;
+    let graphs = cached(state, &state.sparql.description.graphs, |state| Part::count(state, GRAPHS)).await?;
+    let (base, endpoint) = (state.store.iris().base(), endpoint_iri(state, headers));
+    let mut triples = about(base, &endpoint);
+    triples.extend(executable(&general_examples(), &format!("{base}sparql#example-"), &endpoint));
+    if !state.sparql.client.is_closed() {
+        let federates = NamedNode::new_unchecked(sd::BASIC_FEDERATED_QUERY);
+        triples.push(triple(&endpoint, sd::FEATURE, federates));
+    }
+    triples.extend(default_graph.triples.iter().chain(&graphs.triples).cloned());
+    state.work(move |_| response_formats::graph(&triples, media_type)).await
+}
+
+/// The examples of the endpoint's page; those of a dataset are where its VoID points to.
+fn general_examples() -> Vec<Example> {
+    let example = |(title, query): &(&str, &str)| Example { title: (*title).to_owned(), query: (*query).to_owned() };
+    EXAMPLES.iter().map(example).collect()
+}
+
+/// What needs no look at the data.
+fn about(base: &str, endpoint: &NamedNode) -> Vec<Triple> {
+    let node = |path: &str| NamedNode::new_unchecked(format!("{base}{path}"));
+    let (dataset, default_graph) = (node("sparql#dataset"), node("sparql#default-graph"));
+    let constant = |(property, value): &(&str, &str)| triple(endpoint, property, NamedNode::new_unchecked(*value));
+    let mut triples: Vec<Triple> = SERVICE.iter().map(constant).collect();
+    let property = |name: &&str| triple(endpoint, sd::PROPERTY_FEATURE, NamedNode::new_unchecked(*name));
+    triples.extend(search::ALL.iter().filter(|name| **name != search::SERVICE).map(property));
+    let service = NamedNode::new_unchecked(search::SERVICE);
+    triples.push(triple(&service, rdf::TYPE, NamedNode::new_unchecked(sd::SERVICE)));
+    triples.push(triple(&service, sd::ENDPOINT, node("search")));
+    let feature = NamedNode::new_unchecked(sd::FEATURE_CLASS);
+    let features = SERVICE.iter().filter(|(property, _)| *property == sd::FEATURE);
+    triples.extend(features.map(|(_, name)| triple(&NamedNode::new_unchecked(*name), rdf::TYPE, feature.clone())));
+    triples.extend([
+        triple(endpoint, sd::ENDPOINT, endpoint.clone()),
+        triple(endpoint, sd::DEFAULT_DATASET, dataset.clone()),
+        triple(&dataset, rdf::TYPE, NamedNode::new_unchecked(sd::DATASET)),
+        triple(&dataset, sd::DEFAULT_GRAPH, default_graph.clone()),
+        triple(&dataset, rdfs::SEE_ALSO, node(".well-known/void")),
+        triple(&default_graph, rdf::TYPE, NamedNode::new_unchecked(sd::GRAPH_CLASS)),
+        triple(&default_graph, void::SPARQL_ENDPOINT, endpoint.clone()),
+    ]);
+    triples
+}
+
+/// `GET /.well-known/void`: every dataset with its counts, and where it can be asked.
+pub(crate) async fn datasets(
+    State(state): State<AppState>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let parameters = pairs(query.as_deref().unwrap_or_default().as_bytes());
+    let media_type = Kind::Data.wanted(&parameters, &headers)?;
+    let facet =
+        Arc::clone(cached(&state, &state.sparql.description.datasets, |state| Part::tell(state, DATASETS)).await?);
+    let endpoint = endpoint_iri(&state, &headers);
+    let truncated = facet.truncated;
+    let mut response =
+        state.work(move |_| response_formats::graph(&reachable(&facet.triples, &endpoint), media_type)).await?;
+    if truncated {
+        response_formats::mark_truncated(&mut response);
+    }
+    Ok(response)
+}
+
+/// The triples, and of each dataset among them the endpoint and its example queries.
+fn reachable(triples: &[Triple], endpoint: &NamedNode) -> Vec<Triple> {
+    let counted = NamedNode::new_unchecked(void::DATASET).into();
+    let datasets = triples.iter().filter(|triple| triple.object == counted);
+    let iris = datasets.filter_map(|dataset| match &dataset.subject {
+        NamedOrBlankNode::NamedNode(iri) => Some(iri),
+        NamedOrBlankNode::BlankNode(_) => None,
+    });
+    let more = iris.flat_map(|iri| {
+        let examples = NamedNode::new_unchecked(format!("{}/examples", iri.as_str()));
+        [triple(iri, void::SPARQL_ENDPOINT, endpoint.clone()), triple(iri, rdfs::SEE_ALSO, examples)]
+    });
+    triples.iter().cloned().chain(more).collect()
+}

@@ -1,0 +1,64 @@
+//! The SPARQL editor of the page `/sparql`: YASGUI, bundled by `make web` and served from a folder. It is no part of the
+//! program: without it the page's plain form does the same.
+
+use crate::AppState;
+use crate::error::ApiError;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The page's policy with the editor: as everywhere no script and no style but files of this server's, none inline; beside
+/// them requests to its own endpoint, and the pictures and letters that its style sheet carries within itself.
+const CONTENT_SECURITY_POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; font-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+);
+
+/// A folder without the editor's files.
+#[derive(Debug, thiserror::Error)]
+#[error("the editor cannot be read from {path}: {cause} (`make web` makes it)")]
+pub struct EditorError {
+    path: PathBuf,
+    cause: io::Error,
+}
+
+/// The files of a bundled editor.
+#[derive(Clone, Debug)]
+pub struct Editor {
+    script: Bytes,
+    style: Bytes,
+}
+
+impl Editor {
+    /// Reads `editor.js` and `editor.css` of a folder.
+    pub fn read(folder: &Path) -> Result<Self, EditorError> {
+        let file = |name: &str| {
+            let path = folder.join(name);
+            std::fs::read(&path).map(Bytes::from).map_err(|cause| EditorError { path, cause })
+        };
+        Ok(Self { script: file("editor.js")?, style: file("editor.css")? })
+    }
+}
+
+/// Lets a page that carries the editor run it.
+pub(super) fn allow(response: &mut Response) {
+    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY);
+}
+
+pub(super) async fn script(State(state): State<AppState>) -> Response {
+    file(state.sparql.editor.as_deref().map(|editor| &editor.script), "text/javascript; charset=utf-8")
+}
+
+pub(super) async fn style(State(state): State<AppState>) -> Response {
+    file(state.sparql.editor.as_deref().map(|editor| &editor.style), "text/css; charset=utf-8")
+}
+
+fn file(file: Option<&Bytes>, media_type: &'static str) -> Response {
+    let headers = [(header::CONTENT_TYPE, media_type), (header::CACHE_CONTROL, "max-age=3600")];
+    match file {
+        Some(bytes) => (headers, bytes.clone()).into_response(),
+        None => ApiError::not_found("no editor is served here").into_response(),
+    }
+}

@@ -1,0 +1,35 @@
+//! `GET /api/endpoints`: how the endpoints that `SERVICE` asked have answered since the server began.
+
+use crate::AppState;
+use axum::Json;
+use axum::extract::State;
+use lodeseek_net::sparql_client::EndpointStatistics;
+use serde_json::{Map, Value, json};
+
+pub(crate) async fn endpoints(State(state): State<AppState>) -> Json<Value> {
+    Json(json!({ "endpoints": endpoint_statistics(&state) }))
+}
+
+/// Each endpoint that was asked.
+pub(crate) fn endpoint_statistics(state: &AppState) -> Vec<Value> {
+    state.sparql.client.snapshot().iter().map(one).collect()
+}
+
+fn one(endpoint: &EndpointStatistics) -> Value {
+    let failures: Map<String, Value> =
+        endpoint.failures.iter().map(|(kind, count)| (kind.name().to_owned(), json!(count))).collect();
+    let answered = endpoint.calls.max(1) as f64;
+    json!({
+        // What stands behind a question mark may be a key that others are not to see.
+        "endpoint": endpoint.endpoint.as_str().split(['?', '#']).next(),
+        "calls": endpoint.calls,
+        "requests": endpoint.requests,
+        "failures": failures,
+        "rows": endpoint.rows,
+        "bytes": endpoint.bytes,
+        "meanSeconds": endpoint.total_time.as_secs_f64() / answered,
+        "maxSeconds": endpoint.max_time.as_secs_f64(),
+        "lastErrorSecondsAgo": endpoint.last_error.as_ref().map(|(when, _)| when.elapsed().as_secs()),
+        "lastSuccessSecondsAgo": endpoint.last_success.map(|when| when.elapsed().as_secs()),
+    })
+}

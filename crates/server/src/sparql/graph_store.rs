@@ -1,0 +1,100 @@
+//! `/rdf-graph-store`: the reading half of the SPARQL 1.1 Graph Store Protocol.
+//! <https://www.w3.org/TR/sparql11-http-rdf-update/>
+//!
+//! Graphs are named indirectly: `?graph=IRI`, a dataset's own IRI included, or `?default`. They come whole, not cut like
+//! the answers of queries, and so as a stream: of a graph only what the client has not yet taken is in memory as text.
+
+use super::streaming::{ChunkWriter, End, Timeout, transfer};
+use crate::AppState;
+use crate::error::ApiError;
+use crate::parameters::pairs;
+use crate::response_formats::{self, Kind};
+use axum::body::Body;
+use axum::extract::{RawQuery, State};
+use axum::http::{HeaderMap, Method};
+use axum::response::{IntoResponse, Response};
+use lodeseek_rdf::RdfSyntax;
+use lodeseek_store::{Store, StoreError, StoredGraph};
+use oxrdf::NamedNode;
+use std::io;
+use std::time::Duration;
+use tokio::sync::OwnedSemaphorePermit;
+
+/// The methods of the graph store, as `Allow` has them.
+pub(super) const METHODS: &str = "GET, HEAD, OPTIONS";
+/// Time a client has for one chunk; one that takes longer is given up, with the place it holds.
+const STALL: Duration = Duration::from_secs(30);
+
+/// Why a graph that was begun does not come to its end.
+#[derive(Debug, thiserror::Error)]
+enum Broken {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+pub(super) async fn get(
+    State(state): State<AppState>,
+    method: Method,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let parameters = pairs(query.as_deref().unwrap_or_default().as_bytes());
+    let name = name(&parameters)?;
+    let graph = state.work(move |state| find(&state.store, name.as_ref())).await?;
+    let media_type = Kind::Data.wanted(&parameters, &headers)?;
+    let body = if method == Method::HEAD {
+        Body::empty()
+    } else {
+        body(&state, graph, response_formats::syntax(media_type)).await?
+    };
+    Ok(response_formats::sent(media_type, body))
+}
+
+pub(super) async fn other(method: Method) -> Response {
+    ApiError::method_not_allowed(&method, METHODS).into_response()
+}
+
+/// The graph a request names; `None` for the default graph.
+fn name(parameters: &[(String, String)]) -> Result<Option<NamedNode>, ApiError> {
+    let named = parameters.iter().filter(|(name, _)| matches!(name.as_str(), "graph" | "default"));
+    match named.collect::<Vec<_>>().as_slice() {
+        [(name, _)] if name == "default" => Ok(None),
+        [(_, iri)] => match NamedNode::new(iri.as_str()) {
+            Ok(node) => Ok(Some(node)),
+            Err(error) => Err(ApiError::bad_request(format!("graph={iri}: {error}"))),
+        },
+        _ => Err(ApiError::bad_request("name one graph: ?graph=IRI or ?default")),
+    }
+}
+
+fn find(store: &Store, name: Option<&NamedNode>) -> Result<StoredGraph, ApiError> {
+    let Some(name) = name else { return Ok(store.default_graph()) };
+    store.graph(name)?.ok_or_else(|| ApiError::not_found(format!("there is no graph {name}")))
+}
+
+/// The graph as text. The answer begins once there is something to send, so that what fails at once fails with a status.
+async fn body(state: &AppState, graph: StoredGraph, syntax: RdfSyntax) -> Result<Body, ApiError> {
+    let permit = state.acquire_permit().await?;
+    let (writer, transfer) = transfer(Timeout::ForEach(STALL), ());
+    let state = state.clone();
+    tokio::task::spawn_blocking(move || send(&state.store, &graph, syntax, writer, permit));
+    transfer.begun().await.map_err(|error| ApiError::internal(&error))
+}
+
+/// Writes a graph to whoever receives, and says that it is whole.
+fn send(store: &Store, graph: &StoredGraph, syntax: RdfSyntax, mut writer: ChunkWriter, _permit: OwnedSemaphorePermit) {
+    let written = store.triples(graph).map_err(Broken::from).and_then(|triples| {
+        syntax.write_to(triples.map(|triple| triple.map_err(Broken::from)), &mut writer)?;
+        Ok(writer.end(End::Whole)?)
+    });
+    match written {
+        Err(Broken::Store(error)) => {
+            tracing::error!(%error, ?graph, "a graph was not sent to its end");
+            writer.break_off(io::Error::other(error));
+        }
+        Err(Broken::Io(error)) => tracing::debug!(%error, ?graph, "who asked for a graph does not take it"),
+        Ok(()) => {}
+    }
+}

@@ -1,0 +1,289 @@
+//! `/sparql`: the query part of the SPARQL 1.1 Protocol. <https://www.w3.org/TR/sparql11-protocol/>
+//!
+//! A query comes by GET, as a form, as itself, or by the method QUERY (RFC 10008), which is a POST that promises to change
+//! nothing. Without a query the endpoint describes itself. With `provenance=true` rows say who answered each `SERVICE`.
+//!
+//! *How answers are sent.* The first [`HELD`] bytes are held back: an answer that ends before has its length and, where it
+//! was cut, the header `Lodeseek-Truncated`; what fails before has a status. A larger one is sent as it is computed, and its
+//! reader is never led to take a part for the whole:
+//!
+//! | what strikes | once sending has begun |
+//! |---|---|
+//! | deadline, memory, an error of the evaluation | the transfer is broken off |
+//! | the limit of rows or bytes, in JSON, XML and RDF other than JSON-LD | the document ends well, with a mark in it, and a trailer `Lodeseek-Truncated` |
+//! | … in CSV, TSV and JSON-LD, which have no room for a mark | the transfer is broken off |
+//!
+//! A reader slower than the evaluation makes it wait, and the deadline goes on: it is the time until an answer is there
+//! *and taken*. Where the client goes away, the evaluation is cancelled. HTTP/1.0 cannot tell a broken transfer from a whole
+//! one: there the whole answer is held back.
+
+use super::streaming::{ChunkWriter, End, Timeout, transfer};
+use super::{description, page};
+use crate::AppState;
+use crate::error::ApiError;
+use crate::parameters::{Pairs, pairs};
+use crate::response_formats::{self, Kind};
+use axum::body::{Body, Bytes};
+use axum::extract::{FromRequestParts, RawQuery, State};
+use axum::http::request::Parts;
+use axum::http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, Version, header};
+use axum::response::{IntoResponse, Response};
+use lodeseek_sparql::{Answer, AnswerStream, Cancellation, Head, Provenance, QueryRequest, SendError};
+use oxrdf::NamedNode;
+use std::convert::Infallible;
+use std::io;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The methods of the endpoint, as `Allow` has them.
+pub(super) const METHODS: &str = "GET, HEAD, POST, QUERY, OPTIONS";
+/// What it takes as a body, as `Accept-Post` and `Accept-Query` have it.
+pub(super) const BODIES: &str = "application/sparql-query, application/x-www-form-urlencoded";
+
+/// Bytes of an answer that are held back.
+const HELD: usize = 64 << 10;
+
+/// Headers, HTTP version and connection of a request.
+pub(super) struct RequestContext {
+    headers: HeaderMap,
+    version: Version,
+    extensions: Extensions,
+}
+
+impl<S: Sync> FromRequestParts<S> for RequestContext {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Infallible> {
+        let (headers, extensions) = (parts.headers.clone(), parts.extensions.clone());
+        Ok(Self { headers, version: parts.version, extensions })
+    }
+}
+
+pub(super) async fn get(State(state): State<AppState>, RawQuery(query): RawQuery, context: RequestContext) -> Response {
+    let parameters = pairs(query.as_deref().unwrap_or_default().as_bytes());
+    let has = |name: &str| parameters.iter().any(|(known, _)| known == name);
+    let asks = parameters.iter().any(|(name, value)| name == "query" && !value.trim().is_empty());
+    if asks || has("update") {
+        return respond(&state, parameters, &context).await;
+    }
+    match Kind::Graph.wanted(&parameters, &context.headers) {
+        Ok(response_formats::HTML) => page::page(&state, "", None),
+        Ok(_) if has("query") => respond(&state, parameters, &context).await,
+        Ok(media_type) => description::service(&state, &context.headers, media_type).await,
+        Err(error) => error.into_response(),
+    }
+}
+
+pub(super) async fn post(
+    State(state): State<AppState>,
+    RawQuery(query): RawQuery,
+    context: RequestContext,
+    body: Bytes,
+) -> Response {
+    let mut parameters = pairs(query.as_deref().unwrap_or_default().as_bytes());
+    match in_body(&context.headers, &body) {
+        Ok(found) => parameters.extend(found),
+        Err(error) => return error.into_response(),
+    }
+    respond(&state, parameters, &context).await
+}
+
+/// `QUERY`, and whatever else is no method of the endpoint.
+pub(super) async fn other(
+    state: State<AppState>,
+    method: Method,
+    query: RawQuery,
+    context: RequestContext,
+    body: Bytes,
+) -> Response {
+    match method.as_str() {
+        "QUERY" => post(state, query, context, body).await,
+        _ => ApiError::method_not_allowed(&method, METHODS).into_response(),
+    }
+}
+
+/// The parameters that a body of one of the protocol's media types stands for.
+fn in_body(headers: &HeaderMap, body: &[u8]) -> Result<Pairs, ApiError> {
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let media_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let unsupported = |what: String| {
+        let message = format!("{what}: send {BODIES}, in UTF-8");
+        ApiError::with_status(StatusCode::UNSUPPORTED_MEDIA_TYPE, message)
+    };
+    match media_type.as_str() {
+        "application/sparql-update" => Err(read_only()),
+        "" => Err(unsupported("the body has no Content-Type".to_owned())),
+        _ if !is_utf8(content_type) => Err(unsupported(format!("{content_type:?} is in another encoding"))),
+        "application/x-www-form-urlencoded" => Ok(pairs(body)),
+        "application/sparql-query" => {
+            let query = String::from_utf8(body.to_vec()).map_err(|error| {
+                ApiError::bad_request(format!(
+                    "the query is not UTF-8 from byte {} on",
+                    error.utf8_error().valid_up_to()
+                ))
+            })?;
+            Ok(vec![("query".to_owned(), query)])
+        }
+        other => Err(unsupported(format!("{other:?} is no form of a query"))),
+    }
+}
+
+/// Whether a media type names no encoding but UTF-8.
+fn is_utf8(content_type: &str) -> bool {
+    let parameters = content_type.split(';').skip(1).filter_map(|parameter| parameter.split_once('='));
+    let mut charsets = parameters.filter(|(name, _)| name.trim().eq_ignore_ascii_case("charset"));
+    charsets.all(|(_, value)| value.trim().trim_matches('"').eq_ignore_ascii_case("utf-8"))
+}
+
+fn read_only() -> ApiError {
+    ApiError::with_status(
+        StatusCode::FORBIDDEN,
+        "this endpoint answers queries only; nothing can be changed through it",
+    )
+}
+
+/// Cancels an evaluation when who asked for it goes away: when the future or the body that holds this is dropped.
+struct UntilGone(Cancellation);
+
+impl Drop for UntilGone {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+async fn respond(state: &AppState, parameters: Pairs, context: &RequestContext) -> Response {
+    let request = match request(&parameters) {
+        Ok(request) => {
+            let client = state.proxies.client(&context.headers, &context.extensions);
+            QueryRequest { client, services: Some(Arc::clone(&state.sparql.services)), ..request }
+        }
+        Err(error) => return refused(state, "", error, &parameters, context),
+    };
+    let query = request.query.clone();
+    match answered(state, request, &parameters, context).await {
+        Ok(response) => response,
+        Err(error) => refused(state, &query, error, &parameters, context),
+    }
+}
+
+fn refused(state: &AppState, query: &str, error: ApiError, parameters: &Pairs, context: &RequestContext) -> Response {
+    if response_formats::prefers_pages(parameters, &context.headers) {
+        return page::page(state, query, Some(Err(error)));
+    }
+    error.into_response()
+}
+
+async fn answered(
+    state: &AppState,
+    request: QueryRequest,
+    parameters: &Pairs,
+    context: &RequestContext,
+) -> Result<Response, ApiError> {
+    response_formats::check(parameters, &context.headers)?;
+    let cancellation = Cancellation::default();
+    let gone = UntilGone(cancellation.clone());
+    let query = request.query.clone();
+    let held = if context.version < Version::HTTP_11 { usize::MAX } else { HELD };
+    let (answer, is_whole) = state
+        .work(move |state| {
+            let mut answer = state.sparql.engine.stream(&request, &state.sparql.limits, &cancellation)?;
+            let is_whole = answer.hold(held)?;
+            Ok((answer, is_whole))
+        })
+        .await?;
+    match Kind::of(answer.head()).wanted(parameters, &context.headers)? {
+        response_formats::HTML => {
+            let answer = state.work(move |_| Ok(answer.whole()?)).await?;
+            Ok(page::page(state, &query, Some(Ok(answer))))
+        }
+        media_type if is_whole => state.work(move |_| write(&answer.whole()?, media_type)).await,
+        media_type => sent(answer, media_type, gone).await,
+    }
+}
+
+/// An answer too large to be held back.
+async fn sent(answer: AnswerStream, media_type: &'static str, gone: UntilGone) -> Result<Response, ApiError> {
+    let (writer, transfer) = transfer(Timeout::Until(Instant::now() + answer.time_left()), gone);
+    tokio::task::spawn_blocking(move || send(answer, media_type, writer));
+    let body: Body = transfer.begun().await.map_err(|error| ApiError::internal(&error))?;
+    let mut response = response_formats::sent(media_type, body);
+    response.headers_mut().insert(header::TRAILER, HeaderValue::from_static(response_formats::TRUNCATED));
+    Ok(response)
+}
+
+/// Writes an answer to whoever receives, and says how it ended.
+fn send(mut answer: AnswerStream, media_type: &str, mut writer: ChunkWriter) {
+    let written = match answer.head() {
+        Head::Graph => answer.write_graph(response_formats::syntax(media_type), &mut writer),
+        Head::Solutions(_) | Head::Boolean(_) => answer.write_results(media_type, &mut writer),
+    };
+    let ended = written.and_then(|()| Ok(end(&answer, media_type, &mut writer)?));
+    match ended {
+        Ok(()) => {}
+        Err(SendError::Io(error)) => tracing::debug!(%error, "an answer was not taken to its end"),
+        Err(error) => {
+            tracing::info!(%error, "an answer was broken off");
+            writer.break_off(io::Error::other(error));
+        }
+    }
+}
+
+/// The end of a document; one that was cut and cannot say so is broken off.
+fn end(answer: &AnswerStream, media_type: &str, writer: &mut ChunkWriter) -> io::Result<()> {
+    if !answer.is_truncated() {
+        return writer.end(End::Whole);
+    }
+    match response_formats::mark_within(media_type) {
+        Some((end, marked)) => {
+            writer.amend(end, &marked)?;
+            writer.end(End::Truncated)
+        }
+        None => {
+            writer.break_off(io::Error::other(response_formats::TRUNCATED_NOTE));
+            Ok(())
+        }
+    }
+}
+
+fn request(parameters: &[(String, String)]) -> Result<QueryRequest, ApiError> {
+    let values = |name: &str| {
+        parameters.iter().filter(|(known, _)| known == name).map(|(_, value)| value.clone()).collect::<Vec<_>>()
+    };
+    if !values("update").is_empty() {
+        return Err(read_only());
+    }
+    let mut queries = values("query");
+    let query = queries.pop().ok_or_else(|| ApiError::bad_request("the parameter query is missing"))?;
+    if !queries.is_empty() {
+        return Err(ApiError::bad_request("more than one query"));
+    }
+    let graphs = |name: &str| -> Result<Vec<NamedNode>, ApiError> {
+        let node = |iri: String| {
+            NamedNode::new(iri.as_str()).map_err(|error| ApiError::bad_request(format!("{name} <{iri}>: {error}")))
+        };
+        values(name).into_iter().map(node).collect()
+    };
+    Ok(QueryRequest {
+        query,
+        default_graphs: graphs("default-graph-uri")?,
+        named_graphs: graphs("named-graph-uri")?,
+        provenance: match values("provenance").last().map(String::as_str) {
+            Some("true" | "1") => Provenance::PerService,
+            _ => Provenance::None,
+        },
+        ..QueryRequest::default()
+    })
+}
+
+fn write(answer: &Answer, media_type: &'static str) -> Result<Response, ApiError> {
+    let mut response = if let Answer::Graph { triples, .. } = answer {
+        response_formats::graph(triples, media_type)?
+    } else {
+        let bytes = answer.write_results(media_type).ok_or_else(|| ApiError::internal(&"no such result format"))?;
+        response_formats::sent(media_type, bytes.map_err(|error| ApiError::internal(&error))?)
+    };
+    if answer.is_truncated() {
+        response_formats::mark_truncated(&mut response);
+    }
+    Ok(response)
+}

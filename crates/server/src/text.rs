@@ -1,0 +1,46 @@
+//! Texts and addresses that several modules write.
+
+use lodeseek_catalog::DatasetId;
+
+/// Returns the path of a dataset's page, percent-encoded.
+pub(crate) fn href(id: &DatasetId) -> String {
+    let encoded: String = form_urlencoded::byte_serialize(id.as_str().as_bytes()).collect();
+    format!("/dataset/{}", encoded.replace('+', "%20"))
+}
+
+/// Returns the first `length` characters of a text, with an ellipsis if it is longer.
+pub(crate) fn shorten(text: &str, length: usize) -> String {
+    let mut short: String = text.chars().take(length).collect();
+    if text.chars().nth(length).is_some() {
+        short.push('…');
+    }
+    short
+}
+
+/// If true, the text is an `http` or `https` address. Only such addresses become links: no `javascript:`, no `file:`.
+pub(crate) fn is_web(text: &str) -> bool {
+    text.starts_with("http://") || text.starts_with("https://")
+}
+
+/// Converts an IRI to a URI: percent-encodes all bytes that are not ASCII, and the characters that delimit URIs.
+pub(crate) fn uri(iri: &str) -> String {
+    let mut out = String::with_capacity(iri.len());
+    for byte in iri.bytes() {
+        if byte.is_ascii_graphic() && !b"<>\"{}|\\^`".contains(&byte) {
+            out.push(byte.into());
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delimiters_are_percent_encoded() {
+        assert_eq!(uri("http://e.org/é?a=<b>&c=\"d\" e"), "http://e.org/%C3%A9?a=%3Cb%3E&c=%22d%22%20e");
+    }
+}
