@@ -169,12 +169,12 @@ pub struct DcatApDescription {
 
 /// Converts the description of a dataset in the catalogue graph to DCAT-AP.
 #[must_use]
-pub fn to_dcat_ap(description: &[Triple], id: &DatasetId, iris: &Iris, offer: &LocalContent) -> DcatApDescription {
+pub fn to_dcat_ap(description: &[Triple], id: &DatasetId, iris: &Iris, content: &LocalContent) -> DcatApDescription {
     let mut writer = Writer::new(description, id, iris);
     for triple in description {
-        writer.take(triple);
+        writer.add_statement(triple);
     }
-    writer.complete_dataset(offer);
+    writer.complete_dataset(content);
     writer.complete_nodes();
     writer.finish()
 }
@@ -188,13 +188,13 @@ struct Writer<'d> {
     out: Vec<Triple>,
     seen: FxHashSet<Triple>,
     /// Indexes of a node's statements in `out`.
-    of: FxHashMap<NamedNode, Vec<usize>>,
+    statements: FxHashMap<NamedNode, Vec<usize>>,
     left_out: Vec<Triple>,
 }
 
 impl<'d> Writer<'d> {
     fn new(description: &'d [Triple], id: &'d DatasetId, iris: &'d Iris) -> Self {
-        let mut said: FxHashMap<&str, FxHashSet<&str>> = FxHashMap::default();
+        let mut properties: FxHashMap<&str, FxHashSet<&str>> = FxHashMap::default();
         let mut classes: FxHashMap<&str, FxHashSet<&str>> = FxHashMap::default();
         for triple in description {
             let NamedOrBlankNode::NamedNode(subject) = &triple.subject else { continue };
@@ -204,20 +204,20 @@ impl<'d> Writer<'d> {
                 }
                 (spdx::CHECKSUM_VALUE, object) if typed(&term_text(object), "hexBinary").is_none() => {}
                 (property, _) => {
-                    said.entry(subject.as_str()).or_default().insert(property);
+                    properties.entry(subject.as_str()).or_default().insert(property);
                 }
             }
         }
         let own = iris.dataset(id);
         for (node, classes) in classes.iter_mut().filter(|(node, _)| **node != own.as_str()) {
-            let says = |property: &&str| said.get(node).is_some_and(|said| said.contains(property));
+            let has = |property: &&str| properties.get(node).is_some_and(|properties| properties.contains(property));
             classes.retain(|class| {
-                MANDATORY.iter().find(|(known, _)| known == class).is_none_or(|(_, must)| must.iter().all(says))
+                MANDATORY.iter().find(|(known, _)| known == class).is_none_or(|(_, must)| must.iter().all(has))
             });
         }
         let (out, left_out) = (Vec::with_capacity(description.len()), Vec::new());
-        let (seen, of) = (FxHashSet::default(), FxHashMap::default());
-        Self { id, iris, node: own, classes, out, seen, of, left_out }
+        let (seen, statements) = (FxHashSet::default(), FxHashMap::default());
+        Self { id, iris, node: own, classes, out, seen, statements, left_out }
     }
 
     /// Sorts the triples by their text, so that the output is the same in every run.
@@ -229,7 +229,7 @@ impl<'d> Writer<'d> {
     fn add(&mut self, subject: &NamedNode, predicate: &str, object: impl Into<Term>) {
         let triple = Triple::new(subject.clone(), NamedNode::new_unchecked(predicate), object);
         if self.seen.insert(triple.clone()) {
-            self.of.entry(subject.clone()).or_default().push(self.out.len());
+            self.statements.entry(subject.clone()).or_default().push(self.out.len());
             self.out.push(triple);
         }
     }
@@ -244,13 +244,13 @@ impl<'d> Writer<'d> {
     }
 
     fn objects<'a>(&'a self, node: &NamedNode, property: &'a str) -> impl Iterator<Item = &'a Term> + use<'a, 'd> {
-        let places = self.of.get(node).map_or(&[][..], Vec::as_slice);
+        let places = self.statements.get(node).map_or(&[][..], Vec::as_slice);
         let triples = places.iter().map(|&place| &self.out[place]);
         triples.filter(move |triple| triple.predicate.as_str() == property).map(|triple| &triple.object)
     }
 
     /// Adds a statement of the description in the form of the profile.
-    fn take(&mut self, triple: &Triple) {
+    fn add_statement(&mut self, triple: &Triple) {
         let NamedOrBlankNode::NamedNode(subject) = &triple.subject else { return self.left_out.push(triple.clone()) };
         match triple.predicate.as_str() {
             // Internal statements about stored content are of no use elsewhere.
@@ -264,17 +264,17 @@ impl<'d> Writer<'d> {
             // In the profile `dct:source` is another dataset; here it is the same dataset in its source catalogue.
             dcterms::SOURCE if *subject == self.node => self.add(subject, owl::SAME_AS, triple.object.clone()),
             property => match RANGES.iter().find(|(known, _, _)| *known == property) {
-                Some(&(property, range, single)) => self.ranged(subject, (property, range, single), triple),
+                Some(&(property, range, single)) => self.add_in_range(subject, (property, range, single), triple),
                 None => self.add(subject, property, triple.object.clone()),
             },
         }
     }
 
-    fn ranged(&mut self, subject: &NamedNode, (property, range, single): (&str, Range, bool), triple: &Triple) {
+    fn add_in_range(&mut self, subject: &NamedNode, (property, range, single): (&str, Range, bool), triple: &Triple) {
         if single && self.has(subject, property) {
             let more = if property == dcterms::PUBLISHER { Some(dcterms::CREATOR) } else { None };
             return match more {
-                Some(more) => self.ranged(subject, (more, range, false), triple),
+                Some(more) => self.add_in_range(subject, (more, range, false), triple),
                 None => self.left_out.push(triple.clone()),
             };
         }
@@ -289,9 +289,11 @@ impl<'d> Writer<'d> {
                 Some(literal) => self.add(subject, property, literal),
                 None => self.left_out.push(triple.clone()),
             },
-            (Range::Address | Range::Document, Term::NamedNode(node)) => self.linked(subject, property, range, node),
-            (Range::Named { .. }, Term::NamedNode(node)) => self.linked(subject, property, range, node),
-            (Range::Named { class, by }, Term::Literal(words)) => self.worded(subject, property, (class, by), words),
+            (Range::Address | Range::Document, Term::NamedNode(node)) => self.add_link(subject, property, range, node),
+            (Range::Named { .. }, Term::NamedNode(node)) => self.add_link(subject, property, range, node),
+            (Range::Named { class, by }, Term::Literal(words)) => {
+                self.add_labelled_node(subject, property, (class, by), words)
+            }
             (Range::Described(class), Term::NamedNode(node)) if self.is_a(node, class) => {
                 self.add(subject, property, node.clone());
             }
@@ -300,7 +302,7 @@ impl<'d> Writer<'d> {
         }
     }
 
-    fn linked(&mut self, subject: &NamedNode, property: &str, range: Range, node: &NamedNode) {
+    fn add_link(&mut self, subject: &NamedNode, property: &str, range: Range, node: &NamedNode) {
         self.add(subject, property, node.clone());
         if let Some(class) = range.class() {
             self.add(node, rdf::TYPE, NamedNode::new_unchecked(class));
@@ -308,8 +310,8 @@ impl<'d> Writer<'d> {
     }
 
     /// Adds a literal where the profile requires a node: a node with this label.
-    fn worded(&mut self, subject: &NamedNode, property: &str, (class, by): (&str, &str), words: &Literal) {
-        let known = known_node(property, words.value());
+    fn add_labelled_node(&mut self, subject: &NamedNode, property: &str, (class, by): (&str, &str), words: &Literal) {
+        let known = standard_node(property, words.value());
         let node = known.clone().unwrap_or_else(|| self.part(class, words));
         self.add(subject, property, node.clone());
         self.add(&node, rdf::TYPE, NamedNode::new_unchecked(class));
@@ -325,19 +327,19 @@ impl<'d> Writer<'d> {
     }
 
     /// Adds the mandatory properties of the dataset, and distributions of the local content.
-    fn complete_dataset(&mut self, offer: &LocalContent) {
+    fn complete_dataset(&mut self, content: &LocalContent) {
         let node = self.node.clone();
         // The shapes of the profile do not include that a dataset is a resource.
         self.add(&node, rdf::TYPE, NamedNode::new_unchecked(dcat::RESOURCE));
         if !self.has(&node, dcterms::TITLE) {
             self.add(&node, dcterms::TITLE, Literal::from(self.id.as_str()));
         }
-        if !self.has(&node, dcterms::DESCRIPTION) && !offer.summary.is_empty() {
-            let summary = Literal::new_language_tagged_literal_unchecked(offer.summary.as_str(), "en");
+        if !self.has(&node, dcterms::DESCRIPTION) && !content.summary.is_empty() {
+            let summary = Literal::new_language_tagged_literal_unchecked(content.summary.as_str(), "en");
             self.add(&node, dcterms::DESCRIPTION, summary);
         }
         let distributions: Vec<NamedNode> = self.of_class(dcat::DISTRIBUTION_CLASS);
-        if let Some(content) = offer.content.as_ref().filter(|_| distributions.is_empty()) {
+        if let Some(content) = content.content.as_ref().filter(|_| distributions.is_empty()) {
             let part = self.iris.part(self.id, "content");
             self.add(&node, dcat::DISTRIBUTION, part.clone());
             self.add(&part, rdf::TYPE, NamedNode::new_unchecked(dcat::DISTRIBUTION_CLASS));
@@ -346,17 +348,17 @@ impl<'d> Writer<'d> {
         }
         let license: Option<Term> = self.objects(&node, dcterms::LICENSE).next().cloned();
         for distribution in distributions {
-            self.complete_distribution(&distribution, license.as_ref(), offer);
+            self.complete_distribution(&distribution, license.as_ref(), content);
         }
     }
 
     /// Completes a distribution. A local file without a public address gets the address of this server. The licence of
     /// the dataset is copied, because tools expect it here.
-    fn complete_distribution(&mut self, distribution: &NamedNode, license: Option<&Term>, offer: &LocalContent) {
+    fn complete_distribution(&mut self, distribution: &NamedNode, license: Option<&Term>, content: &LocalContent) {
         let download = self.objects(distribution, dcat::DOWNLOAD_URL).next().cloned();
         if download.is_none()
             && !self.has(distribution, dcat::ACCESS_URL)
-            && let Some(content) = &offer.content
+            && let Some(content) = &content.content
         {
             self.add(distribution, dcat::DOWNLOAD_URL, content.clone());
         }
@@ -425,7 +427,7 @@ fn term_text(term: &Term) -> String {
 }
 
 /// Returns the standard node for a name.
-fn known_node(property: &str, name: &str) -> Option<NamedNode> {
+fn standard_node(property: &str, name: &str) -> Option<NamedNode> {
     let lower = name.trim().to_ascii_lowercase();
     let iri = match property {
         dcterms::LANGUAGE => {
@@ -588,10 +590,10 @@ mod tests {
             &description,
             &id,
             &iris,
-            &LocalContent { content: None, summary: "Nothing is said.".to_owned() },
+            &LocalContent { content: None, summary: "No description.".to_owned() },
         );
         let text = lines(&made.triples).join("\n");
-        assert!(text.contains("\"Nothing is said.\"@en") && text.contains("title> \"1\""), "{text}");
+        assert!(text.contains("\"No description.\"@en") && text.contains("title> \"1\""), "{text}");
         assert!(!text.contains("distribution"), "{text}");
     }
 }

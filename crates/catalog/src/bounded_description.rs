@@ -51,14 +51,14 @@ const STATED: &[&str] = &[
     void::SUBSET,
 ];
 /// The only `lodeseek:` terms accepted in descriptions of catalogues. The other terms control the store.
-const CARRIED: &[&str] = &[lodeseek::STATED, lodeseek::SERVED_BY];
+const ACCEPTED_TERMS: &[&str] = &[lodeseek::STATED, lodeseek::SERVED_BY];
 const AGENTS: &[&str] = &[dcterms::CREATOR, dcterms::PUBLISHER, dc11::CREATOR];
 
 /// Maximum number of statements about a catalogue, record or service that are repeated for each of its datasets.
 const HEADER: usize = 1000;
 
 /// Properties with addresses of files and pages. Statements about a file are not statements about its distribution.
-const PLACES: &[&str] = &[dcat::DOWNLOAD_URL, dcat::ACCESS_URL, void::DATA_DUMP, dcat::LANDING_PAGE];
+const ADDRESSES: &[&str] = &[dcat::DOWNLOAD_URL, dcat::ACCESS_URL, void::DATA_DUMP, dcat::LANDING_PAGE];
 
 type Color = [u8; 16];
 type Link = (&'static str, TermId);
@@ -134,14 +134,14 @@ pub(super) struct BoundedDescription<'g> {
     /// Smallest property that leads to a node; its part is named after it.
     via: FxHashMap<TermId, TermId>,
     /// Number of nodes that were left out because the description is too deep or too large.
-    left_aside: usize,
+    omitted: usize,
 }
 
 impl<'g> BoundedDescription<'g> {
     /// Collects the description from the reader's node, without the nodes that the typed fields cover completely.
     pub(super) fn new(reader: NodeReader<'g>, index: &'g CatalogIndex<'g>, typed: &FxHashSet<TermId>) -> Self {
         let (nodes, colors, via) = (vec![reader.node], FxHashMap::default(), FxHashMap::default());
-        let mut description = Self { reader, index, nodes, colors, via, left_aside: 0 };
+        let mut description = Self { reader, index, nodes, colors, via, omitted: 0 };
         description.collect(typed);
         description.color();
         description
@@ -170,14 +170,14 @@ impl<'g> BoundedDescription<'g> {
             let triples = self.index.triples(node);
             statements += triples.len();
             for triple in triples.iter().filter(|triple| !typed.contains(&triple.object)) {
-                if !self.leads_on(triple.predicate, triple.object) {
+                if !self.is_followed(triple.predicate, triple.object) {
                     continue;
                 }
                 let via = self.via.entry(triple.object).or_insert(triple.predicate);
                 *via = triple.predicate.min(*via);
                 match known.entry(triple.object) {
                     Entry::Occupied(_) => {}
-                    Entry::Vacant(_) if depth > DEPTH || statements > STATEMENTS => self.left_aside += 1,
+                    Entry::Vacant(_) if depth > DEPTH || statements > STATEMENTS => self.omitted += 1,
                     Entry::Vacant(place) => {
                         place.insert(depth);
                         self.nodes.push(triple.object);
@@ -188,17 +188,17 @@ impl<'g> BoundedDescription<'g> {
     }
 
     /// If true, the statements about the object belong to the description.
-    fn leads_on(&self, predicate: TermId, object: TermId) -> bool {
+    fn is_followed(&self, predicate: TermId, object: TermId) -> bool {
         let graph = self.graph();
         let predicate = graph.term(predicate).text();
-        if graph.is_literal(object) || MEMBERSHIP.contains(&predicate) || self.is_ours(predicate) {
+        if graph.is_literal(object) || MEMBERSHIP.contains(&predicate) || self.is_internal(predicate) {
             return false;
         }
         match graph.term(object) {
             TermRef::Iri(iri) if self.reader.is_stored() => self.reader.part(iri).is_some(),
             TermRef::Iri(_) => {
                 let names = [rdf::TYPE, owl::SAME_AS].contains(&predicate)
-                    || PLACES.contains(&predicate)
+                    || ADDRESSES.contains(&predicate)
                     || predicate.starts_with(skos::NAMESPACE);
                 !names && !self.index.entries.contains(&object) && self.is_described(object)
             }
@@ -213,15 +213,17 @@ impl<'g> BoundedDescription<'g> {
     }
 
     /// If true, the property is for internal use of the store.
-    fn is_ours(&self, predicate: &str) -> bool {
-        predicate.starts_with(lodeseek::NAMESPACE) && !CARRIED.contains(&predicate) || predicate == sd::NAMED_GRAPH
+    fn is_internal(&self, predicate: &str) -> bool {
+        predicate.starts_with(lodeseek::NAMESPACE) && !ACCEPTED_TERMS.contains(&predicate)
+            || predicate == sd::NAMED_GRAPH
     }
 
     /// Computes the colour of every node by colour refinement. It starts from the IRIs and literals of a node. In each
     /// round the colours of its blank nodes are added.
     fn color(&mut self) {
         let graph = self.graph();
-        let ground: FxHashMap<TermId, Color> = self.nodes.iter().map(|&node| (node, self.ground(node))).collect();
+        let initial: FxHashMap<TermId, Color> =
+            self.nodes.iter().map(|&node| (node, self.initial_color(node))).collect();
         let is_blank = |node: TermId| matches!(graph.term(node), TermRef::Blank(_)) && node != self.reader.node;
         let blanks = |node: TermId| {
             let triples = self.index.triples(node).iter();
@@ -230,7 +232,7 @@ impl<'g> BoundedDescription<'g> {
         let nested: Vec<_> = self.nodes.iter().copied().filter(|&node| is_blank(node)).collect();
         let nested: Vec<_> =
             nested.into_iter().map(|node| (node, blanks(node))).filter(|(_, b)| !b.is_empty()).collect();
-        let mut colors = ground.clone();
+        let mut colors = initial.clone();
         for _ in 0..if nested.is_empty() { 0 } else { DEPTH } {
             let next: Vec<(TermId, Color)> = nested
                 .iter()
@@ -243,7 +245,7 @@ impl<'g> BoundedDescription<'g> {
                         })
                         .collect();
                     seen.sort_unstable();
-                    (*node, digest(std::iter::once(&ground[node][..]).chain(seen.iter().map(Vec::as_slice))))
+                    (*node, digest(std::iter::once(&initial[node][..]).chain(seen.iter().map(Vec::as_slice))))
                 })
                 .collect();
             colors.extend(next);
@@ -251,7 +253,7 @@ impl<'g> BoundedDescription<'g> {
         self.colors = colors;
     }
 
-    fn ground(&self, node: TermId) -> Color {
+    fn initial_color(&self, node: TermId) -> Color {
         let graph = self.graph();
         if let TermRef::Iri(iri) = graph.term(node) {
             return digest([iri.as_bytes()]);
@@ -341,26 +343,26 @@ impl<'g> ExtraStatements<'g> {
     }
 
     /// Returns the statements, and a message if nodes were left out.
-    pub(super) fn carry(mut self, dataset: &Dataset) -> (Vec<Statement>, Option<String>) {
+    pub(super) fn collect(mut self, dataset: &Dataset) -> (Vec<Statement>, Option<String>) {
         let typed: FxHashSet<Statement> = typed_fields::statements(dataset, &|_| true).into_iter().collect();
         for (property, node) in self.description.links() {
             let node = self.names[node].clone();
             self.out.push(Statement::new(Node::Dataset, property, node));
         }
         for place in 0..self.description.nodes.len() {
-            self.node(self.description.nodes[place], dataset);
+            self.add_node(self.description.nodes[place], dataset);
         }
         let mut seen = FxHashSet::default();
         self.out.retain(|statement| !typed.contains(statement) && seen.insert(statement.clone()));
         let id = &dataset.metadata.id;
-        let problem = (self.description.left_aside > 0).then(|| {
-            let aside = self.description.left_aside;
+        let problem = (self.description.omitted > 0).then(|| {
+            let aside = self.description.omitted;
             format!("dataset {id}: {aside} nodes of the description exceed the limits ({DEPTH} steps, {STATEMENTS} statements) and were left out")
         });
         (self.out, problem)
     }
 
-    fn node(&mut self, node: TermId, dataset: &Dataset) {
+    fn add_node(&mut self, node: TermId, dataset: &Dataset) {
         let Some(subject @ (Node::Dataset | Node::Part(_))) = self.names.get(&node).cloned() else { return };
         let graph = self.description.graph();
         if let (Node::Part(_), TermRef::Iri(iri)) = (&subject, graph.term(node))
@@ -372,11 +374,11 @@ impl<'g> ExtraStatements<'g> {
         let index = self.description.index;
         for triple in index.triples(node) {
             let predicate = graph.term(triple.predicate).text();
-            if self.description.is_ours(predicate) || self.is_class_of_ours(triple.object) {
+            if self.description.is_internal(predicate) || self.is_internal_class(triple.object) {
                 continue;
             }
             if subject == Node::Dataset {
-                self.of_dataset(predicate, triple.object, dataset);
+                self.add_dataset_statement(predicate, triple.object, dataset);
             } else if let Some(object) = self.value(predicate, triple.object) {
                 let inside = !matches!(object, Value::Node(Node::Iri(_)));
                 if inside && predicate != dcat::HAS_DATASET || !MEMBERSHIP.contains(&predicate) {
@@ -386,24 +388,25 @@ impl<'g> ExtraStatements<'g> {
         }
     }
 
-    fn is_class_of_ours(&self, object: TermId) -> bool {
+    fn is_internal_class(&self, object: TermId) -> bool {
         matches!(self.description.graph().term(object), TermRef::Iri(iri) if iri.starts_with(lodeseek::NAMESPACE))
     }
 
-    fn of_dataset(&mut self, predicate: &str, object: TermId, dataset: &Dataset) {
+    fn add_dataset_statement(&mut self, predicate: &str, object: TermId, dataset: &Dataset) {
         let graph = self.description.graph();
         let stored = self.description.reader.is_stored();
         match predicate {
-            dcterms::IDENTIFIER => self.identifier(object, dataset),
+            dcterms::IDENTIFIER => self.add_identifier(object, dataset),
             // In the catalogue graph, `dct:source` is the source of the description. The dataset's own sources are in
             // `prov:wasDerivedFrom`.
             dcterms::SOURCE if stored => {}
             _ => {
-                if AGENTS.contains(&predicate) && graph.is_literal(object) && self.agent_text(predicate, object) {
+                if AGENTS.contains(&predicate) && graph.is_literal(object) && self.add_literal_agent(predicate, object)
+                {
                     return;
                 }
                 let Some(value) = self.value(predicate, object) else { return };
-                let value = normal(predicate, trimmed(value));
+                let value = normalized(predicate, trimmed(value));
                 if STATED.contains(&predicate) && !stored {
                     let stated = Node::Part("stated".to_owned());
                     self.out.push(Statement::new(Node::Dataset, lodeseek::STATED, stated.clone()));
@@ -418,7 +421,7 @@ impl<'g> ExtraStatements<'g> {
     }
 
     /// Adds the identifiers other than the dataset's id.
-    fn identifier(&mut self, object: TermId, dataset: &Dataset) {
+    fn add_identifier(&mut self, object: TermId, dataset: &Dataset) {
         let term = self.description.graph().term(object);
         let text = term.text().trim();
         if let Some(node) = self.names.get(&object).filter(|_| !term.is_literal()) {
@@ -438,7 +441,7 @@ impl<'g> ExtraStatements<'g> {
     }
 
     /// Adds an agent that is a literal.
-    fn agent_text(&mut self, predicate: &str, object: TermId) -> bool {
+    fn add_literal_agent(&mut self, predicate: &str, object: TermId) -> bool {
         let Some(agent) = self.agents.get(&object) else { return false };
         let part = Node::Part(typed_fields::agent_part(agent));
         self.out.push(Statement::new(Node::Dataset, predicate, part.clone()));
@@ -451,7 +454,7 @@ impl<'g> ExtraStatements<'g> {
 
     fn value(&self, predicate: &str, object: TermId) -> Option<Value> {
         let term = self.description.graph().term(object);
-        let is_place = PLACES.contains(&predicate);
+        let is_place = ADDRESSES.contains(&predicate);
         let is_address = is_place && matches!(term, TermRef::Iri(_));
         if let Some(node) = self.names.get(&object).filter(|_| !term.is_literal() && !is_address) {
             return Some(node.clone().into());
@@ -489,7 +492,7 @@ fn trimmed(value: Value) -> Value {
 }
 
 /// Normalises dates and addresses as the typed fields do.
-fn normal(predicate: &str, value: Value) -> Value {
+fn normalized(predicate: &str, value: Value) -> Value {
     match (predicate, value) {
         (dcterms::ISSUED | dcterms::MODIFIED, Value::Literal(literal)) if literal.language().is_none() => {
             date(literal.value()).into()

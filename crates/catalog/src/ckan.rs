@@ -103,10 +103,10 @@ fn is_package(value: &Value) -> bool {
 
 /// Reads packages.
 pub(super) fn read(packages: Vec<&Value>, path: &Path) -> Catalog {
-    read_entries(packages, path, describe)
+    read_entries(packages, path, write_entry)
 }
 
-fn describe(package: &Object, builder: &mut DcatBuilder) -> Result<Option<DatasetId>, String> {
+fn write_entry(package: &Object, builder: &mut DcatBuilder) -> Result<Option<DatasetId>, String> {
     if package.get("state").and_then(Value::as_str) == Some("deleted") {
         return Err("ignored: its state in the portal is `deleted`".to_owned());
     }
@@ -243,11 +243,11 @@ fn license(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
     let [url, id, title] = ["license_url", "license_id", "license_title"].map(|key| first(package, &[key]));
     match (&url, title.as_ref().or(id.as_ref())) {
         (Some(url), _) => {
-            builder.thing(node, dcterms::LICENSE, url);
+            builder.resource(node, dcterms::LICENSE, url);
             package.remove("license_url");
         }
         (None, Some(name)) => {
-            builder.thing(node, dcterms::LICENSE, name);
+            builder.resource(node, dcterms::LICENSE, name);
             package.remove(if title.is_some() { "license_title" } else { "license_id" });
         }
         (None, None) => {}

@@ -82,12 +82,12 @@ fn is_entry(value: &Value) -> bool {
 
 /// Reads entries.
 pub(super) fn read((entries, header): (Vec<&Value>, Object), path: &Path) -> Catalog {
-    let mut catalog = read_entries(entries, path, |entry, builder| describe(entry, &header, builder));
+    let mut catalog = read_entries(entries, path, |entry, builder| write_entry(entry, &header, builder));
     catalog.other_resources.catalogs = usize::from(!header.is_empty());
     catalog
 }
 
-fn describe(entry: &Object, header: &Object, builder: &mut DcatBuilder) -> Result<Option<DatasetId>, String> {
+fn write_entry(entry: &Object, header: &Object, builder: &mut DcatBuilder) -> Result<Option<DatasetId>, String> {
     let mut entry = entry.clone();
     entry.remove("@type");
     let iri = entry.remove("@id").and_then(|iri| scalar(&iri));

@@ -71,7 +71,7 @@ fn from_file(graph: &TripleGraph, reports: &[FileReport], file: &CatalogFile<'_>
         let reason = report.problems.first().map(ToString::to_string).unwrap_or_default();
         return Err(io::Error::other(reason));
     }
-    let mut catalog = described(graph).unwrap_or_else(|| dump_as_catalog(graph, name));
+    let mut catalog = read_descriptions(graph).unwrap_or_else(|| dump_as_catalog(graph, name));
     catalog.next_pages = following_pages(graph, file.address);
     // A local file without statements is an empty dump. A response from the web without statements lists no dataset.
     if file.address.is_some() && graph.is_empty() {
@@ -108,7 +108,7 @@ fn following_pages(graph: &TripleGraph, address: Option<&str>) -> Vec<String> {
 ///
 /// A dump may have a header in VoID or schema.org. It counts as a description only if most of its statements belong to
 /// the header.
-fn described(graph: &TripleGraph) -> Option<Catalog> {
+fn read_descriptions(graph: &TripleGraph) -> Option<Catalog> {
     let catalog = from_graph(graph);
     if !catalog.datasets.is_empty()
         || !catalog.problems.is_empty()
@@ -121,7 +121,7 @@ fn described(graph: &TripleGraph) -> Option<Catalog> {
         return Some(Catalog { dialect: Dialect::SchemaOrg, ..from_graph(&schema_org::to_dcat(graph)) });
     }
     let datasets = void_datasets(graph);
-    is_description(graph, &datasets).then(|| Catalog { dialect: Dialect::Void, ..of_entries(graph, datasets) })
+    is_description(graph, &datasets).then(|| Catalog { dialect: Dialect::Void, ..read_nodes(graph, datasets) })
 }
 
 /// Returns the VoID datasets that are not only parts of others.
@@ -130,7 +130,7 @@ fn void_datasets(graph: &TripleGraph) -> Vec<TermId> {
     let parts: Vec<TermId> = parts.iter().filter_map(|property| graph.iri(property)).collect();
     let is_part = |triple: &&Triple| parts.contains(&triple.predicate);
     let parts: FxHashSet<TermId> = graph.triples().iter().filter(is_part).map(|triple| triple.object).collect();
-    of_class(graph, void::DATASET).filter(|node| !parts.contains(node)).collect()
+    instances_of(graph, void::DATASET).filter(|node| !parts.contains(node)).collect()
 }
 
 /// If true, at least half of the graph's triples describe these nodes and the nodes reachable from them.
@@ -148,25 +148,25 @@ fn is_description(graph: &TripleGraph, nodes: &[TermId]) -> bool {
 /// Reads the datasets that a graph describes in DCAT.
 #[must_use]
 pub fn from_graph(graph: &TripleGraph) -> Catalog {
-    let mut catalog = of_entries(graph, of_class(graph, dcat::DATASET).collect());
+    let mut catalog = read_nodes(graph, instances_of(graph, dcat::DATASET).collect());
     catalog.other_resources = OtherResourceCounts {
-        catalogs: of_class(graph, dcat::CATALOG).count(),
-        records: of_class(graph, dcat::CATALOG_RECORD).count(),
-        series: of_class(graph, dcat::DATASET_SERIES).count(),
-        services: of_class(graph, dcat::DATA_SERVICE).count(),
+        catalogs: instances_of(graph, dcat::CATALOG).count(),
+        records: instances_of(graph, dcat::CATALOG_RECORD).count(),
+        series: instances_of(graph, dcat::DATASET_SERIES).count(),
+        services: instances_of(graph, dcat::DATA_SERVICE).count(),
     };
     catalog
 }
 
 /// Reads the datasets that some nodes of a graph describe.
-pub(super) fn of_entries(graph: &TripleGraph, nodes: Vec<TermId>) -> Catalog {
+pub(super) fn read_nodes(graph: &TripleGraph, nodes: Vec<TermId>) -> Catalog {
     let mut catalog = Catalog::default();
     let index = CatalogIndex::new(graph, nodes.iter().copied().collect());
     for node in nodes {
-        let reader = NodeReader { graph, node, home: None };
+        let reader = NodeReader { graph, node, dataset_iri: None };
         let Some(id) = reader.id() else {
             let reason = "no id: the dataset has neither identifier, IRI nor title";
-            catalog.problems.push(format!("{}: {reason}", describe(graph, node)));
+            catalog.problems.push(format!("{}: {reason}", node_name(graph, node)));
             catalog.unreadable_entries += 1;
             continue;
         };
@@ -180,24 +180,24 @@ pub(super) fn of_entries(graph: &TripleGraph, nodes: Vec<TermId>) -> Catalog {
 /// Reads the dataset of one node, with the given id or an id from the description.
 ///
 /// Returns the dataset and a problem with its description, if any. The error is the reason why there is no dataset.
-pub(super) fn entry(
+pub(super) fn read_entry(
     graph: &TripleGraph,
     node: TermId,
     id: Option<DatasetId>,
 ) -> Result<(Dataset, Option<String>), String> {
-    let reader = NodeReader { graph, node, home: None };
+    let reader = NodeReader { graph, node, dataset_iri: None };
     let id = id.or_else(|| reader.id()).ok_or("no id: the entry has neither identifier nor title")?;
     Ok(reader.dataset(id, &CatalogIndex::for_entry(graph, node)))
 }
 
-fn describe(graph: &TripleGraph, node: TermId) -> String {
+fn node_name(graph: &TripleGraph, node: TermId) -> String {
     match graph.term(node) {
         TermRef::Iri(iri) => format!("<{iri}>"),
         term => format!("_:{}", term.text()),
     }
 }
 
-pub(super) fn of_class<'g>(graph: &'g TripleGraph, class: &str) -> impl Iterator<Item = TermId> + use<'g> {
+pub(super) fn instances_of<'g>(graph: &'g TripleGraph, class: &str) -> impl Iterator<Item = TermId> + use<'g> {
     let ids = graph.iri(rdf::TYPE).zip(graph.iri(class));
     graph
         .triples()
@@ -216,9 +216,11 @@ fn dump_as_dataset(graph: &TripleGraph, name: &str) -> Option<Dataset> {
     let stem = name.split('.').find(|part| !part.is_empty())?;
     let id = DatasetId::from_text(stem)?;
     let header = [owl::ONTOLOGY, void::DATASET, skos::CONCEPT_SCHEME, schema::DATASET];
-    let header = header.iter().find_map(|class| of_class(graph, class).next());
+    let header = header.iter().find_map(|class| instances_of(graph, class).next());
     let mut dataset = match header {
-        Some(node) => NodeReader { graph, node, home: None }.dataset(id, &CatalogIndex::for_dump_header(graph, node)).0,
+        Some(node) => {
+            NodeReader { graph, node, dataset_iri: None }.dataset(id, &CatalogIndex::for_dump_header(graph, node)).0
+        }
         None => Dataset::new(Metadata::new(id)),
     };
     if dataset.metadata.titles.is_empty() {
@@ -240,7 +242,7 @@ fn dump_as_dataset(graph: &TripleGraph, name: &str) -> Option<Dataset> {
 #[must_use]
 pub fn metadata_of(graph: &TripleGraph, node: &NamedNode, id: DatasetId) -> Option<(Option<DatasetId>, Metadata)> {
     let node = graph.iri(node.as_str()).filter(|node| !graph.subject_triples(*node).is_empty())?;
-    let reader = NodeReader { graph, node, home: None };
+    let reader = NodeReader { graph, node, dataset_iri: None };
     Some((reader.identifier(), reader.metadata(id)))
 }
 
@@ -349,21 +351,21 @@ impl<'g> NodeReader<'g> {
 
     /// Reads the dataset. Also returns a message if parts of its description were left out.
     fn dataset(&self, id: DatasetId, index: &CatalogIndex<'_>) -> (Dataset, Option<String>) {
-        let mut named = self.named();
+        let mut named = self.typed_nodes();
         let description = BoundedDescription::new(*self, index, &named.nodes.keys().copied().collect());
         let distributions = self.distributions(&description, &mut named);
         let mut dataset = Dataset { distributions, ..Dataset::new(self.metadata(id)) };
-        dataset.remote = self.home.and_then(|_| self.remote());
+        dataset.remote = self.dataset_iri.and_then(|_| self.remote());
         if self.is_stored() {
             dataset.metadata.source = self.value(&[dcterms::SOURCE]);
         }
-        let (further, problem) = ExtraStatements::new(description, named).carry(&dataset);
+        let (further, problem) = ExtraStatements::new(description, named).collect(&dataset);
         dataset.extra_statements = further;
         (dataset, problem)
     }
 
     /// Returns the nodes of themes, works and agents.
-    fn named(&self) -> TypedNodes {
+    fn typed_nodes(&self) -> TypedNodes {
         let mut named = TypedNodes::default();
         let themes =
             self.parts(dcat::THEME).filter_map(|part| Some((part.node, typed_fields::theme_node(&part.theme()?))));
@@ -472,7 +474,7 @@ pub fn to_triples(dataset: &Dataset, iris: &Iris) -> Vec<OxTriple> {
 #[must_use]
 pub fn from_triples(graph: &TripleGraph, dataset: &NamedNode) -> Option<Dataset> {
     let node = graph.iri(dataset.as_str())?;
-    let reader = NodeReader { graph, node, home: Some(graph.term(node).text()) };
+    let reader = NodeReader { graph, node, dataset_iri: Some(graph.term(node).text()) };
     let (read, _) = reader.dataset(reader.id()?, &CatalogIndex::for_entry(graph, node));
     Some(read)
 }

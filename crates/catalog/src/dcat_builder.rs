@@ -105,7 +105,7 @@ impl DcatBuilder {
             return self.text(&part, rdfs::LABEL, value);
         }
         for text in scalars(value) {
-            self.one(subject, property, kind, &text);
+            self.add_text(subject, property, kind, &text);
         }
         if let Value::Array(values) = value {
             for nested in values.iter().filter(|value| value.is_object()) {
@@ -116,10 +116,10 @@ impl DcatBuilder {
         }
     }
 
-    fn one(&mut self, subject: &Subject, property: &str, kind: FieldKind, text: &str) {
+    fn add_text(&mut self, subject: &Subject, property: &str, kind: FieldKind, text: &str) {
         match kind {
             FieldKind::Text => self.add(subject, property, Literal::from(text)),
-            FieldKind::Resource => self.thing(subject, property, text),
+            FieldKind::Resource => self.resource(subject, property, text),
             FieldKind::Date => self.add(subject, property, typed_fields::date(text)),
             FieldKind::Duration => self.typed(subject, property, text, "duration"),
             FieldKind::Number if text.parse::<i64>().is_ok() => self.typed(subject, property, text, "integer"),
@@ -142,13 +142,13 @@ impl DcatBuilder {
             }
             FieldKind::MediaType => {
                 let is_type = typed_fields::is_media_type(typed_fields::media_type_name(text));
-                self.thing(subject, if is_type { dcat::MEDIA_TYPE } else { dcterms::FORMAT }, text);
+                self.resource(subject, if is_type { dcat::MEDIA_TYPE } else { dcterms::FORMAT }, text);
             }
         }
     }
 
     /// Adds an IRI as a node and any other text as a literal.
-    pub(super) fn thing(&mut self, subject: &Subject, property: &str, text: &str) {
+    pub(super) fn resource(&mut self, subject: &Subject, property: &str, text: &str) {
         match typed_fields::iri_or_literal(text.trim()) {
             super::Value::Node(super::Node::Iri(iri)) => self.add(subject, property, NamedNode::new_unchecked(iri)),
             _ => self.add(subject, property, Literal::from(text.trim())),
@@ -215,7 +215,7 @@ impl DcatBuilder {
                 self.text(&node, foaf::NAME, &names.unwrap_or_default());
                 for key in ["email", "mbox"] {
                     if let Some(address) = agent.remove(key).and_then(|value| scalar(&value)) {
-                        self.thing(&node, foaf::MBOX, &mailto(&address));
+                        self.resource(&node, foaf::MBOX, &mailto(&address));
                     }
                 }
                 agent.remove("@type");
@@ -246,7 +246,7 @@ impl DcatBuilder {
                 self.text(&node, vcard::FN, &names.unwrap_or_default());
                 for key in ["email", "hasEmail", "mbox"] {
                     if let Some(address) = contact.remove(key).and_then(|value| scalar(&value)) {
-                        self.thing(&node, vcard::HAS_EMAIL, &mailto(&address));
+                        self.resource(&node, vcard::HAS_EMAIL, &mailto(&address));
                     }
                 }
                 contact.remove("@type");
@@ -282,7 +282,7 @@ impl DcatBuilder {
                 let known = |bound: &'_ str| !bound.is_empty() && bound != "..";
                 self.period(subject, Some(start).filter(|b| known(b)), Some(end).filter(|b| known(b)));
             }
-            None => self.thing(subject, dcterms::TEMPORAL, text),
+            None => self.resource(subject, dcterms::TEMPORAL, text),
         }
     }
 

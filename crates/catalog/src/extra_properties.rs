@@ -40,33 +40,33 @@ impl Dataset {
     /// Returns the properties beyond the typed fields as (label, value), in a fixed order.
     #[must_use]
     pub fn extra_properties(&self) -> Vec<(&'static str, String)> {
-        let mut told = Vec::new();
+        let mut properties = Vec::new();
         for (property, name) in PROPERTIES {
-            let values = self.property_values(&Node::Dataset, property).filter_map(|value| self.in_words(value));
+            let values = self.property_values(&Node::Dataset, property).filter_map(|value| self.value_text(value));
             let mut values: Vec<String> = values.filter(|value| !value.is_empty()).collect();
             values.sort();
             values.dedup();
-            told.extend(values.into_iter().take(SHOWN).map(|value| (*name, value)));
+            properties.extend(values.into_iter().take(SHOWN).map(|value| (*name, value)));
         }
-        told
+        properties
     }
 
     pub(super) fn property_values<'d>(&'d self, node: &'d Node, property: &'d str) -> impl Iterator<Item = &'d Value> {
-        let is_asked = move |one: &&Statement| one.subject == *node && one.predicate == property;
-        self.extra_statements.iter().filter(is_asked).map(|one| &one.object)
+        let is_requested = move |one: &&Statement| one.subject == *node && one.predicate == property;
+        self.extra_statements.iter().filter(is_requested).map(|one| &one.object)
     }
 
-    fn in_words(&self, value: &Value) -> Option<String> {
+    fn value_text(&self, value: &Value) -> Option<String> {
         match value {
             Value::Literal(literal) => Some(literal.value().trim().to_owned()),
             Value::Node(Node::Iri(iri)) => Some(iri.clone()),
             Value::Node(Node::Dataset) => None,
-            Value::Node(part @ Node::Part(_)) => self.part_in_words(part),
+            Value::Node(part @ Node::Part(_)) => self.part_text(part),
         }
     }
 
     /// Returns the name of a part. A period without a name becomes its two ends; an e-mail address follows the name.
-    fn part_in_words(&self, part: &Node) -> Option<String> {
+    fn part_text(&self, part: &Node) -> Option<String> {
         let text = |property: &str| {
             self.property_values(part, property).find_map(|value| match value {
                 Value::Literal(literal) => Some(literal.value().trim().to_owned()),

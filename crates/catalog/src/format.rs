@@ -99,15 +99,20 @@ impl Dataset {
     /// compression, an unknown declared format.
     fn format_name(&self, place: usize, file: &Distribution) -> Option<String> {
         let part = Node::Part(super::typed_fields::distribution_part(place));
-        let said = self.property_values(&part, dcterms::FORMAT).filter_map(text);
-        let told: Vec<&str> = file.media_type.as_deref().into_iter().chain(said).collect();
-        let known =
-            || told.iter().filter_map(|told| Format::from_name(told).or_else(|| Format::from_name(local_name(told))));
+        let formats = self.property_values(&part, dcterms::FORMAT).filter_map(text);
+        let declared: Vec<&str> = file.media_type.as_deref().into_iter().chain(formats).collect();
+        let known = || {
+            declared
+                .iter()
+                .filter_map(|declared| Format::from_name(declared).or_else(|| Format::from_name(local_name(declared))))
+        };
         let by_name = || match &file.location {
             Location::File(path) | Location::Remote(path) => Format::from_path(path),
         };
         let format = known().find(|format| format.is_of_content()).or_else(by_name).or_else(|| known().next());
-        format.map(|format| format.name.to_owned()).or_else(|| told.first().and_then(|told| unknown(told)))
+        format
+            .map(|format| format.name.to_owned())
+            .or_else(|| declared.first().and_then(|declared| unknown_format(declared)))
     }
 }
 
@@ -120,11 +125,11 @@ fn text(value: &Value) -> Option<&str> {
 }
 
 /// Returns a name for an unknown format: the last part of its media type or IRI.
-fn unknown(told: &str) -> Option<String> {
-    if NOTHING.contains(&told.trim().to_ascii_lowercase().as_str()) {
+fn unknown_format(declared: &str) -> Option<String> {
+    if NOTHING.contains(&declared.trim().to_ascii_lowercase().as_str()) {
         return None;
     }
-    let name = local_name(told.split(';').next().unwrap_or(told).trim());
+    let name = local_name(declared.split(';').next().unwrap_or(declared).trim());
     let name = name.trim_start_matches("x-").trim_start_matches("vnd.");
     (!name.is_empty()).then(|| name.to_uppercase())
 }

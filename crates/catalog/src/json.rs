@@ -19,16 +19,16 @@ fn is_linked(head: &str) -> bool {
 pub(super) fn read(file: &CatalogFile<'_>, head: &str) -> Result<Catalog, CatalogError> {
     let path = file.path;
     if is_linked(head) {
-        return linked(file);
+        return read_json_ld(file);
     }
     let text = text(path).map_err(CatalogError::io(path))?;
     let (document, problem) = match parse(&text) {
         Ok(parsed) => parsed,
         Err(cause) if acordar::looks_like(head) => return Err(CatalogError::Json { path: path.to_owned(), cause }),
-        Err(_) => return linked(file),
+        Err(_) => return read_json_ld(file),
     };
     drop(text);
-    let mut catalog = dialect(document, file, head)?;
+    let mut catalog = read_dialect(document, file, head)?;
     catalog.problems.extend(problem.map(|problem| format!("{}: {problem}", path.display())));
     Ok(catalog)
 }
@@ -39,7 +39,7 @@ pub(super) fn document(text: &str, path: &Path) -> Result<Value, CatalogError> {
     Ok(parsed.0)
 }
 
-fn dialect(document: Value, file: &CatalogFile<'_>, head: &str) -> Result<Catalog, CatalogError> {
+fn read_dialect(document: Value, file: &CatalogFile<'_>, head: &str) -> Result<Catalog, CatalogError> {
     let path = file.path;
     let (dialect, catalog) = if let Some(entries) = registry::entries(&document) {
         (Dialect::Registry, registry::read(entries, path))
@@ -52,13 +52,13 @@ fn dialect(document: Value, file: &CatalogFile<'_>, head: &str) -> Result<Catalo
     } else if acordar::looks_like(head) {
         (Dialect::Acordar, acordar::read(document, path)?)
     } else {
-        return linked(file);
+        return read_json_ld(file);
     };
     Ok(Catalog { dialect, ..catalog })
 }
 
 /// Reads JSON-LD. If it is not valid JSON, a second attempt removes trailing commas.
-fn linked(file: &CatalogFile<'_>) -> Result<Catalog, CatalogError> {
+fn read_json_ld(file: &CatalogFile<'_>) -> Result<Catalog, CatalogError> {
     let path = file.path;
     let error = match dcat::read_place(file) {
         Ok(catalog) => return Ok(catalog),

@@ -45,10 +45,12 @@ fn read_entry(
     let id = describe(entry.as_object().ok_or("not a JSON object")?, &mut builder)?;
     let graph = builder.finish();
     let node = root(&graph).ok_or("the entry contains no statements")?;
-    reader::entry(&graph, node, id)
+    reader::read_entry(&graph, node, id)
 }
 
 /// Returns the node of the dataset in the graph of one entry.
 fn root(graph: &TripleGraph) -> Option<TermId> {
-    reader::of_class(graph, dcat::DATASET).next().filter(|&node| !matches!(graph.term(node), TermRef::Literal { .. }))
+    reader::instances_of(graph, dcat::DATASET)
+        .next()
+        .filter(|&node| !matches!(graph.term(node), TermRef::Literal { .. }))
 }

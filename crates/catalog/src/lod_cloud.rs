@@ -41,10 +41,10 @@ pub(super) fn entries(document: &Value) -> Option<Vec<&Value>> {
 
 /// Reads entries.
 pub(super) fn read(entries: Vec<&Value>, path: &Path) -> Catalog {
-    read_entries(entries, path, describe)
+    read_entries(entries, path, write_entry)
 }
 
-fn describe(entry: &Object, builder: &mut DcatBuilder) -> Result<Option<DatasetId>, String> {
+fn write_entry(entry: &Object, builder: &mut DcatBuilder) -> Result<Option<DatasetId>, String> {
     let mut entry = entry.clone();
     let names = ["identifier", "_id"].map(|key| entry.remove(key).and_then(|name| scalar(&name)));
     let [name, other] = names;
@@ -90,11 +90,11 @@ fn service(endpoint: &Value, node: &Subject, builder: &mut DcatBuilder) {
     let address =
         endpoint.get("access_url").or_else(|| endpoint.get("url")).and_then(scalar).or_else(|| scalar(endpoint));
     let Some(address) = address else { return };
-    builder.thing(node, void::SPARQL_ENDPOINT, &address);
+    builder.resource(node, void::SPARQL_ENDPOINT, &address);
     let distribution = builder.part(node, dcat::DISTRIBUTION, dcat::DISTRIBUTION_CLASS);
-    builder.thing(&distribution, dcat::ACCESS_URL, &address);
+    builder.resource(&distribution, dcat::ACCESS_URL, &address);
     let service = builder.part(&distribution, dcat::ACCESS_SERVICE, dcat::DATA_SERVICE);
-    builder.thing(&service, dcat::ENDPOINT_URL, &address);
+    builder.resource(&service, dcat::ENDPOINT_URL, &address);
     if let Value::Object(rest) = endpoint {
         let mut rest = rest.clone();
         rest.remove("access_url");
@@ -106,7 +106,7 @@ fn service(endpoint: &Value, node: &Subject, builder: &mut DcatBuilder) {
 /// Adds a download or an example. Mirrors become additional addresses of the distribution.
 fn distribution(download: Value, node: &Subject, property: &str, builder: &mut DcatBuilder) {
     let Value::Object(mut download) = download else {
-        return scalars(&download).iter().for_each(|address| builder.thing(node, void::DATA_DUMP, address));
+        return scalars(&download).iter().for_each(|address| builder.resource(node, void::DATA_DUMP, address));
     };
     let part = builder.part(node, property, dcat::DISTRIBUTION_CLASS);
     builder.fields(&part, &mut download, DISTRIBUTION);

@@ -14,7 +14,7 @@ pub(super) struct NodeReader<'g> {
     pub(super) graph: &'g TripleGraph,
     pub(super) node: TermId,
     /// IRI of the dataset if the description is from the catalogue graph: nodes under this IRI are its parts.
-    pub(super) home: Option<&'g str>,
+    pub(super) dataset_iri: Option<&'g str>,
 }
 
 impl<'g> NodeReader<'g> {
@@ -23,12 +23,12 @@ impl<'g> NodeReader<'g> {
     }
 
     pub(super) fn is_stored(&self) -> bool {
-        self.home.is_some()
+        self.dataset_iri.is_some()
     }
 
     /// Returns the name of the part with this IRI.
     pub(super) fn part<'a>(&self, iri: &'a str) -> Option<&'a str> {
-        iri.strip_prefix(self.home?)?.strip_prefix('#')
+        iri.strip_prefix(self.dataset_iri?)?.strip_prefix('#')
     }
 
     /// Returns the path of a file in the catalogue's folder.

@@ -99,20 +99,20 @@ fn merge(into: &mut Metadata, from: Metadata) {
 /// Parses a line of DataFinder's collection: `title` and `year` are those of the introducing paper.
 fn from_line(entry: &Value) -> Result<Metadata, String> {
     let entry = entry.as_object().ok_or("not a JSON object")?;
-    let mut metadata = named(&text(entry, "id").ok_or("no `id`")?)?;
-    describe(&mut metadata, entry.get("contents"));
+    let mut metadata = metadata_with_title(&text(entry, "id").ok_or("no `id`")?)?;
+    add_description(&mut metadata, entry.get("contents"));
     let paper = text(entry, "title").map(|title| Work { title, iri: None, issued: text(entry, "year") });
     metadata.introduced_by.extend(paper);
     metadata.issued = text(entry, "date");
-    call(&mut metadata, strings(entry, "variants"));
+    add_names(&mut metadata, strings(entry, "variants"));
     Ok(metadata)
 }
 
 /// Parses an entry of Papers with Code's list.
 fn from_entry(entry: &Value) -> Result<Metadata, String> {
     let entry = entry.as_object().ok_or("not a JSON object")?;
-    let mut metadata = named(&text(entry, "name").ok_or("no `name`")?)?;
-    describe(&mut metadata, entry.get("description"));
+    let mut metadata = metadata_with_title(&text(entry, "name").ok_or("no `name`")?)?;
+    add_description(&mut metadata, entry.get("description"));
     metadata.introduced_by.extend(entry.get("paper").and_then(paper));
     metadata.issued = text(entry, "introduced_date");
     metadata.landing_page = text(entry, "homepage");
@@ -121,18 +121,18 @@ fn from_entry(entry: &Value) -> Result<Metadata, String> {
     for (key, scheme) in [("tasks", Scheme::Task), ("modalities", Scheme::Modality), ("languages", Scheme::Language)] {
         metadata.themes.extend(themes(entry.get(key), scheme));
     }
-    call(&mut metadata, text(entry, "full_name").into_iter().chain(strings(entry, "variants")));
+    add_names(&mut metadata, text(entry, "full_name").into_iter().chain(strings(entry, "variants")));
     Ok(metadata)
 }
 
 /// Creates metadata with the id used in DataFinder's judgements: runs of white space become `_`.
-fn named(name: &str) -> Result<Metadata, String> {
+fn metadata_with_title(name: &str) -> Result<Metadata, String> {
     let id = name.split_whitespace().collect::<Vec<_>>().join("_");
     let id = DatasetId::new(id).map_err(|error| error.to_string())?;
     Ok(Metadata { titles: vec![Text::plain(name)], ..Metadata::new(id) })
 }
 
-fn describe(metadata: &mut Metadata, markdown: Option<&Value>) {
+fn add_description(metadata: &mut Metadata, markdown: Option<&Value>) {
     let text = markdown.and_then(Value::as_str).map(plain_text).unwrap_or_default();
     if !text.is_empty() {
         metadata.descriptions.push(Text::plain(text));
@@ -140,7 +140,7 @@ fn describe(metadata: &mut Metadata, markdown: Option<&Value>) {
 }
 
 /// Adds alternative names that the dataset does not have yet.
-fn call(metadata: &mut Metadata, names: impl IntoIterator<Item = String>) {
+fn add_names(metadata: &mut Metadata, names: impl IntoIterator<Item = String>) {
     let known = metadata.titles.iter().chain(&metadata.alternatives);
     let mut known: BTreeSet<String> = known.map(|text| text.value.clone()).collect();
     metadata.alternatives.extend(names.into_iter().filter(|name| known.insert(name.clone())).map(Text::plain));

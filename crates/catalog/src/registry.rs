@@ -29,10 +29,10 @@ pub(super) fn entries(document: &Value) -> Option<Vec<&Value>> {
 
 /// Reads ontologies.
 pub(super) fn read(entries: Vec<&Value>, path: &Path) -> Catalog {
-    read_entries(entries, path, describe)
+    read_entries(entries, path, write_entry)
 }
 
-fn describe(entry: &Object, builder: &mut DcatBuilder) -> Result<Option<DatasetId>, String> {
+fn write_entry(entry: &Object, builder: &mut DcatBuilder) -> Result<Option<DatasetId>, String> {
     let mut entry = entry.clone();
     let id = entry.remove("id").and_then(|id| scalar(&id)).as_deref().and_then(DatasetId::from_text);
     let purl = entry.remove("ontology_purl").and_then(|purl| scalar(&purl));
@@ -46,7 +46,7 @@ fn describe(entry: &Object, builder: &mut DcatBuilder) -> Result<Option<DatasetI
     if let Some(Value::Object(mut license)) = entry.remove("license") {
         let name = license.remove("label").unwrap_or_default();
         let address = license.remove("url").and_then(|url| scalar(&url)).or_else(|| scalar(&name));
-        address.iter().for_each(|address| builder.thing(&node, dcterms::LICENSE, address));
+        address.iter().for_each(|address| builder.resource(&node, dcterms::LICENSE, address));
         builder.extra(&node, "license", &name);
     }
     if let Some(Value::Object(mut contact)) = entry.remove("contact") {
