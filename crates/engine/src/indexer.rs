@@ -1,5 +1,6 @@
-//! From the store to the index: profile, snippet, documents, for every dataset that changed.
+//! Indexing: computes profile, snippet and document of every dataset that changed in the store.
 
+use super::card::read_card;
 use super::duplicates;
 use super::facts::{facts, portal};
 use super::features::features;
@@ -7,7 +8,7 @@ use super::snippets::label_all;
 use super::{CARD_LANGUAGES, Card, EngineError, index_folder};
 use lodeseek_catalog::DatasetId;
 use lodeseek_index::document::{CompactDocument, FieldedDocument};
-use lodeseek_index::{Analysis, AnalysisKind, IndexDocument, IndexWriter};
+use lodeseek_index::{Analysis, AnalysisKind, Feature, IndexDocument, IndexWriter};
 use lodeseek_profile::{Patterns, Profile, Schema};
 use lodeseek_rdf::{Labels, LiteralKind, TermId, TermRef, TripleGraph};
 use lodeseek_snippet::{IlluSnip, Method, MethodError, MethodOptions, Provenance, Snippet, Starts, TripleBudget};
@@ -21,41 +22,41 @@ use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Triples of the ranking from which an encoder's text is filled: as DR2's, about 512 pieces of three words.
+/// Number of ranked triples from which an encoder's text is filled: as in DR2, about 512 word pieces of three words each.
 pub(super) const COMPACT_BUDGET: TripleBudget = TripleBudget(171);
-/// Entries of a profile's lists kept in a card.
-const CARD_LIST: usize = 50;
-/// How the triples are ranked that encoders read, unless another way was wished.
-pub(super) const USUAL_COMPACT: Method = Method::IlluSnipMax;
-/// Triples, of datasets indexed and of their profiles and snippets, from which on the store is compacted.
-const TIDIED: u64 = 1_000_000;
-/// Datasets that must have been indexed for each that was not: most of the store is new then, by datasets.
-const TIDIED_SHARE: usize = 4;
-/// Patterns of either kind written with a profile.
-const PROFILE_PATTERNS: usize = 50;
+/// Maximum entries of a profile's lists in a card.
+const MAX_CARD_LIST: usize = 50;
+/// The default method that ranks triples for encoders.
+pub(super) const DEFAULT_COMPACT_METHOD: Method = Method::IlluSnipMax;
+/// Minimum number of triples written, of datasets, profiles and snippets, for the store to be compacted.
+const MIN_COMPACTED_TRIPLES: u64 = 1_000_000;
+/// Minimum ratio of indexed to unchanged datasets for the store to be compacted: most of the store is then new.
+const MIN_COMPACTED_RATIO: usize = 4;
+/// Maximum number of patterns of either kind in a profile.
+const MAX_PROFILE_PATTERNS: usize = 50;
 
-/// How datasets are indexed.
+/// Options of indexing.
 #[derive(Clone, Copy, Debug)]
 pub struct IndexOptions {
-    /// Threads that make documents. Default 2.
+    /// Number of threads that make documents. Default 2.
     pub threads: usize,
-    /// Triples, those of profiles and snippets among them, after which what is done is committed. Default 1,000,000.
+    /// Number of triples, including profiles and snippets, after which the index is committed. Default 1,000,000.
     pub commit_triples: u64,
-    /// The budget of the snippets shown.
+    /// Maximum number of triples of the stored snippets.
     pub snippet_budget: TripleBudget,
-    /// How the snippets shown are chosen: by a method that needs no query. Default IlluSnip.
+    /// The extraction method of the stored snippets. It must not need a query. Default IlluSnip.
     pub snippet_method: Method,
-    /// The bound on the steps of one snippet. Default: few milliseconds a dataset.
+    /// Maximum number of steps of one snippet. Default: a few milliseconds per dataset.
     pub snippet_work: Option<u64>,
-    /// How the triples are ranked that [encoders](super::encode) read: by a method that needs no query. Default: as in the
-    /// index there is, else IlluSnip from the heaviest triple. DR2's other compact documents, after PCSG, are those of
-    /// [`Method::Patterns`]. Another than the index has makes every dataset anew.
+    /// The method that ranks triples for [encoders](super::encode). It must not need a query. Default: the method of the
+    /// existing index, else IlluSnip from the heaviest triple. [`Method::Patterns`] gives DR2's other compact documents,
+    /// after PCSG. A change re-indexes every dataset.
     pub compact_method: Option<Method>,
-    /// The time now, told with the snippets made. It makes no dataset anew.
+    /// The current time, recorded as the creation time of snippets. A change re-indexes no dataset.
     pub now: Option<DateTime>,
-    /// Whether datasets are indexed again that did not change.
+    /// If true, unchanged datasets are re-indexed too. Default false.
     pub rebuild: bool,
-    /// How texts become tokens. Default: as in the index there is. Another than that makes every dataset anew.
+    /// The kind of text analysis. Default: that of the existing index. A change re-indexes every dataset.
     pub analysis: Option<AnalysisKind>,
 }
 
@@ -75,18 +76,18 @@ impl Default for IndexOptions {
     }
 }
 
-/// How far the indexing has come.
+/// The progress of indexing.
 #[derive(Clone, Copy, Debug)]
 pub struct IndexProgress {
-    /// Datasets done.
+    /// Number of datasets done.
     pub datasets: usize,
-    /// Datasets to do.
+    /// Number of datasets to index.
     pub total: usize,
-    /// Triples done.
+    /// Number of triples done.
     pub triples: u64,
 }
 
-/// Working time of each stage, summed over threads.
+/// The working time of each stage, summed over threads.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 #[expect(missing_docs, reason = "the names are the stages'")]
 pub struct StageTimes {
@@ -109,39 +110,39 @@ impl StageTimes {
     }
 }
 
-/// What an indexing did.
+/// A report of indexing.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct IndexReport {
-    /// How texts became tokens.
+    /// The kind of text analysis.
     pub analysis: AnalysisKind,
-    /// Datasets indexed.
+    /// Number of datasets indexed.
     pub indexed: usize,
-    /// Datasets that had not changed.
+    /// Number of datasets that had not changed.
     pub unchanged: usize,
-    /// Datasets no longer in the catalogue.
+    /// Number of datasets removed, because the catalogue no longer has them.
     pub removed: usize,
-    /// Triples of the datasets indexed.
+    /// Number of triples of the datasets indexed.
     pub triples: u64,
-    /// Triples of their profiles and snippets.
+    /// Number of triples of their profiles and snippets.
     pub derived: u64,
-    /// Where the time went.
+    /// The time of each stage.
     pub times: StageTimes,
 }
 
-/// The steps of PCSG at index time: less than its default, as all datasets pay for it.
+/// Maximum number of PCSG steps at index time: below its default, because every dataset pays for it.
 const PATTERN_WORK: u64 = 1_000_000;
 
 impl IndexOptions {
-    /// The bound on steps that the snippet of so many triples keeps to, where its method has one.
+    /// Returns the maximum number of steps for the snippet of a graph with so many triples, if its method has a bound.
     fn work(&self, triples: usize) -> Option<u64> {
         let is_illusnip = self.snippet_method == Method::IlluSnip;
-        let usual = if is_illusnip { IlluSnip::work_beside_indexing(triples as u64) } else { PATTERN_WORK };
-        self.snippet_method.default_work().map(|_| self.snippet_work.unwrap_or(usual))
+        let default = if is_illusnip { IlluSnip::work_beside_indexing(triples as u64) } else { PATTERN_WORK };
+        self.snippet_method.default_work().map(|_| self.snippet_work.unwrap_or(default))
     }
 }
 
-/// One dataset's way through the stages, done by a worker.
-struct Made {
+/// The data of one dataset to be written, computed by a worker thread.
+struct PreparedDataset {
     document: IndexDocument,
     profile: Vec<Triple>,
     snippet: Vec<Triple>,
@@ -156,28 +157,28 @@ pub struct Indexer<'s> {
 }
 
 impl<'s> Indexer<'s> {
-    /// An indexer with these options.
+    /// Creates an indexer of a store.
     #[must_use]
     pub fn new(store: &'s Store, options: IndexOptions) -> Self {
         Self { store, options }
     }
 
-    /// Brings the index up to date with the store. Interrupted at any moment, it has kept what it committed.
+    /// Updates the index to the store. An interrupted run keeps its commits, and the next one continues from there.
+    ///
+    /// # Errors
+    /// If a method needs a query, or the store or the index cannot be read or written.
     pub fn run(&self, on_progress: &dyn Fn(IndexProgress)) -> Result<IndexReport, EngineError> {
         self.check_methods()?;
         let writer = IndexWriter::open(&index_folder(self.store.home()))?;
-        self.as_indexed(&writer)?.run_with(writer, on_progress)
+        self.with_index_defaults(&writer)?.run_with(writer, on_progress)
     }
 
-    /// The same with what the index says of how it was made.
-    fn as_indexed(&self, writer: &IndexWriter) -> Result<Self, EngineError> {
-        let had = || -> Result<Option<Method>, EngineError> {
-            let snapshot = writer.snapshot()?;
-            let Some(id) = snapshot.versions()?.into_keys().next() else { return Ok(None) };
-            let card = snapshot.card(&id)?.map(|card| serde_json::from_slice::<Card>(&card)).transpose()?;
-            Ok(card.and_then(|card| card.compact_method.parse().ok()))
+    /// Returns an indexer with the compact method of the existing index, unless the options name one.
+    fn with_index_defaults(&self, writer: &IndexWriter) -> Result<Self, EngineError> {
+        let compact_method = match self.options.compact_method {
+            Some(method) => Some(method),
+            None => compact_method_of(writer)?,
         };
-        let compact_method = if let Some(wanted) = self.options.compact_method { Some(wanted) } else { had()? };
         Ok(Self { store: self.store, options: IndexOptions { compact_method, ..self.options } })
     }
 
@@ -192,23 +193,23 @@ impl<'s> Indexer<'s> {
         let indexed = writer.snapshot()?.versions()?;
         let entries = self.store.entries()?;
         let mut report = IndexReport { analysis: writer.analysis(), ..IndexReport::default() };
-        for id in
-            indexed.keys().filter(|id| entries.binary_search_by(|entry| entry.dataset.metadata.id.cmp(id)).is_err())
-        {
-            writer.remove(id);
-            report.removed += 1;
+        for id in indexed.keys() {
+            if entries.binary_search_by(|entry| entry.dataset.metadata.id.cmp(id)).is_err() {
+                writer.remove(id);
+                report.removed += 1;
+            }
         }
-        duplicates::keep(self.store, &entries)?;
-        let mut waiting = Vec::new();
+        duplicates::update(self.store, &entries)?;
+        let mut changed = Vec::new();
         for entry in entries {
             let version = self.version(&entry, &writer)?;
             if !self.options.rebuild && indexed.get(&entry.dataset.metadata.id) == Some(&version) {
                 report.unchanged += 1;
             } else {
-                waiting.push((entry, version));
+                changed.push((entry, version));
             }
         }
-        self.work(&waiting, &mut writer, &mut report, on_progress)?;
+        self.index_entries(&changed, &mut writer, &mut report, on_progress)?;
         let started = Instant::now();
         writer.commit()?;
         writer.finish()?;
@@ -216,40 +217,44 @@ impl<'s> Indexer<'s> {
         Ok(report)
     }
 
-    /// Compacts the store where the profiles and snippets of most datasets, and mostly their content, were just written: what
-    /// is read of it then, as the whole catalogue, is read up to ten times as fast. Whether it did. A small part is left to
-    /// RocksDB, which compacts while a store is open for writing.
-    pub fn tidy(&self, report: &IndexReport) -> Result<bool, EngineError> {
-        let is_due = Self::is_untidy(report);
+    /// Compacts the store if most datasets were just indexed. Returns true if it did.
+    ///
+    /// Reading the whole catalogue is up to ten times faster afterwards. Smaller updates are left to RocksDB, which compacts
+    /// in the background while a store is open for writing.
+    pub fn compact_store(&self, report: &IndexReport) -> Result<bool, EngineError> {
+        let is_due = Self::needs_compaction(report);
         if is_due {
             self.store.optimize()?;
         }
         Ok(is_due)
     }
 
-    /// Whether [`Self::tidy`] would compact.
+    /// Returns true if [`Self::compact_store`] would compact the store.
     #[must_use]
-    pub fn is_untidy(report: &IndexReport) -> bool {
-        report.triples + report.derived >= TIDIED && report.indexed >= TIDIED_SHARE * report.unchanged
+    pub fn needs_compaction(report: &IndexReport) -> bool {
+        report.triples + report.derived >= MIN_COMPACTED_TRIPLES
+            && report.indexed >= MIN_COMPACTED_RATIO * report.unchanged
     }
 
-    /// Brings some datasets of the index up to date with the store, without a look at the others: what changed, and what is
-    /// there no longer. It becomes visible at once.
-    pub fn update(&self, changed: &[DatasetId], gone: &[DatasetId]) -> Result<IndexReport, EngineError> {
+    /// Indexes changed datasets and removes others from the index, without reading the rest of the store. All changes become
+    /// visible in one commit.
+    pub fn update(&self, changed: &[DatasetId], removed: &[DatasetId]) -> Result<IndexReport, EngineError> {
         self.check_methods()?;
         let mut writer = IndexWriter::open(&index_folder(self.store.home()))?;
-        let made_as = self.as_indexed(&writer)?;
-        let mut report = IndexReport { analysis: writer.analysis(), removed: gone.len(), ..IndexReport::default() };
-        gone.iter().for_each(|id| writer.remove(id));
-        let mut waiting = Vec::new();
+        let indexer = self.with_index_defaults(&writer)?;
+        let mut report = IndexReport { analysis: writer.analysis(), removed: removed.len(), ..IndexReport::default() };
+        for id in removed {
+            writer.remove(id);
+        }
+        let mut entries = Vec::with_capacity(changed.len());
         for id in changed {
             let entry = self.store.entry(id)?;
-            let version = made_as.version(&entry, &writer)?;
-            waiting.push((entry, version));
+            let version = indexer.version(&entry, &writer)?;
+            entries.push((entry, version));
         }
-        // One commit: none of the changes is seen before the others.
-        let options = IndexOptions { commit_triples: u64::MAX, ..made_as.options };
-        Indexer { store: self.store, options }.work(&waiting, &mut writer, &mut report, &|_| ())?;
+        // A single commit: all changes become visible together.
+        let options = IndexOptions { commit_triples: u64::MAX, ..indexer.options };
+        Indexer { store: self.store, options }.index_entries(&entries, &mut writer, &mut report, &|_| ())?;
         let started = Instant::now();
         writer.merge_segments()?;
         report.times.index += started.elapsed();
@@ -257,35 +262,38 @@ impl<'s> Indexer<'s> {
     }
 
     fn compact_method(&self) -> Method {
-        self.options.compact_method.unwrap_or(USUAL_COMPACT)
+        self.options.compact_method.unwrap_or(DEFAULT_COMPACT_METHOD)
     }
 
     fn check_methods(&self) -> Result<(), MethodError> {
-        let methods = [Some(self.options.snippet_method), self.options.compact_method].into_iter().flatten();
-        methods
-            .into_iter()
-            .find(|method| method.takes_query())
-            .map_or(Ok(()), |method| Err(MethodError::NeedsQuery(method)))
+        for method in [Some(self.options.snippet_method), self.options.compact_method].into_iter().flatten() {
+            if method.takes_query() {
+                return Err(MethodError::NeedsQuery(method));
+            }
+        }
+        Ok(())
     }
 
+    /// Returns the version of a dataset's document: it changes with the content, the metadata and the options.
     fn version(&self, entry: &Entry, writer: &IndexWriter) -> Result<String, EngineError> {
         let metadata = serde_json::to_string(&entry.dataset.metadata)?;
         let places: Vec<&str> = entry.dataset.distributions.iter().map(|d| d.location.as_str()).collect();
         let IndexOptions { snippet_method, snippet_budget, .. } = self.options;
-        let compact = Some(self.compact_method()).filter(|method| *method != USUAL_COMPACT);
+        let compact = Some(self.compact_method()).filter(|method| *method != DEFAULT_COMPACT_METHOD);
         let compact = compact.map_or(String::new(), |method| format!(" {method}"));
         let work = self.options.work(0);
         let snippet = format!("{snippet_method} {} {work:?} {CARD_LANGUAGES:?}{compact}", snippet_budget.0);
         let remote = entry.dataset.remote.as_ref().map(serde_json::to_string).transpose()?.unwrap_or_default();
         let (themes, formats) = (entry.dataset.theme_names(), entry.dataset.format_names());
-        let chosen_by = format!("{themes:?}{formats:?}{:?}", portal(entry));
-        let told = format!("{metadata}{places:?}{remote}{snippet}{chosen_by}");
-        Ok(writer.version(&entry.version, &told))
+        let facets = format!("{themes:?}{formats:?}{:?}", portal(entry));
+        let description = format!("{metadata}{places:?}{remote}{snippet}{facets}");
+        Ok(writer.version(&entry.version, &description))
     }
 
-    fn work(
+    /// Prepares datasets in worker threads and writes them in this one.
+    fn index_entries(
         &self,
-        waiting: &[(Entry, String)],
+        entries: &[(Entry, String)],
         writer: &mut IndexWriter,
         report: &mut IndexReport,
         on_progress: &dyn Fn(IndexProgress),
@@ -297,39 +305,39 @@ impl<'s> Indexer<'s> {
             for _ in 0..self.options.threads {
                 let (sender, next, analysis) = (sender.clone(), &next, &analysis);
                 scope.spawn(move || {
-                    while let Some((entry, version)) = waiting.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        if sender.send(self.make(entry, version, analysis)).is_err() {
-                            return; // the writing side has failed and said why
+                    while let Some((entry, version)) = entries.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        if sender.send(self.prepare(entry, version, analysis)).is_err() {
+                            return; // The writing thread has failed and returns its error.
                         }
                     }
                 });
             }
             drop(sender);
             let mut batch = Batch::default();
-            for made in receiver {
-                let made = made?;
+            for prepared in receiver {
+                let prepared = prepared?;
                 report.indexed += 1;
-                report.triples += made.triples;
-                report.times.add(made.times);
-                // Profiles of many small datasets are larger than what they are of.
-                let derived = (made.profile.len() + made.snippet.len()) as u64;
+                report.triples += prepared.triples;
+                report.times.add(prepared.times);
+                // Profiles of many small datasets are larger than the datasets.
+                let derived = (prepared.profile.len() + prepared.snippet.len()) as u64;
                 report.derived += derived;
-                batch.triples += made.triples + derived;
-                batch.profiles.push((made.document.id.clone(), made.profile));
-                batch.snippets.push((made.document.id.clone(), made.snippet));
+                batch.triples += prepared.triples + derived;
+                batch.profiles.push((prepared.document.id.clone(), prepared.profile));
+                batch.snippets.push((prepared.document.id.clone(), prepared.snippet));
                 let started = Instant::now();
-                writer.put(made.document)?;
+                writer.put(prepared.document)?;
                 report.times.index += started.elapsed();
                 if batch.triples >= self.options.commit_triples {
                     self.commit(std::mem::take(&mut batch), writer, &mut report.times)?;
                 }
-                on_progress(IndexProgress { datasets: report.indexed, total: waiting.len(), triples: report.triples });
+                on_progress(IndexProgress { datasets: report.indexed, total: entries.len(), triples: report.triples });
             }
             self.commit(batch, writer, &mut report.times)
         })
     }
 
-    /// Derived data first, the index last: what the index does not record is done again.
+    /// Writes derived data first and the index last: after an interruption, datasets missing in the index are prepared again.
     fn commit(&self, batch: Batch, writer: &mut IndexWriter, times: &mut StageTimes) -> Result<(), EngineError> {
         let started = Instant::now();
         self.store.replace_derived(&self.store.iris().profiles(), batch.profiles)?;
@@ -341,85 +349,113 @@ impl<'s> Indexer<'s> {
         Ok(())
     }
 
-    fn make(&self, entry: &Entry, version: &str, analysis: &Analysis) -> Result<Made, EngineError> {
+    /// Computes the profile, snippet and document of a dataset.
+    fn prepare(&self, entry: &Entry, version: &str, analysis: &Analysis) -> Result<PreparedDataset, EngineError> {
         let mut times = StageTimes::default();
         let graph = timed(&mut times.read, || self.store.content(entry))?;
-        let node = self.store.iris().dataset(&entry.dataset.metadata.id);
-        let extractor = self
-            .options
-            .snippet_method
-            .extractor(&MethodOptions { work: self.options.work(graph.len()), ..MethodOptions::default() })?;
-        let compact_method = self.compact_method();
-        let work = compact_method.default_work().map(|default| default.min(PATTERN_WORK));
-        let telling = compact_method.extractor(&MethodOptions { work, ..MethodOptions::default() })?;
-        let (profile, features, schema, described) = timed(&mut times.profile, || {
-            let profile = Profile::new(&graph);
-            let mut described = profile.to_void(&graph, &node);
-            described.extend(Patterns::new(&graph).to_triples(&graph, &node, PROFILE_PATTERNS));
-            let features = features(&graph, &profile);
-            (profile, features, Schema::new(&graph), described)
-        });
-        let metadata = &entry.dataset.metadata;
-        let (snippet, ranking) = timed(&mut times.snippet, || {
-            let budget = self.options.snippet_budget;
-            if (self.options.snippet_method, compact_method) == (Method::IlluSnip, USUAL_COMPACT) {
-                // Both are of the same weights.
-                let ranking = IlluSnip::default().with_starts(Starts::Heaviest);
-                let work = self.options.work(graph.len()).unwrap_or(u64::MAX);
-                let illusnip = IlluSnip::default().with_work(work);
-                illusnip.extract_with(budget, (&ranking, COMPACT_BUDGET), &graph, &profile)
-            } else {
-                let snippet = extractor.extract(&graph, &profile, budget);
-                (snippet, telling.extract(&graph, &profile, COMPACT_BUDGET))
-            }
-        });
-        let document = timed(&mut times.document, || -> Result<IndexDocument, EngineError> {
-            let card = Card {
-                metadata: metadata.clone(),
-                distributions: entry.dataset.distributions.clone(),
-                remote: entry.dataset.remote.clone().map(|remote| remote.cut(CARD_LIST)),
-                version: entry.version.clone(),
-                profile: profile.summary(&graph, CARD_LIST),
-                schema,
-                snippet_method: extractor.name().to_owned(),
-                compact_method: compact_method.name().to_owned(),
-                snippet: label_all(&graph, &snippet.triples, &["en".to_owned()]),
-                labels: other_labels(&graph, &snippet),
-            };
-            let compact = CompactDocument::new(metadata, &graph, &ranking);
-            let fielded = FieldedDocument::new(metadata, &graph);
-            let facts = facts(entry, &profile, &graph);
-            let (card, compact) = (serde_json::to_vec(&card)?, serde_json::to_vec(&compact)?);
-            let document =
-                IndexDocument::new(metadata.id.clone(), version.to_owned(), &fielded, analysis, card, compact);
-            Ok(document.with_facts(facts).with_features(features))
-        })?;
-        Ok(Made {
-            document,
-            profile: described,
-            snippet: self.described(&graph, &snippet, entry, extractor.name()),
-            triples: graph.len() as u64,
-            times,
-        })
+        let mut described = timed(&mut times.profile, || self.profile(entry, &graph));
+        let snippets = timed(&mut times.snippet, || self.snippets(&graph, &described.profile))?;
+        let snippet = self.snippet_triples(&graph, &snippets, entry);
+        let profile = std::mem::take(&mut described.triples);
+        let triples = graph.len() as u64;
+        let document =
+            timed(&mut times.document, || self.document(entry, version, analysis, &graph, described, &snippets))?;
+        Ok(PreparedDataset { document, profile, snippet, triples, times })
     }
 
-    /// The snippet as it is kept in the store.
-    fn described(&self, graph: &TripleGraph, snippet: &Snippet, entry: &Entry, method: &str) -> Vec<Triple> {
+    fn profile(&self, entry: &Entry, graph: &TripleGraph) -> DescribedContent {
+        let node = self.store.iris().dataset(&entry.dataset.metadata.id);
+        let profile = Profile::new(graph);
+        let mut triples = profile.to_void(graph, &node);
+        triples.extend(Patterns::new(graph).to_triples(graph, &node, MAX_PROFILE_PATTERNS));
+        let features = features(graph, &profile);
+        DescribedContent { features, schema: Schema::new(graph), profile, triples }
+    }
+
+    /// Extracts the stored snippet and ranks triples for encoders.
+    fn snippets(&self, graph: &TripleGraph, profile: &Profile) -> Result<IndexedSnippets, EngineError> {
+        let (method, compact_method) = (self.options.snippet_method, self.compact_method());
+        let (budget, work) = (self.options.snippet_budget, self.options.work(graph.len()));
+        let extractor = method.extractor(&MethodOptions { work, ..MethodOptions::default() })?;
+        let compact_work = compact_method.default_work().map(|default| default.min(PATTERN_WORK));
+        let ranker = compact_method.extractor(&MethodOptions { work: compact_work, ..MethodOptions::default() })?;
+        let (snippet, ranking) = if (method, compact_method) == (Method::IlluSnip, DEFAULT_COMPACT_METHOD) {
+            // Both use the same weights, which are computed once.
+            let heaviest_first = IlluSnip::default().with_starts(Starts::Heaviest);
+            let illusnip = IlluSnip::default().with_work(work.unwrap_or(u64::MAX));
+            illusnip.extract_with(budget, (&heaviest_first, COMPACT_BUDGET), graph, profile)
+        } else {
+            (extractor.extract(graph, profile, budget), ranker.extract(graph, profile, COMPACT_BUDGET))
+        };
+        Ok(IndexedSnippets { method: extractor.name(), snippet, ranking })
+    }
+
+    /// Returns the index document of a dataset, with its card, its compact document, its facts and its features.
+    fn document(
+        &self,
+        entry: &Entry,
+        version: &str,
+        analysis: &Analysis,
+        graph: &TripleGraph,
+        content: DescribedContent,
+        snippets: &IndexedSnippets,
+    ) -> Result<IndexDocument, EngineError> {
+        let metadata = &entry.dataset.metadata;
+        let card = Card {
+            metadata: metadata.clone(),
+            distributions: entry.dataset.distributions.clone(),
+            remote: entry.dataset.remote.clone().map(|remote| remote.cut(MAX_CARD_LIST)),
+            version: entry.version.clone(),
+            profile: content.profile.summary(graph, MAX_CARD_LIST),
+            schema: content.schema,
+            snippet_method: snippets.method.to_owned(),
+            compact_method: self.compact_method().name().to_owned(),
+            snippet: label_all(graph, &snippets.snippet.triples, &["en".to_owned()]),
+            labels: other_labels(graph, &snippets.snippet),
+        };
+        let compact = CompactDocument::new(metadata, graph, &snippets.ranking);
+        let fielded = FieldedDocument::new(metadata, graph);
+        let facts = facts(entry, &content.profile, graph);
+        let (card, compact) = (serde_json::to_vec(&card)?, serde_json::to_vec(&compact)?);
+        let document = IndexDocument::new(metadata.id.clone(), version.to_owned(), &fielded, analysis, card, compact);
+        Ok(document.with_facts(facts).with_features(content.features))
+    }
+
+    /// Returns the triples of a snippet and its provenance, as written to the store.
+    fn snippet_triples(&self, graph: &TripleGraph, snippets: &IndexedSnippets, entry: &Entry) -> Vec<Triple> {
         let (iris, id) = (self.store.iris(), &entry.dataset.metadata.id);
         let provenance = Provenance {
             dataset: &iris.dataset(id),
             snippet: &iris.part(id, "snippet"),
             content: &iris.graph(id, &entry.version),
-            method,
+            method: snippets.method,
             budget: self.options.snippet_budget,
             work: self.options.work(graph.len()),
             query: None,
-            made: self.options.now,
+            generated_at: self.options.now,
         };
-        snippet.to_triples(graph, &provenance)
+        snippets.snippet.to_triples(graph, &provenance)
     }
 }
 
+/// The profile of a dataset's content and what is derived from it.
+struct DescribedContent {
+    profile: Profile,
+    features: Vec<Feature>,
+    schema: Schema,
+    /// The profile in VoID, with the most frequent patterns.
+    triples: Vec<Triple>,
+}
+
+/// The stored snippet of a dataset and the triples ranked for encoders.
+struct IndexedSnippets {
+    /// The name of the snippet's method.
+    method: &'static str,
+    snippet: Snippet,
+    ranking: Snippet,
+}
+
+/// The derived data that the next commit writes.
 #[derive(Default)]
 struct Batch {
     profiles: Vec<(DatasetId, Vec<Triple>)>,
@@ -427,24 +463,48 @@ struct Batch {
     triples: u64,
 }
 
-/// The labels of a snippet's terms in the languages of cards: language → term → label.
-fn other_labels(graph: &TripleGraph, snippet: &Snippet) -> BTreeMap<String, BTreeMap<String, String>> {
-    let terms = || snippet.triples.iter().flat_map(|triple| [triple.subject, triple.predicate, triple.object]);
-    let tagged = |language: &str, id: TermId| match graph.term(id) {
-        TermRef::Literal { lexical, kind: LiteralKind::Language(tag) } => {
-            tag.split('-').next().is_some_and(|primary| primary.eq_ignore_ascii_case(language)).then_some(lexical)
-        }
-        _ => None,
-    };
-    let in_language = |language: &str| {
-        let labels = Labels::for_terms(graph, &[language], terms());
-        let label = |id| Some((graph.term(id).text().to_owned(), tagged(language, labels.label_term(id)?)?.to_owned()));
-        (language.to_owned(), terms().filter_map(label).collect::<BTreeMap<_, _>>())
-    };
-    let all = CARD_LANGUAGES.iter().map(|language| in_language(language));
-    all.filter(|(_, labels)| !labels.is_empty()).collect()
+/// Returns the compact method of an existing index, from its first card.
+fn compact_method_of(writer: &IndexWriter) -> Result<Option<Method>, EngineError> {
+    let snapshot = writer.snapshot()?;
+    let Some(id) = snapshot.versions()?.into_keys().next() else { return Ok(None) };
+    Ok(read_card(&snapshot, &id)?.and_then(|card| card.compact_method.parse().ok()))
 }
 
+/// Returns the labels of a snippet's terms in [`CARD_LANGUAGES`]: language → term → label.
+fn other_labels(graph: &TripleGraph, snippet: &Snippet) -> BTreeMap<String, BTreeMap<String, String>> {
+    let mut terms = Vec::with_capacity(3 * snippet.triples.len());
+    for triple in &snippet.triples {
+        terms.extend([triple.subject, triple.predicate, triple.object]);
+    }
+    let mut all = BTreeMap::new();
+    for language in CARD_LANGUAGES {
+        let labels = Labels::for_terms(graph, &[language], terms.iter().copied());
+        let mut in_language = BTreeMap::new();
+        for id in &terms {
+            let label = labels.label_term(*id).and_then(|label| text_in_language(graph, label, language));
+            if let Some(label) = label {
+                in_language.insert(graph.term(*id).text().to_owned(), label.to_owned());
+            }
+        }
+        if !in_language.is_empty() {
+            all.insert(language.to_owned(), in_language);
+        }
+    }
+    all
+}
+
+/// Returns the text of a literal tagged with a language or a regional variant of it.
+fn text_in_language<'g>(graph: &'g TripleGraph, literal: TermId, language: &str) -> Option<&'g str> {
+    match graph.term(literal) {
+        TermRef::Literal { lexical, kind: LiteralKind::Language(tag) } => {
+            let primary = tag.split('-').next()?;
+            primary.eq_ignore_ascii_case(language).then_some(lexical)
+        }
+        _ => None,
+    }
+}
+
+/// Runs a function and adds its running time to a total.
 fn timed<T>(total: &mut Duration, work: impl FnOnce() -> T) -> T {
     let started = Instant::now();
     let result = work();

@@ -1,7 +1,7 @@
 //! Document columns in memory: field lengths, and the rank of each id among all ids.
 
 use super::schema::{self, Fields};
-use super::traverse::WINDOW;
+use super::top_docs::WINDOW;
 use super::{FieldStatistics, IndexError, NumericFacts};
 use crate::document::Field;
 use rustc_hash::FxHashMap;

@@ -34,10 +34,10 @@ mod tests {
     use lodeseek_rdf::TripleGraphBuilder;
     use std::path::Path;
 
-    fn write(folder: &Path, wanted: Option<AnalysisKind>) -> String {
+    fn write(folder: &Path, analysis: Option<AnalysisKind>) -> String {
         let mut writer = IndexWriter::open(folder).expect("opened");
-        if let Some(wanted) = wanted {
-            writer = writer.with_analysis(wanted);
+        if let Some(analysis) = analysis {
+            writer = writer.with_analysis(analysis);
         }
         let id = DatasetId::new("1").expect("an id");
         let metadata = Metadata { titles: vec![Text::plain("A list of every city")], ..Metadata::new(id.clone()) };
@@ -66,10 +66,10 @@ mod tests {
         assert_eq!(kind(), AnalysisKind::Acordar);
         assert!(finds(folder.path(), "city") && !finds(folder.path(), "cities"));
         let second = write(folder.path(), Some(AnalysisKind::Multilingual));
-        assert_ne!(first, second, "the version tells the analysis");
+        assert_ne!(first, second, "the version depends on the analysis");
         assert_eq!(kind(), AnalysisKind::Multilingual);
         assert!(finds(folder.path(), "cities"));
-        assert_eq!(write(folder.path(), None), second, "what is recorded holds where nothing else is wanted");
+        assert_eq!(write(folder.path(), None), second, "the recorded analysis is the default");
         assert_eq!(kind(), AnalysisKind::Multilingual);
     }
 

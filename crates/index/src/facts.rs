@@ -105,7 +105,7 @@ impl fmt::Display for Facet {
 
 /// Error for an unknown facet name.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("{0:?} is no facet; known are {names}", names = Facet::ALL.map(Facet::name).join(", "))]
+#[error("unknown facet {0:?}; supported: {names}", names = Facet::ALL.map(Facet::name).join(", "))]
 pub struct ParseFacetError(String);
 
 impl FromStr for Facet {

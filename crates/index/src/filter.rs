@@ -78,9 +78,9 @@ impl Snapshot {
         }
         for facet in Facet::ALL.into_iter().filter(|facet| filter.values_of(*facet).next().is_some()) {
             let table = &self.facets()?[facet.index()];
-            let wanted: Vec<u32> = filter.values_of(facet).filter_map(|value| table.place(value)).collect();
+            let selected: Vec<u32> = filter.values_of(facet).filter_map(|value| table.place(value)).collect();
             self.mark_failed(&mut failed, condition_of(facet), |segment, document| {
-                table.values(segment, document).iter().any(|value| wanted.contains(value))
+                table.values(segment, document).iter().any(|value| selected.contains(value))
             });
         }
         Ok(Some(FilteredDocs { failed }))
@@ -104,26 +104,26 @@ impl Snapshot {
         depth: usize,
         mut each: impl FnMut(DocumentAddress),
     ) -> (Vec<DocumentAddress>, usize) {
-        let (mut found, mut total) = (Vec::new(), 0);
+        let (mut newest, mut total) = (Vec::new(), 0);
         for address in self.living() {
             each(address);
             let passes = filtered.is_none_or(|filtered| filtered.contains(address));
             total += usize::from(passes);
             if passes && depth > 0 {
                 let columns = &self.segments[address.segment as usize];
-                found.push((
+                newest.push((
                     Reverse(columns.year(address.document)),
                     columns.order[address.document as usize],
                     address,
                 ));
             }
         }
-        if depth < found.len() {
-            found.select_nth_unstable(depth);
-            found.truncate(depth);
+        if depth < newest.len() {
+            newest.select_nth_unstable(depth);
+            newest.truncate(depth);
         }
-        found.sort_unstable();
-        (found.into_iter().map(|(.., address)| address).collect(), total)
+        newest.sort_unstable();
+        (newest.into_iter().map(|(.., address)| address).collect(), total)
     }
 
     fn living(&self) -> impl Iterator<Item = DocumentAddress> + '_ {
@@ -223,26 +223,26 @@ impl FacetCounter<'_> {
 }
 
 fn facet_values(facet: Facet, table: &FacetTable, counts: &[u64], filter: &Filter, most: usize) -> FacetValues {
-    let wanted: Vec<Option<u32>> = filter.values_of(facet).map(|value| table.place(value)).collect();
-    let mut found: Vec<u32> = (0..counts.len() as u32).filter(|&place| counts[place as usize] > 0).collect();
-    let distinct = found.len();
+    let selected: Vec<Option<u32>> = filter.values_of(facet).map(|value| table.place(value)).collect();
+    let mut places: Vec<u32> = (0..counts.len() as u32).filter(|&place| counts[place as usize] > 0).collect();
+    let distinct = places.len();
     // Value numbers are in the order of the names, so that equal counts are sorted by name.
     let order = |&place: &u32| (Reverse(counts[place as usize]), place);
     if most < distinct {
-        found.select_nth_unstable_by_key(most, order);
-        found.truncate(most);
+        places.select_nth_unstable_by_key(most, order);
+        places.truncate(most);
     }
-    found.sort_unstable_by_key(order);
+    places.sort_unstable_by_key(order);
     let value = |&place: &u32| ValueCount {
         value: table.label(place).to_owned(),
         count: counts[place as usize],
-        chosen: wanted.contains(&Some(place)),
+        chosen: selected.contains(&Some(place)),
     };
-    let mut values: Vec<ValueCount> = found.iter().map(value).collect();
-    for (given, place) in filter.values_of(facet).zip(&wanted) {
+    let mut values: Vec<ValueCount> = places.iter().map(value).collect();
+    for (given, place) in filter.values_of(facet).zip(&selected) {
         // A selected value without documents is listed, so that it can be deselected.
         values.extend(match place {
-            Some(place) if found.contains(place) => None,
+            Some(place) if places.contains(place) => None,
             Some(place) => Some(value(place)),
             None => Some(ValueCount { value: given.to_owned(), count: 0, chosen: true }),
         });

@@ -1,10 +1,4 @@
-//! The text index, on tantivy: postings and positions of eight fields, exact field lengths, what datasets are filtered and
-//! counted by, and the card of each dataset.
-//!
-//! tantivy's own scoring is not used: its BM25 has its parameters and a lossy one-byte length built in. It keeps the
-//! postings. [`Snapshot::top_docs`] finds the best documents for a sum over terms and fields, whose formula the stage above
-//! gives; [`Snapshot::document_statistics`] reads all that a model can know of some documents into plain numbers. Statistics are
-//! exact: they count living documents only, after every change.
+#![doc = include_str!("../README.md")]
 
 pub mod document;
 pub mod sparse;
@@ -15,25 +9,26 @@ mod facets;
 mod facts;
 mod features;
 mod filter;
+mod pair_frequencies;
 mod postings;
 mod schema;
 mod spelling;
 mod statistics;
-mod traverse;
+mod top_docs;
 pub mod vectors;
-mod windows;
+
 mod writer;
 
 pub use analysis::{Analysis, AnalysisKind, QueryTerm, STOP_WORDS, TermFinder, UnknownAnalysis};
 pub use facts::{Facet, Facts, Filter, NumericFacts, ParseFacetError};
 pub use features::{Feature, FeatureKind};
 pub use filter::{FacetCounter, FacetCounts, FacetValues, FilteredDocs, Selection, ValueCount, YearCounts};
+pub use pair_frequencies::{PairFrequencies, WINDOW_WIDTH};
 pub use spelling::SpellingCandidate;
 pub use statistics::{
     AnalyzedQuery, CollectionStatistics, DocumentStatistics, FieldStatistics, StatisticsLevel, TermStatistics,
 };
-pub use traverse::{Clause, DocumentAddress, PostingsSlice, TermScorer, TopDocs, WindowScores};
-pub use windows::{PairFrequencies, WINDOW_WIDTH};
+pub use top_docs::{Clause, DocumentAddress, PostingsSlice, TermScorer, TopDocs, WindowScores};
 pub use writer::{IndexDocument, IndexWriter};
 
 use crate::document::Field;
@@ -54,22 +49,22 @@ use tantivy::{DocAddress, DocSet, Searcher, SegmentReader, TERMINATED, TantivyDo
 #[non_exhaustive]
 pub enum IndexError {
     /// The folder contains no index.
-    #[error("there is no index at {0}; `lodeseek index` makes one")]
+    #[error("there is no index at {0}; run `lodeseek index`")]
     Missing(PathBuf),
     /// The index was written by another version of the program.
-    #[error("the index at {0} is of another version; run `lodeseek index --rebuild`")]
+    #[error("the index at {0} has another format version; run `lodeseek index --rebuild`")]
     OtherVersion(PathBuf),
     /// The index was written with an analysis that this version does not support.
-    #[error("the index was analysed by another version ({0}); run `lodeseek index --rebuild`")]
+    #[error("the index has an unsupported analysis ({0}); run `lodeseek index --rebuild`")]
     OtherAnalysis(String),
     /// Error of tantivy.
-    #[error("index: {0}")]
+    #[error("cannot access the index: {0}")]
     Tantivy(#[from] tantivy::TantivyError),
     /// I/O error.
-    #[error("index: {0}")]
+    #[error("cannot access the index: {0}")]
     Io(#[from] std::io::Error),
     /// Unreadable stored data of a dataset.
-    #[error("index: the card of a dataset cannot be read: {0}")]
+    #[error("the index contains unreadable data of a dataset: {0}; run `lodeseek index --rebuild`")]
     Card(String),
 }
 
@@ -302,7 +297,7 @@ impl Snapshot {
     /// Returns the id of a document.
     pub fn id(&self, address: DocumentAddress) -> Result<DatasetId, IndexError> {
         let name = self.segments[address.segment as usize].id(address.document)?;
-        DatasetId::new(name.as_str()).map_err(|_| IndexError::Card(format!("{name:?} is no id")))
+        DatasetId::new(name.as_str()).map_err(|_| IndexError::Card(format!("{name:?} is not a dataset id")))
     }
 
     /// Returns the address of a dataset, or `None` if there is no such dataset.
@@ -350,7 +345,8 @@ impl Snapshot {
                     column.ord_to_str(ordinal, &mut version)?;
                 }
                 let id = columns.id(document)?;
-                let id = DatasetId::new(id.as_str()).map_err(|_| IndexError::Card(format!("{id:?} is no id")))?;
+                let id =
+                    DatasetId::new(id.as_str()).map_err(|_| IndexError::Card(format!("{id:?} is not a dataset id")))?;
                 versions.insert(id, version);
             }
         }

@@ -11,7 +11,10 @@ use tantivy::{InvertedIndexReader, Term};
 const MERGED: usize = 128;
 
 /// Forward reader of a term's postings.
-#[expect(clippy::large_enum_variant, reason = "the large one is the common one; a box would part it from its cursor")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "the large variant is the common one; boxing it would add an indirection for each block"
+)]
 pub(super) enum TermPostings {
     /// Postings of one token; the segment contains no other token of the term.
     One(Blocks),

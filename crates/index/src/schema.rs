@@ -134,7 +134,7 @@ impl Fields {
         self.lengths[field.index()]
     }
 
-    #[expect(clippy::unused_self, reason = "the name belongs to the schema these fields are of")]
+    #[expect(clippy::unused_self, reason = "the name belongs to the schema of these fields")]
     pub(super) fn length_name(&self, field: Field) -> &'static str {
         LENGTHS[field.index()]
     }

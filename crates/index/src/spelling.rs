@@ -68,7 +68,7 @@ impl Snapshot {
     ) -> Result<Vec<SpellingCandidate>, IndexError> {
         let dfa = || BUILDERS[usize::from(edits.clamp(1, 2)) - 1].build_dfa(word);
         let measure = dfa();
-        let mut found: FxHashMap<String, u64> = FxHashMap::default();
+        let mut frequencies: FxHashMap<String, u64> = FxHashMap::default();
         for &field in fields {
             let mut of_field: FxHashMap<String, u64> = FxHashMap::default();
             for reader in self.searcher.segment_readers() {
@@ -80,7 +80,7 @@ impl Snapshot {
                 }
             }
             for (near, documents) in of_field {
-                let most = found.entry(near).or_default();
+                let most = frequencies.entry(near).or_default();
                 *most = documents.max(*most);
             }
         }
@@ -88,7 +88,7 @@ impl Snapshot {
             Distance::Exact(edits) if edits > 0 => Some(SpellingCandidate { word: near, edits, documents }),
             _ => None,
         };
-        Ok(found.into_iter().filter_map(near).collect())
+        Ok(frequencies.into_iter().filter_map(near).collect())
     }
 
     /// Returns the first live document with a token in a field.

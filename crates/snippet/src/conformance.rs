@@ -106,12 +106,12 @@ pub(crate) fn check_deadline(
         let graph = graph_of(turtle);
         let unhurried = extract(&*make(Deadline::never()), &graph, 5);
         let mut last = f64::NEG_INFINITY;
-        for patience in [0, 1, 2, 5, 20, 100, usize::MAX] {
-            let asked = AtomicUsize::new(0);
-            let passed = || asked.fetch_add(1, Ordering::Relaxed) >= patience;
+        for call_limit in [0, 1, 2, 5, 20, 100, usize::MAX] {
+            let calls = AtomicUsize::new(0);
+            let passed = || calls.fetch_add(1, Ordering::Relaxed) >= call_limit;
             let snippet = extract(&*make(Deadline::new(&passed)), &graph, 5);
             check_snippet(&graph, &snippet, 5, guarantees);
-            let late = asked.load(Ordering::Relaxed).saturating_sub(patience);
+            let late = calls.load(Ordering::Relaxed).saturating_sub(call_limit);
             assert!(late <= 8, "{late} more questions after the deadline had passed");
             assert!(late == 0 || snippet.interrupted || snippet == unhurried, "interrupted, but it does not say so");
             assert!(late > 0 || snippet == unhurried, "in time, but not the same as without a deadline");
@@ -134,8 +134,8 @@ pub(crate) fn check_snippet(graph: &TripleGraph, snippet: &Snippet, budget: usiz
     assert!(snippet.triples.len() <= budget, "{} triples of {budget}", snippet.triples.len());
     let distinct: BTreeSet<_> = snippet.triples.iter().collect();
     assert_eq!(distinct.len(), snippet.triples.len(), "a triple twice");
-    let known = |triple: &Triple| graph.triples().binary_search(triple).is_ok();
-    assert!(snippet.triples.iter().all(known), "a triple that is not the graph's");
+    let is_in_graph = |triple: &Triple| graph.triples().binary_search(triple).is_ok();
+    assert!(snippet.triples.iter().all(is_in_graph), "a triple that is not the graph's");
     assert!(snippet.gain.is_finite() && snippet.gain >= 0.0, "a gain of {}", snippet.gain);
     if !guarantees.may_be_empty {
         assert_eq!(snippet.triples.is_empty(), budget == 0 || graph.is_empty(), "empty without need");

@@ -249,13 +249,13 @@ impl<'t> Drawing<'t> {
     /// Returns the columns of a component: entities that lead to the root, farthest first; the root; the others.
     fn columns(&self, root: usize, seen: &mut [bool]) -> Vec<Vec<usize>> {
         seen[root] = true;
-        let (mut left, mut right, mut known) = (Vec::new(), Vec::new(), seen.to_vec());
+        let (mut left, mut right, mut visited) = (Vec::new(), Vec::new(), seen.to_vec());
         for start in self.neighbours(root) {
-            if known[start] {
+            if visited[start] {
                 continue;
             }
             // Entities that are connected without the root stay on one side of it, so that no arrow crosses the root.
-            let part: Vec<usize> = self.levels(vec![start], &mut known).concat();
+            let part: Vec<usize> = self.levels(vec![start], &mut visited).concat();
             let linked = |place: &usize| self.neighbours(*place).any(|other| other == root);
             let led_to = self.links.iter().any(|link| link.from == root && part.contains(&link.to));
             let side = if led_to { &mut right } else { &mut left };

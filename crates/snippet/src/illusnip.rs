@@ -546,9 +546,9 @@ impl Rows {
 
     /// Returns the runs of an entity. O(d log d) for d triples the first time, O(1) later.
     fn at(&mut self, weights: &Weights<'_>, entity: TermId) -> Range<usize> {
-        let known = self.of[entity.index()];
-        if known.0 != u32::MAX {
-            return known.0 as usize..known.1 as usize;
+        let range = self.of[entity.index()];
+        if range.0 != u32::MAX {
+            return range.0 as usize..range.1 as usize;
         }
         let first = self.heads.len();
         let mut incident = weights.incident(entity);
@@ -771,6 +771,6 @@ impl<'w> Growth<'w> {
 }
 
 #[cfg(test)]
-mod peers;
+mod published;
 #[cfg(test)]
 mod tests;

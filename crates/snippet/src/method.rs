@@ -163,7 +163,7 @@ impl Method {
     ///
     /// ```
     /// use lodeseek_snippet::{Method, MethodOptions};
-    /// let extractor = |method: Method| method.extractor(&MethodOptions::default()).map(|made| made.name());
+    /// let extractor = |method: Method| method.extractor(&MethodOptions::default()).map(|extractor| extractor.name());
     /// assert_eq!(extractor(Method::IlluSnip), Ok("IlluSnip OPT-RANK"));
     /// assert!(extractor(Method::Ksd).is_err_and(|error| error.to_string().contains("requires a query")));
     /// ```
@@ -273,7 +273,7 @@ mod tests {
             let without = method.extractor(&MethodOptions::default());
             assert_eq!(without.err(), method.takes_query().then_some(MethodError::NeedsQuery(method)));
             let with = method.extractor(&MethodOptions { keywords: Some(&matches), ..MethodOptions::default() });
-            assert!(names.insert(with.expect("made").name()), "{method} has a name of its own");
+            assert!(names.insert(with.expect("an extractor").name()), "{method} has a name of its own");
         }
     }
 

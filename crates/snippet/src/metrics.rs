@@ -88,8 +88,8 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known = Self::NAMES.iter().zip(self.values()).filter_map(|(name, value)| Some((name, value?)));
-        for (place, (name, value)) in known.enumerate() {
+        let present = Self::NAMES.iter().zip(self.values()).filter_map(|(name, value)| Some((name, value?)));
+        for (place, (name, value)) in present.enumerate() {
             write!(f, "{}{name} {value:.4}", if place == 0 { "" } else { "  " })?;
         }
         Ok(())
@@ -110,7 +110,7 @@ impl<'g> InformationNeed<'g> {
         if !pairs.is_empty() {
             let links = graph.triples().iter().map(|triple| (triple.subject, triple.object, matches.triple(*triple)));
             let components = components(links);
-            pairs.retain(|&pair| holds(&components, pair));
+            pairs.retain(|&pair| contains_pair(&components, pair));
         }
         Self { matches, present, pairs }
     }
@@ -218,8 +218,8 @@ impl<'g> Reference<'g> {
 }
 
 fn kw_rel(snippet: &[Triple], need: &InformationNeed<'_>) -> Option<f64> {
-    let held = snippet.iter().fold(KeywordSet::NONE, |all, triple| all.with(need.matches.triple(*triple)));
-    (!need.present.is_empty()).then(|| f64::from(held.len()) / f64::from(need.present.len()))
+    let contained = snippet.iter().fold(KeywordSet::NONE, |all, triple| all.with(need.matches.triple(*triple)));
+    (!need.present.is_empty()).then(|| f64::from(contained.len()) / f64::from(need.present.len()))
 }
 
 /// Returns `None` if the dataset contains no pair.
@@ -228,33 +228,33 @@ fn qry_rel(snippet: &[Triple], need: &InformationNeed<'_>) -> Option<f64> {
         return None;
     }
     let links = snippet.iter().flat_map(|&triple| {
-        let held = need.matches.triple(triple);
-        [(triple.subject, triple.predicate, held), (triple.predicate, triple.object, held)]
+        let keywords = need.matches.triple(triple);
+        [(triple.subject, triple.predicate, keywords), (triple.predicate, triple.object, keywords)]
     });
     let components = components(links);
-    let held = need.pairs.iter().filter(|&&pair| holds(&components, pair)).count();
-    Some(held as f64 / need.pairs.len() as f64)
+    let contained = need.pairs.iter().filter(|&&pair| contains_pair(&components, pair)).count();
+    Some(contained as f64 / need.pairs.len() as f64)
 }
 
 /// Returns the keywords of each connected component of the graph of these links.
 fn components(links: impl Iterator<Item = (TermId, TermId, KeywordSet)>) -> Vec<KeywordSet> {
     let mut numbers: FxHashMap<TermId, usize> = FxHashMap::default();
     let mut parents: Vec<usize> = Vec::new();
-    let mut held: Vec<KeywordSet> = Vec::new();
+    let mut contained: Vec<KeywordSet> = Vec::new();
     for (from, to, keywords) in links {
         let [from, to] = [from, to].map(|term| {
             let node = *numbers.entry(term).or_insert(parents.len());
             if node == parents.len() {
                 parents.push(node);
-                held.push(KeywordSet::NONE);
+                contained.push(KeywordSet::NONE);
             }
             root(&mut parents, node)
         });
         parents[to] = from;
-        held[from] = held[from].with(held[to]).with(keywords);
+        contained[from] = contained[from].with(contained[to]).with(keywords);
     }
     let roots = parents.iter().enumerate().filter(|(node, parent)| node == *parent);
-    roots.map(|(node, _)| held[node]).collect()
+    roots.map(|(node, _)| contained[node]).collect()
 }
 
 fn root(parents: &mut [usize], mut node: usize) -> usize {
@@ -265,8 +265,8 @@ fn root(parents: &mut [usize], mut node: usize) -> usize {
     node
 }
 
-fn holds(components: &[KeywordSet], pair: KeywordSet) -> bool {
-    components.iter().any(|held| pair.without(*held).is_empty())
+fn contains_pair(components: &[KeywordSet], pair: KeywordSet) -> bool {
+    components.iter().any(|contained| pair.without(*contained).is_empty())
 }
 
 fn ratio(part: u64, whole: u64) -> f64 {

@@ -285,7 +285,7 @@ impl<'g> EntityGraph<'g> {
 struct Goals {
     first_link: u32,
     first_keyword: u32,
-    wanted: Vec<bool>,
+    selected: Vec<bool>,
     /// Keywords matched by each triple, by its position.
     keywords: FxHashMap<u32, Vec<u32>>,
 }
@@ -296,10 +296,10 @@ impl Goals {
         let first_link = patterns.len() as u32;
         let first_keyword = first_link + patterns.link_patterns().len() as u32;
         let described = patterns.patterns().map(|pattern| pattern.count());
-        let mut wanted = frequent(described, options.shares.entities, patterns.entities().len() as u64);
+        let mut selected = frequent(described, options.shares.entities, patterns.entities().len() as u64);
         let links = (0..patterns.link_patterns().len() as u32).map(|id| patterns.link_count(LinkPatternId(id)));
-        wanted.extend(frequent(links, options.shares.links, patterns.total_links()));
-        let mut goals = Self { first_link, first_keyword, wanted, keywords: FxHashMap::default() };
+        selected.extend(frequent(links, options.shares.links, patterns.total_links()));
+        let mut goals = Self { first_link, first_keyword, selected, keywords: FxHashMap::default() };
         if let Some(matcher) = options.keywords {
             goals.find_keywords(entity_graph.graph, matcher);
         }
@@ -314,7 +314,7 @@ impl Goals {
             for (place, _) in graph.triples().iter().enumerate().filter(|(_, triple)| hit(triple)) {
                 self.keywords.entry(place as u32).or_default().push(self.first_keyword + number as u32);
             }
-            self.wanted.push(true);
+            self.selected.push(true);
         }
     }
 
@@ -388,7 +388,7 @@ impl<'s, 'g> Partition<'s, 'g> {
         let selection = Selection { entity_graph, goals };
         let mut chosen = set_cover(&members.iter().map(|entities| selection.offers(entities)).collect::<Vec<_>>());
         for (_, new) in &mut chosen {
-            new.retain(|&goal| goals.wanted[goal as usize]);
+            new.retain(|&goal| goals.selected[goal as usize]);
         }
         let left_out = |place: usize| options.isolated == IsolatedEntities::LeaveOut && members[place].len() == 1;
         chosen.retain(|(place, new)| !new.is_empty() && !left_out(*place));

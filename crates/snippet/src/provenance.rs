@@ -25,7 +25,7 @@ pub struct Provenance<'p> {
     /// Text of the query.
     pub query: Option<&'p str>,
     /// Time of extraction. Library code reads no clock; the caller provides the time.
-    pub made: Option<DateTime>,
+    pub generated_at: Option<DateTime>,
 }
 
 impl Provenance<'_> {
@@ -106,8 +106,8 @@ fn describe(out: &mut TripleWriter, provenance: &Provenance<'_>) {
     if let Some(query) = provenance.query {
         out.add(snippet, lodeseek::QUERY, Literal::from(query));
     }
-    if let Some(made) = provenance.made {
-        out.add(snippet, prov::GENERATED_AT_TIME, Literal::new_typed_literal(made.to_string(), xsd::DATE_TIME));
+    if let Some(generated_at) = provenance.generated_at {
+        out.add(snippet, prov::GENERATED_AT_TIME, Literal::new_typed_literal(generated_at.to_string(), xsd::DATE_TIME));
     }
     out.add(snippet, prov::WAS_DERIVED_FROM, content.clone());
     out.add(snippet, prov::WAS_GENERATED_BY, making.clone());

@@ -109,7 +109,7 @@ impl CountingPass {
 
     fn count(&mut self, element: Element, triple: &Triple) {
         let strata = &mut self.strata;
-        self.elements.add(element.clone(), |gone| drop(strata.remove(gone)));
+        self.elements.add(element.clone(), |evicted| drop(strata.remove(evicted)));
         if !self.elements.contains(&element) {
             return;
         }

@@ -25,8 +25,8 @@ impl English {
     pub(super) fn words(&self, text: &str) -> impl Iterator<Item = (String, String)> {
         let mut stemmer = self.stemmer.clone();
         let words = Words::new(text).map(|word| without_possessive(lower(word)));
-        let told = words.filter(|word| !self.stop_words.contains(word.as_str()));
-        told.map(move |word| {
+        let without_stop_words = words.filter(|word| !self.stop_words.contains(word.as_str()));
+        without_stop_words.map(move |word| {
             let stem = stem(&mut stemmer, &word);
             (word, stem)
         })

@@ -68,9 +68,9 @@ impl LanguageDetector {
         if text.is_ascii() && (text.len() < SHORTEST || !text.bytes().any(|byte| byte == b' ')) {
             return None;
         }
-        let found = self.0.detect(&text[..text.floor_char_boundary(LONGEST)])?;
-        let place = LANGUAGES.iter().position(|(_, detected)| *detected == found.lang());
-        place.filter(|_| found.confidence() >= CONFIDENCE)
+        let detection = self.0.detect(&text[..text.floor_char_boundary(LONGEST)])?;
+        let place = LANGUAGES.iter().position(|(_, detected)| *detected == detection.lang());
+        place.filter(|_| detection.confidence() >= CONFIDENCE)
     }
 }
 
@@ -78,7 +78,7 @@ impl LanguageDetector {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> Option<Language> {
+    fn detected(text: &str) -> Option<Language> {
         LanguageDetector::new().detect(text).map(|place| LANGUAGES[place].0)
     }
 
@@ -91,26 +91,26 @@ mod tests {
             ("Verzeichnis der deutschen Bibliotheken und ihrer Bestände", Language::German),
             ("La liste des bibliothèques municipales de la ville", Language::French),
         ] {
-            assert_eq!(told(text), Some(language), "{text}");
+            assert_eq!(detected(text), Some(language), "{text}");
         }
     }
 
     #[test]
     fn a_script_tells() {
-        assert_eq!(told("библиотека"), Some(Language::Russian));
-        assert_eq!(told("βιβλίο"), Some(Language::Greek));
+        assert_eq!(detected("библиотека"), Some(Language::Russian));
+        assert_eq!(detected("βιβλίο"), Some(Language::Greek));
     }
 
     #[test]
     fn short_texts_are_not_told() {
         for text in ["", "42", "Province", "hasPhoneNumber", "http://example.org/the/quick/brown/fox", "1.5, 2.5, 3.5"]
         {
-            assert_eq!(told(text), None, "{text}");
+            assert_eq!(detected(text), None, "{text}");
         }
     }
 
     #[test]
     fn long_texts_are_cut_between_characters() {
-        assert_eq!(told(&"äöü ".repeat(200)).is_some(), told(&"äöü ".repeat(400)).is_some());
+        assert_eq!(detected(&"äöü ".repeat(200)).is_some(), detected(&"äöü ".repeat(400)).is_some());
     }
 }

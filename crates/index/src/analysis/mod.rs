@@ -5,14 +5,14 @@
 //! records it.
 
 mod english;
-mod finder;
+mod term_finder;
 mod language;
 mod multilingual;
 mod stop_words;
 mod words;
 
-pub use finder::TermFinder;
 pub use stop_words::STOP_WORDS;
+pub use term_finder::TermFinder;
 
 use english::English;
 use multilingual::Multilingual;
@@ -62,15 +62,15 @@ impl fmt::Display for AnalysisKind {
 
 /// Error for an unknown analysis name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{0:?} is no analysis: it is `acordar`, `english` or `multilingual`")]
+#[error("unknown analysis {0:?}; supported: acordar, english, multilingual")]
 pub struct UnknownAnalysis(String);
 
 impl FromStr for AnalysisKind {
     type Err = UnknownAnalysis;
 
     fn from_str(name: &str) -> Result<Self, UnknownAnalysis> {
-        let known = Self::ALL.into_iter().find(|kind| kind.name() == name);
-        known.ok_or_else(|| UnknownAnalysis(name.to_owned()))
+        let kind = Self::ALL.into_iter().find(|kind| kind.name() == name);
+        kind.ok_or_else(|| UnknownAnalysis(name.to_owned()))
     }
 }
 

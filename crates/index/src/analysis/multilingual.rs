@@ -210,8 +210,8 @@ mod tests {
     }
 
     fn matches(analysis: &Multilingual, query: &str, text: &str) -> bool {
-        let held = analysis.tokens(text);
-        analysis.query_words(query).iter().any(|word| held.iter().any(|token| word.matches(token)))
+        let tokens = analysis.tokens(text);
+        analysis.query_words(query).iter().any(|word| tokens.iter().any(|token| word.matches(token)))
     }
 
     #[test]
@@ -267,11 +267,11 @@ mod tests {
         let analysis = Multilingual::new();
         for word in ["organisations", "universities", "Málaga", "Straße", "années", "città", "Österreich", "ruoli"]
         {
-            let asked = analysis.query_words(word);
+            let query_words = analysis.query_words(word);
             for language in 0..LANGUAGES.len() {
-                let held = analysis.tokens_in(language, word);
-                assert_eq!((asked.len(), asked[0].text.as_str()), (1, word.to_lowercase().as_str()));
-                assert!(held.iter().all(|token| asked[0].matches(token)), "{word}: {held:?} {asked:?}");
+                let tokens = analysis.tokens_in(language, word);
+                assert_eq!((query_words.len(), query_words[0].text.as_str()), (1, word.to_lowercase().as_str()));
+                assert!(tokens.iter().all(|token| query_words[0].matches(token)), "{word}: {tokens:?} {query_words:?}");
             }
         }
     }

@@ -166,7 +166,7 @@ fn explain_pair<M: FieldSum>(model: &M, factor: f64, field: Field, term: &str, n
     let weight = FieldSum::weights(model).weight(field);
     let mut details = vec![Explanation::leaf(weight, format!("weight of the field {field}"))];
     if factor != weight {
-        details.push(Explanation::leaf(factor / weight, "times the query says it"));
+        details.push(Explanation::leaf(factor / weight, "occurrences in the query"));
     }
     details.extend(model.factors(&scorer, numbers));
     Explanation {
@@ -180,6 +180,6 @@ fn explain_pair<M: FieldSum>(model: &M, factor: f64, field: Field, term: &str, n
 pub(super) fn describe_length(mode: LengthMode, tokens: u32) -> String {
     match mode.apply(tokens) {
         same if same == tokens => format!("{tokens} tokens"),
-        seen => format!("{tokens} tokens, taken as {seen}"),
+        seen => format!("{tokens} tokens, rounded to {seen}"),
     }
 }

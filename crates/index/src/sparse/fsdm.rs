@@ -40,7 +40,7 @@ pub struct Fsdm {
     /// Length mode.
     pub lengths: LengthMode,
     /// Model that selects the candidates. Default: BM25 with uniform weights.
-    pub first: Bm25,
+    pub candidate_model: Bm25,
     /// Number of candidates that are scored. Default: 100.
     pub candidates: usize,
 }
@@ -55,7 +55,7 @@ impl Default for Fsdm {
             lambda_unordered: 0.1,
             weights: FieldWeights::ACORDAR_FSDM,
             lengths: LengthMode::Exact,
-            first: Bm25 { weights: FieldWeights::UNIFORM, ..Bm25::default() },
+            candidate_model: Bm25 { weights: FieldWeights::UNIFORM, ..Bm25::default() },
             candidates: 100,
         }
     }
@@ -154,8 +154,9 @@ impl SparseModel for Fsdm {
     }
 
     fn restricted_to(&self, passes: &dyn Fn(Field) -> bool) -> Box<dyn SparseModel> {
-        let first = Bm25 { weights: self.first.weights.restricted_to(passes), ..self.first };
-        Box::new(Self { weights: self.weights.restricted_to(passes), first, ..*self })
+        let candidate_model =
+            Bm25 { weights: self.candidate_model.weights.restricted_to(passes), ..self.candidate_model };
+        Box::new(Self { weights: self.weights.restricted_to(passes), candidate_model, ..*self })
     }
 
     fn parameters(&self) -> Vec<(&'static str, f64)> {
@@ -173,12 +174,13 @@ impl SparseModel for Fsdm {
     }
 
     fn fields(&self) -> Vec<Field> {
-        let read = |field: &Field| self.weights.weight(*field) > 0.0 || self.first.weights.weight(*field) > 0.0;
+        let read =
+            |field: &Field| self.weights.weight(*field) > 0.0 || self.candidate_model.weights.weight(*field) > 0.0;
         Field::ALL.into_iter().filter(read).collect()
     }
 
     fn plan<'m>(&'m self, query: &AnalyzedQuery, collection: &CollectionStatistics) -> RetrievalPlan<'m> {
-        RetrievalPlan { rescore_depth: Some(self.candidates), ..self.first.plan(query, collection) }
+        RetrievalPlan { rescore_depth: Some(self.candidates), ..self.candidate_model.plan(query, collection) }
     }
 
     fn parts(

@@ -45,7 +45,7 @@ impl ModelKind {
             Self::Lmd => Box::new(Lmd { lengths, ..Lmd::default() }),
             Self::Fsdm => Box::new(Fsdm {
                 lengths,
-                first: Bm25 { lengths, weights: FieldWeights::UNIFORM, ..Bm25::default() },
+                candidate_model: Bm25 { lengths, weights: FieldWeights::UNIFORM, ..Bm25::default() },
                 ..Fsdm::default()
             }),
         }
@@ -101,7 +101,7 @@ impl FieldSet {
 
 /// Error for an unknown field set.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("{0:?} is no set of fields; known are all, metadata and data")]
+#[error("unknown field set {0:?}; supported: all, metadata, data")]
 pub struct ParseFieldSetError(String);
 
 impl FromStr for FieldSet {
@@ -120,7 +120,7 @@ impl fmt::Display for FieldSet {
 
 /// Error for an unknown model.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("{0:?} is no model; known are tf-idf, bm25, lmd and fsdm")]
+#[error("unknown model {0:?}; supported: tf-idf, bm25, lmd, fsdm")]
 pub struct ParseModelError(String);
 
 impl FromStr for ModelKind {

@@ -54,7 +54,7 @@ impl std::str::FromStr for LengthMode {
         match name {
             "exact" => Ok(Self::Exact),
             "lucene" => Ok(Self::LuceneByte),
-            other => Err(format!("{other:?} is no length mode; known are exact and lucene")),
+            other => Err(format!("unknown length mode {other:?}; supported: exact, lucene")),
         }
     }
 }

@@ -8,7 +8,7 @@ mod fsdm;
 mod kind;
 mod length;
 mod lmd;
-mod parts;
+mod score_parts;
 mod rank;
 #[cfg(test)]
 mod tests;
@@ -21,8 +21,8 @@ pub use fsdm::Fsdm;
 pub use kind::{FieldSet, ModelKind, ParseFieldSetError, ParseModelError};
 pub use length::LengthMode;
 pub use lmd::Lmd;
-pub use parts::{Mixture, ScoreParts};
 pub use rank::{RankedDocs, rank, rank_selected};
+pub use score_parts::{Mixture, ScoreParts};
 pub use tf_idf::TfIdf;
 pub use weights::{FieldWeights, ParseWeightsError};
 

@@ -47,23 +47,22 @@ pub fn rank_selected<S: Selection>(
     let fields = model.fields();
     let collection = snapshot.collection_statistics(query, &fields, model.statistics_level())?;
     let plan = model.plan(query, &collection);
-    let mut found =
-        snapshot.top_docs(&query.distinct, &plan.clauses, plan.rescore_depth.unwrap_or(depth), selection)?;
+    let mut top = snapshot.top_docs(&query.distinct, &plan.clauses, plan.rescore_depth.unwrap_or(depth), selection)?;
     if plan.rescore_depth.is_some() {
-        let addresses: Vec<DocumentAddress> = found.best.iter().map(|(address, _)| *address).collect();
+        let addresses: Vec<DocumentAddress> = top.best.iter().map(|(address, _)| *address).collect();
         let counts = snapshot.document_statistics(query, &fields, &addresses, model.statistics_level())?;
-        for ((_, score), document) in found.best.iter_mut().zip(&counts) {
+        for ((_, score), document) in top.best.iter_mut().zip(&counts) {
             *score = model.score(query, document, &collection);
         }
         // Ids are read only for returned documents.
-        found.best = snapshot.select_top(found.best, depth);
+        top.best = snapshot.select_top(top.best, depth);
     }
-    let (mut scored, mut addresses) = (Vec::with_capacity(found.best.len()), FxHashMap::default());
-    for (address, score) in found.best {
+    let (mut scored, mut addresses) = (Vec::with_capacity(top.best.len()), FxHashMap::default());
+    for (address, score) in top.best {
         let id = snapshot.id(address)?;
         addresses.insert(id.clone(), address);
         scored.push(Scored { id, score });
     }
     let ranking = Ranking::from_scores(scored).cut(depth);
-    Ok(RankedDocs { ranking, total: found.total, collection, addresses })
+    Ok(RankedDocs { ranking, total: top.total, collection, addresses })
 }

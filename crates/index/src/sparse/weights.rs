@@ -61,7 +61,7 @@ const LARGEST: f64 = 1e6;
 
 /// Error for malformed weights.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("{0:?} are no weights: eight numbers, or FIELD=NUMBER, parted by commas, from 0 to 1000000, not all 0; the fields are {fields}", fields = Field::ALL.map(Field::name).join(", "))]
+#[error("invalid weights {0:?}: expected eight numbers or FIELD=NUMBER pairs, separated by commas, from 0 to 1000000, not all 0; fields: {fields}", fields = Field::ALL.map(Field::name).join(", "))]
 pub struct ParseWeightsError(String);
 
 impl FromStr for FieldWeights {

@@ -186,7 +186,7 @@ fn sync(folder: &Path) -> Result<(), VectorsError> {
 
 fn missing_as_none<T>(result: std::io::Result<T>) -> Result<Option<T>, VectorsError> {
     match result {
-        Ok(found) => Ok(Some(found)),
+        Ok(value) => Ok(Some(value)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error.into()),
     }

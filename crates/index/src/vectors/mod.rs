@@ -28,34 +28,34 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum VectorsError {
     /// The folder contains no vectors.
-    #[error("there are no vectors at {0}; `lodeseek index --dpr` or `--colbert` makes them")]
+    #[error("there are no vectors at {0}; run `lodeseek index --dpr` or `lodeseek index --colbert`")]
     Missing(PathBuf),
     /// Another process is writing the vectors.
-    #[error("another process is writing the vectors at {0}")]
+    #[error("another process is writing the vectors at {0}; try again later")]
     Busy(PathBuf),
     /// Another version of the program wrote the vectors.
     #[error(
-        "the vectors at {0} are of another version; remove the folder and run `lodeseek index --dpr` or `--colbert`"
+        "the vectors at {0} have another format version; remove the folder and run `lodeseek index --dpr` or `--colbert`"
     )]
     OtherVersion(PathBuf),
     /// Another model produced the vectors.
-    #[error("the vectors at {0} were made by another model")]
+    #[error("the vectors at {0} were computed by another model; run `lodeseek index` with this model")]
     OtherModel(PathBuf),
     /// The directory is unreadable.
     #[error("the vectors at {0} are damaged; remove the folder and run `lodeseek index --dpr` or `--colbert`")]
     Damaged(PathBuf),
     /// The checksum of a dataset's block is wrong.
-    #[error("the vectors of the dataset {0} are damaged")]
+    #[error("the vectors of dataset {0} are damaged; encode it again with `lodeseek index --dpr` or `--colbert`")]
     DamagedBlock(DatasetId),
     /// A matrix has the wrong number of columns.
-    #[error("a matrix of {columns} columns for the dataset {dataset}, where the vectors have {expected}")]
-    #[expect(missing_docs, reason = "named in the message")]
+    #[error("dataset {dataset}: the matrix has {columns} columns, expected {expected}")]
+    #[expect(missing_docs, reason = "self-explanatory names")]
     Shape { dataset: DatasetId, columns: usize, expected: usize },
     /// I/O error.
-    #[error("vectors: {0}")]
+    #[error("cannot access the vectors: {0}")]
     Io(#[from] std::io::Error),
     /// The data file could not be mapped.
-    #[error("vectors: {0}")]
+    #[error("cannot access the vectors: {0}")]
     Map(#[from] tantivy::TantivyError),
 }
 

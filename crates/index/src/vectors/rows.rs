@@ -67,7 +67,7 @@ impl fmt::Display for Precision {
 
 /// Error for an unknown precision name.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("{0:?} is no precision of vectors; known are f16 and int8")]
+#[error("unknown vector precision {0:?}; supported: f16, int8")]
 pub struct UnknownPrecision(String);
 
 impl FromStr for Precision {

@@ -154,8 +154,8 @@ impl VectorsWriter {
             let file = file?;
             let name = file.file_name().to_string_lossy().into_owned();
             // Before the first commit of this description, the directory on disk refers to the file of other vectors.
-            let kept = Directory::header(&self.folder)?.is_some_and(|header| header.data == name);
-            if is_data_name(&name) && name != self.directory.header.data && !kept {
+            let is_committed = Directory::header(&self.folder)?.is_some_and(|header| header.data == name);
+            if is_data_name(&name) && name != self.directory.header.data && !is_committed {
                 fs::remove_file(file.path())?;
             }
         }

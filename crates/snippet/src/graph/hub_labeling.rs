@@ -114,9 +114,9 @@ impl<M: FnMut(u64) -> bool> Search<'_, M> {
             if !(self.try_spend)(1 + label.len() as u64) {
                 return None;
             }
-            let known =
+            let is_pruned =
                 |entry: &HubDistance| self.to_hub[entry.hub as usize].saturating_add(entry.distance) <= distance;
-            if label.iter().any(known) {
+            if label.iter().any(is_pruned) {
                 continue;
             }
             self.labels[node as usize].push(HubDistance { hub, distance, towards });

@@ -154,7 +154,7 @@ impl<'s> Growth<'s> {
     }
 
     fn distance(&self, node: u32) -> u32 {
-        if self.in_tree.contains(&node) { 0 } else { self.distances.get(&node).map_or(u32::MAX, |known| known.0) }
+        if self.in_tree.contains(&node) { 0 } else { self.distances.get(&node).map_or(u32::MAX, |entry| entry.0) }
     }
 
     /// Returns the number of links that connecting a member would add.
@@ -186,17 +186,17 @@ impl<'s> Growth<'s> {
         let mut nearer: FxHashSet<u32> = FxHashSet::from_iter([node]);
         for entry in self.steiner.labels.label(node) {
             self.steps += 1;
-            let known = self.nearest.entry(entry.hub).or_insert((u32::MAX, node));
-            if entry.distance >= known.0 {
+            let nearest = self.nearest.entry(entry.hub).or_insert((u32::MAX, node));
+            if entry.distance >= nearest.0 {
                 continue;
             }
-            *known = (entry.distance, node);
+            *nearest = (entry.distance, node);
             for &(other, distance) in self.near_hub.get(&entry.hub).into_iter().flatten() {
                 self.steps += 1;
                 let through = distance + entry.distance;
-                let known = self.distances.entry(other).or_insert((u32::MAX, 0));
-                if through < known.0 {
-                    *known = (through, entry.hub);
+                let nearest = self.distances.entry(other).or_insert((u32::MAX, 0));
+                if through < nearest.0 {
+                    *nearest = (through, entry.hub);
                     nearer.insert(other);
                 }
             }

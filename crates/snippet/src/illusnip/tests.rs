@@ -1,4 +1,4 @@
-use super::peers::joins;
+use super::published::joins;
 use super::*;
 use crate::conformance::{Guarantees, check, check_deadline, graph_of, random_statements};
 use proptest::prelude::*;

@@ -285,13 +285,13 @@ impl Chooser<'_> {
                 return;
             }
             let mut further: Vec<u32> = group.iter().copied().filter(|place| !chosen.contains(place)).collect();
-            let wanted = (limit - chosen.len()).min(further.len());
+            let count = (limit - chosen.len()).min(further.len());
             let order = |a: &u32, b: &u32| {
                 self.statement_weight(*b).total_cmp(&self.statement_weight(*a)).then_with(|| a.cmp(b))
             };
-            if wanted < further.len() {
-                further.select_nth_unstable_by(wanted, order);
-                further.truncate(wanted);
+            if count < further.len() {
+                further.select_nth_unstable_by(count, order);
+                further.truncate(count);
             }
             further.sort_unstable_by(order);
             chosen.extend(further);

@@ -84,18 +84,18 @@ pub struct LabelMatcher<F>(pub F);
 impl<F: Fn(&str) -> KeywordSet> KeywordMatcher for LabelMatcher<F> {
     fn match_terms(&self, graph: &TripleGraph) -> Vec<KeywordSet> {
         let labels = Labels::for_index(graph);
-        let mut held = vec![KeywordSet::NONE; graph.term_count()];
+        let mut matches = vec![KeywordSet::NONE; graph.term_count()];
         for id in graph.literals() {
-            held[id.index()] = (self.0)(graph.term(id).text());
+            matches[id.index()] = (self.0)(graph.term(id).text());
         }
         for id in graph.iris() {
-            held[id.index()] = match (labels.label_term(id), graph.term(id)) {
-                (Some(label), _) => held[label.index()],
+            matches[id.index()] = match (labels.label_term(id), graph.term(id)) {
+                (Some(label), _) => matches[label.index()],
                 (None, TermRef::Iri(iri)) => (self.0)(local_name(iri)),
                 (None, _) => KeywordSet::NONE,
             };
         }
-        held
+        matches
     }
 }
 
@@ -131,16 +131,16 @@ impl Matches {
     /// Returns the keywords in any term. Every term occurs in a triple.
     #[must_use]
     pub fn present(&self) -> KeywordSet {
-        self.0.iter().fold(KeywordSet::NONE, |all, &held| all.with(held))
+        self.0.iter().fold(KeywordSet::NONE, |all, &keywords| all.with(keywords))
     }
 
     /// Groups the triples with keywords by their keyword sets, in ascending order of the sets.
     fn groups(&self, graph: &TripleGraph) -> Vec<(KeywordSet, Vec<u32>)> {
         let mut groups: FxHashMap<KeywordSet, Vec<u32>> = FxHashMap::default();
         for (place, &triple) in graph.triples().iter().enumerate() {
-            let held = self.triple(triple);
-            if !held.is_empty() {
-                groups.entry(held).or_default().push(place as u32);
+            let keywords = self.triple(triple);
+            if !keywords.is_empty() {
+                groups.entry(keywords).or_default().push(place as u32);
             }
         }
         let mut groups: Vec<_> = groups.into_iter().collect();

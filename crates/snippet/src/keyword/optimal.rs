@@ -94,8 +94,8 @@ impl SnippetExtractor for OptimalSnippet<'_> {
         if graph.is_empty() || budget.0 == 0 {
             return Snippet { triples: Vec::new(), gain: 0.0, interrupted: false };
         }
-        let found = self.patterns.is_none().then(|| Patterns::without_links(graph));
-        let patterns = self.patterns.or(found.as_ref());
+        let computed = self.patterns.is_none().then(|| Patterns::without_links(graph));
+        let patterns = self.patterns.or(computed.as_ref());
         let weights = Weights::new(graph, profile, patterns, budget);
         let matches = Matches::new(self.keywords, graph);
         let mut objective = Objective::new(&weights);

@@ -60,8 +60,8 @@ impl<'s, 'g> Assembly<'s, 'g> {
 
     /// Returns the link patterns and keywords of this part that a triple serves.
     fn goals_of(&self, place: u32) -> impl Iterator<Item = u32> + use<'s, 'g> {
-        let wanted = &self.part.goals;
-        self.goals.of_triple(self.entity_graph, place).filter(move |goal| wanted.contains(goal))
+        let part_goals = &self.part.goals;
+        self.goals.of_triple(self.entity_graph, place).filter(move |goal| part_goals.contains(goal))
     }
 
     /// Returns the number of missing elements, goals and connections that a triple would add. It only shrinks.

@@ -97,8 +97,8 @@ impl SnippetBuilder<'_, '_> {
         let name = |entity: TermId| (!graph.is_iri(entity), graph.term(entity).text().len(), entity);
         match self.touched.get(&pattern.id) {
             Some(touched) => {
-                let known = |entity: TermId| self.shown.get(&entity).map_or(0, FxHashSet::len);
-                touched.iter().copied().min_by_key(|&entity| (Reverse(known(entity)), name(entity)))
+                let shown_count = |entity: TermId| self.shown.get(&entity).map_or(0, FxHashSet::len);
+                touched.iter().copied().min_by_key(|&entity| (Reverse(shown_count(entity)), name(entity)))
             }
             None => pattern.entities.iter().copied().min_by_key(|&entity| name(entity)),
         }
@@ -116,8 +116,8 @@ impl SnippetBuilder<'_, '_> {
                 .collect()
         };
         if let Element::Incoming(_) = element {
-            let found = triples(&mut entity_graph.incoming(number).iter().copied());
-            return found.into_iter().min_by_key(|triple| length(triple.subject));
+            let examples = triples(&mut entity_graph.incoming(number).iter().copied());
+            return examples.into_iter().min_by_key(|triple| length(triple.subject));
         }
         triples(&mut entity_graph.outgoing(number)).into_iter().min_by_key(|triple| length(triple.object))
     }

@@ -38,17 +38,21 @@ impl<'a> TermFinder<'a> {
     /// Returns the terms of a text, as bits by their index.
     #[must_use]
     pub fn find(&mut self, text: &str) -> u64 {
-        if !self.may_hold(text) {
+        if !self.may_contain(text) {
             return 0;
         }
-        let held = |token: String| {
-            let places = self.terms.iter().enumerate().filter(|(_, term)| term.matches(&token));
-            places.fold(0, |found, (place, _)| found | 1 << place)
-        };
-        self.analysis.tokens(text).map(held).fold(0, |found, held| found | held)
+        let mut bits = 0;
+        for token in self.analysis.tokens(text) {
+            for (place, term) in self.terms.iter().enumerate() {
+                if term.matches(&token) {
+                    bits |= 1 << place;
+                }
+            }
+        }
+        bits
     }
 
-    fn may_hold(&mut self, text: &str) -> bool {
+    fn may_contain(&mut self, text: &str) -> bool {
         let Some(finders) = &self.substrings else { return true };
         let ascii = text.is_ascii();
         // Only two non-ASCII characters have an ASCII letter in lower case: the Kelvin sign and the dotted I.
@@ -68,8 +72,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn analysed(analysis: &Analysis, terms: &[QueryTerm], text: &str) -> u64 {
-        let held: Vec<String> = analysis.tokens(text).collect();
-        let found = terms.iter().enumerate().filter(|(_, term)| held.iter().any(|token| term.matches(token)));
+        let tokens: Vec<String> = analysis.tokens(text).collect();
+        let found = terms.iter().enumerate().filter(|(_, term)| tokens.iter().any(|token| term.matches(token)));
         found.fold(0, |found, (place, _)| found | 1 << place)
     }
 

@@ -23,9 +23,9 @@ fn read(path: &Path) -> TripleGraph {
 
 /// Returns the positions in `graph` of another graph's triples.
 fn places(graph: &TripleGraph, other: &TripleGraph) -> Vec<u32> {
-    let wanted: BTreeSet<String> = other.triples().iter().map(|&triple| other.to_triple(triple).to_string()).collect();
-    let is_wanted = |triple: Triple| wanted.contains(&graph.to_triple(triple).to_string());
-    (0..graph.len() as u32).filter(|&place| is_wanted(graph.triples()[place as usize])).collect()
+    let texts: BTreeSet<String> = other.triples().iter().map(|&triple| other.to_triple(triple).to_string()).collect();
+    let is_in_other = |triple: Triple| texts.contains(&graph.to_triple(triple).to_string());
+    (0..graph.len() as u32).filter(|&place| is_in_other(graph.triples()[place as usize])).collect()
 }
 
 /// Counts distinct classes and properties.
@@ -114,8 +114,8 @@ fn a_sample_reaches_most_of_the_gain() {
         let snippet = IlluSnip::default().extract(&sample.graph, &sample.profile, TripleBudget(20));
         let shown: BTreeSet<String> =
             snippet.triples.iter().map(|&triple| sample.graph.to_triple(triple).to_string()).collect();
-        let found = |place: &u32| shown.contains(&graph.to_triple(graph.triples()[*place as usize]).to_string());
-        let places: Vec<u32> = (0..graph.len() as u32).filter(found).collect();
+        let is_shown = |place: &u32| shown.contains(&graph.to_triple(graph.triples()[*place as usize]).to_string());
+        let places: Vec<u32> = (0..graph.len() as u32).filter(is_shown).collect();
         let weights = Weights::new(&graph, &profile);
         let reached = most(&mut Growth::new(&weights), &places) / full;
         note(&format!("{name}: {} of {} triples, {reached:.4} of the gain", sample.graph.len(), graph.len()));
