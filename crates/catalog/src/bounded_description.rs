@@ -221,36 +221,49 @@ impl<'g> BoundedDescription<'g> {
     /// Computes the colour of every node by colour refinement. It starts from the IRIs and literals of a node. In each
     /// round the colours of its blank nodes are added.
     fn color(&mut self) {
-        let graph = self.graph();
-        let initial: FxHashMap<TermId, Color> =
-            self.nodes.iter().map(|&node| (node, self.initial_color(node))).collect();
-        let is_blank = |node: TermId| matches!(graph.term(node), TermRef::Blank(_)) && node != self.reader.node;
-        let blanks = |node: TermId| {
-            let triples = self.index.triples(node).iter();
-            triples.filter(|triple| is_blank(triple.object)).map(|t| (t.predicate, t.object)).collect::<Vec<_>>()
-        };
-        let nested: Vec<_> = self.nodes.iter().copied().filter(|&node| is_blank(node)).collect();
-        let nested: Vec<_> =
-            nested.into_iter().map(|node| (node, blanks(node))).filter(|(_, b)| !b.is_empty()).collect();
+        let mut initial: FxHashMap<TermId, Color> = FxHashMap::default();
+        let mut nested: Vec<(TermId, Vec<(TermId, TermId)>)> = Vec::new();
+        for &node in &self.nodes {
+            initial.insert(node, self.initial_color(node));
+            if self.is_inner_blank(node) {
+                let objects = self.blank_objects(node);
+                if !objects.is_empty() {
+                    nested.push((node, objects));
+                }
+            }
+        }
         let mut colors = initial.clone();
-        for _ in 0..if nested.is_empty() { 0 } else { DEPTH } {
-            let next: Vec<(TermId, Color)> = nested
-                .iter()
-                .map(|(node, objects)| {
-                    let mut seen: Vec<Vec<u8>> = objects
-                        .iter()
-                        .map(|(predicate, object)| {
-                            let color = colors.get(object).copied().unwrap_or_default();
-                            [graph.term(*predicate).text().as_bytes(), &color].concat()
-                        })
-                        .collect();
-                    seen.sort_unstable();
-                    (*node, digest(std::iter::once(&initial[node][..]).chain(seen.iter().map(Vec::as_slice))))
-                })
-                .collect();
+        let rounds = if nested.is_empty() { 0 } else { DEPTH };
+        for _ in 0..rounds {
+            let mut next: Vec<(TermId, Color)> = Vec::new();
+            for (node, objects) in &nested {
+                next.push((*node, self.refined_color(&initial[node], objects, &colors)));
+            }
             colors.extend(next);
         }
         self.colors = colors;
+    }
+
+    /// If true, the node is a blank node other than the dataset's.
+    fn is_inner_blank(&self, node: TermId) -> bool {
+        matches!(self.graph().term(node), TermRef::Blank(_)) && node != self.reader.node
+    }
+
+    /// Returns the (property, object) of a node whose objects are blank nodes.
+    fn blank_objects(&self, node: TermId) -> Vec<(TermId, TermId)> {
+        let triples = self.index.triples(node).iter().filter(|triple| self.is_inner_blank(triple.object));
+        triples.map(|triple| (triple.predicate, triple.object)).collect()
+    }
+
+    /// Returns the colour of a node from its initial colour and the current colours of its blank nodes.
+    fn refined_color(&self, initial: &Color, objects: &[(TermId, TermId)], colors: &FxHashMap<TermId, Color>) -> Color {
+        let mut neighbours: Vec<Vec<u8>> = Vec::with_capacity(objects.len());
+        for (predicate, object) in objects {
+            let color = colors.get(object).copied().unwrap_or_default();
+            neighbours.push([self.graph().term(*predicate).text().as_bytes(), &color].concat());
+        }
+        neighbours.sort_unstable();
+        digest(std::iter::once(&initial[..]).chain(neighbours.iter().map(Vec::as_slice)))
     }
 
     fn initial_color(&self, node: TermId) -> Color {

@@ -258,44 +258,14 @@ impl Duplicates {
     /// Finds duplicates and versions. The order of the candidates has no effect.
     #[must_use]
     pub fn find(candidates: &[Candidate]) -> Self {
-        let mut holders: FxHashMap<(Reason, Vec<String>), Vec<usize>> = FxHashMap::default();
-        let mut seen = FxHashSet::default();
-        for (place, candidate) in candidates.iter().enumerate().filter(|(_, candidate)| seen.insert(&candidate.id)) {
-            for key in candidate.keys() {
-                let places = holders.entry(key).or_default();
-                if places.last() != Some(&place) {
-                    places.push(place);
-                }
-            }
-        }
-        // An identifier that all holders share is not a source of any of them. It is a key of its own already.
-        let is_source = |origin: &str, places: &[usize]| {
-            places.iter().any(|place| !candidates[*place].identifiers.contains(origin))
-        };
-        holders.retain(|(reason, values), places| {
-            let proves = *reason != Reason::SourceAndTitle || is_source(&values[0], places);
-            (2..=COMMON).contains(&places.len()) && proves
-        });
+        let holders = key_holders(candidates);
         let mut sets = DisjointSets::new(candidates.len());
         for places in holders.values() {
-            places.windows(2).for_each(|pair| sets.unite(pair[0], pair[1]));
+            for pair in places.windows(2) {
+                sets.unite(pair[0], pair[1]);
+            }
         }
-        let mut groups: BTreeMap<usize, Group> = BTreeMap::new();
-        for ((reason, _), places) in &holders {
-            let group = groups
-                .entry(sets.find(places[0]))
-                .or_insert_with(|| Group { members: Vec::new(), reasons: BTreeSet::new() });
-            group.members.extend(places.iter().map(|place| candidates[*place].id.clone()));
-            group.reasons.insert(*reason);
-        }
-        let mut groups: Vec<Group> = groups.into_values().collect();
-        for group in &mut groups {
-            group.members.sort();
-            group.members.dedup();
-        }
-        groups.retain(|group| group.members.len() > 1);
-        groups.sort_by(|a, b| a.members.cmp(&b.members));
-        Self { groups, versions: versions(candidates) }
+        Self { groups: groups(candidates, &holders, &mut sets), versions: versions(candidates) }
     }
 
     /// Returns the number of datasets that need not be shown: all but one of each group.
@@ -305,6 +275,50 @@ impl Duplicates {
     }
 }
 
+type Key = (Reason, Vec<String>);
+
+/// Returns the indexes of the candidates that share each key, without keys that prove nothing.
+fn key_holders(candidates: &[Candidate]) -> FxHashMap<Key, Vec<usize>> {
+    let mut holders: FxHashMap<Key, Vec<usize>> = FxHashMap::default();
+    let mut seen = FxHashSet::default();
+    for (place, candidate) in candidates.iter().enumerate().filter(|(_, candidate)| seen.insert(&candidate.id)) {
+        for key in candidate.keys() {
+            let places = holders.entry(key).or_default();
+            if places.last() != Some(&place) {
+                places.push(place);
+            }
+        }
+    }
+    // An identifier that all holders share is not a source of any of them. It is a key of its own already.
+    let is_source =
+        |origin: &str, places: &[usize]| places.iter().any(|place| !candidates[*place].identifiers.contains(origin));
+    holders.retain(|(reason, values), places| {
+        let proves = *reason != Reason::SourceAndTitle || is_source(&values[0], places);
+        (2..=COMMON).contains(&places.len()) && proves
+    });
+    holders
+}
+
+/// Returns the groups of at least two datasets, sorted by their members.
+fn groups(candidates: &[Candidate], holders: &FxHashMap<Key, Vec<usize>>, sets: &mut DisjointSets) -> Vec<Group> {
+    let mut by_set: BTreeMap<usize, Group> = BTreeMap::new();
+    for ((reason, _), places) in holders {
+        let group = by_set
+            .entry(sets.find(places[0]))
+            .or_insert_with(|| Group { members: Vec::new(), reasons: BTreeSet::new() });
+        group.members.extend(places.iter().map(|place| candidates[*place].id.clone()));
+        group.reasons.insert(*reason);
+    }
+    let mut groups: Vec<Group> = by_set.into_values().collect();
+    for group in &mut groups {
+        group.members.sort();
+        group.members.dedup();
+    }
+    groups.retain(|group| group.members.len() > 1);
+    groups.sort_by(|a, b| a.members.cmp(&b.members));
+    groups
+}
+
 fn versions(candidates: &[Candidate]) -> Vec<Vec<DatasetId>> {
     let mut series: BTreeMap<(String, String), Vec<&Candidate>> = BTreeMap::new();
     for candidate in candidates {
@@ -312,7 +326,7 @@ fn versions(candidates: &[Candidate]) -> Vec<Vec<DatasetId>> {
             series.entry(key).or_default().push(candidate);
         }
     }
-    let disambiguate_id = |editions: &&Vec<&Candidate>| {
+    let are_distinct = |editions: &&Vec<&Candidate>| {
         editions
             .iter()
             .map(|edition| edition.numbers())
@@ -322,7 +336,7 @@ fn versions(candidates: &[Candidate]) -> Vec<Vec<DatasetId>> {
             > 1
     };
     let mut found: Vec<Vec<DatasetId>> = Vec::new();
-    for editions in series.values().filter(disambiguate_id) {
+    for editions in series.values().filter(are_distinct) {
         let mut ids: Vec<DatasetId> = editions.iter().map(|edition| edition.id.clone()).collect();
         ids.sort();
         ids.dedup();

@@ -106,18 +106,22 @@ pub(super) fn to_dcat(graph: &TripleGraph) -> TripleGraph {
         match (local(predicate), kind) {
             (Some(name), Some(class)) => statement(&mut builder, &subject, class, name, object),
             (Some(name), None) => builder.add(&subject, &format!("{}{name}", schema::NAMESPACE), object),
-            (None, class) => match (predicate.text().strip_prefix(CROISSANT), class, &object) {
-                (Some("contentUrl"), Some(dcat::DISTRIBUTION_CLASS), _) => {
-                    builder.add(&subject, dcat::DOWNLOAD_URL, object);
-                }
-                (Some("md5"), Some(dcat::DISTRIBUTION_CLASS), Term::Literal(number)) if is_hex(number.value()) => {
-                    checksum(&mut builder, &subject, number.value(), spdx::MD5);
-                }
-                _ => builder.add(&subject, predicate.text(), object),
-            },
+            (None, class) => foreign_statement(&mut builder, &subject, class, predicate.text(), object),
         }
     }
     builder.finish()
+}
+
+/// Adds a statement outside of schema.org's namespace. Two properties of Croissant's files have equivalents in DCAT.
+fn foreign_statement(builder: &mut DcatBuilder, subject: &Subject, class: Option<&str>, predicate: &str, object: Term) {
+    let croissant = predicate.strip_prefix(CROISSANT).filter(|_| class == Some(dcat::DISTRIBUTION_CLASS));
+    match (croissant, &object) {
+        (Some("contentUrl"), _) => builder.add(subject, dcat::DOWNLOAD_URL, object),
+        (Some("md5"), Term::Literal(number)) if is_hex(number.value()) => {
+            checksum(builder, subject, number.value(), spdx::MD5);
+        }
+        _ => builder.add(subject, predicate, object),
+    }
 }
 
 /// Renames blank nodes of the graph, so that they differ from those of the builder.

@@ -25,31 +25,19 @@ impl Profile {
             out.count(dataset, property, count);
         }
         for (place, &(class, count)) in self.classes.iter().enumerate() {
-            let part = out.part(void::CLASS_PARTITION, "class", place);
-            out.add(&part, void::CLASS, graph.term(class).to_term());
-            out.count(&part, void::ENTITIES, count);
+            out.class_partition(place, graph.term(class).to_term(), count);
         }
         for (place, &(property, count)) in self.properties.iter().enumerate() {
-            let part = out.part(void::PROPERTY_PARTITION, "property", place);
-            out.add(&part, void::PROPERTY, graph.term(property).to_term());
-            out.count(&part, void::TRIPLES, count);
+            out.property_partition(place, graph.term(property).to_term(), count);
         }
         for (namespace, _) in &self.vocabularies {
             out.add(dataset, void::VOCABULARY, node(namespace));
         }
         for (place, (tag, count)) in self.languages.iter().enumerate() {
-            let part = out.part(lodeseek::LANGUAGE_PARTITION, "language", place);
-            out.add(&part, lodeseek::LANGUAGE_TAG, Literal::from(tag.as_str()));
-            out.count(&part, lodeseek::LITERALS, *count);
+            out.language_partition(place, tag, *count);
         }
         for (place, (space, count)) in self.links.iter().enumerate() {
-            let part = out.part(void::SUBSET, "links", place);
-            let target = NamedNode::new_unchecked(format!("{}-target", part.as_str()));
-            out.add(&part, rdf::TYPE, node(void::LINKSET));
-            out.add(&part, void::SUBJECTS_TARGET, dataset.clone());
-            out.add(&part, void::OBJECTS_TARGET, target.clone());
-            out.add(&target, void::URI_SPACE, Literal::from(space.as_str()));
-            out.count(&part, void::TRIPLES, *count);
+            out.linkset(place, space, *count);
         }
         out.triples
     }
@@ -73,6 +61,35 @@ impl Void<'_> {
         self.add(subject, predicate, Literal::from(i64::try_from(count).unwrap_or(i64::MAX)));
     }
 
+    fn class_partition(&mut self, place: usize, class: Term, entities: u64) {
+        let part = self.part(void::CLASS_PARTITION, "class", place);
+        self.add(&part, void::CLASS, class);
+        self.count(&part, void::ENTITIES, entities);
+    }
+
+    fn property_partition(&mut self, place: usize, property: Term, triples: u64) {
+        let part = self.part(void::PROPERTY_PARTITION, "property", place);
+        self.add(&part, void::PROPERTY, property);
+        self.count(&part, void::TRIPLES, triples);
+    }
+
+    fn language_partition(&mut self, place: usize, tag: &str, literals: u64) {
+        let part = self.part(lodeseek::LANGUAGE_PARTITION, "language", place);
+        self.add(&part, lodeseek::LANGUAGE_TAG, Literal::from(tag));
+        self.count(&part, lodeseek::LITERALS, literals);
+    }
+
+    fn linkset(&mut self, place: usize, space: &str, triples: u64) {
+        let part = self.part(void::SUBSET, "links", place);
+        let target = NamedNode::new_unchecked(format!("{}-target", part.as_str()));
+        self.add(&part, rdf::TYPE, node(void::LINKSET));
+        self.add(&part, void::SUBJECTS_TARGET, self.dataset.clone());
+        self.add(&part, void::OBJECTS_TARGET, target.clone());
+        self.add(&target, void::URI_SPACE, Literal::from(space));
+        self.count(&part, void::TRIPLES, triples);
+    }
+
+    /// Adds a part of the dataset and returns its node.
     fn part(&mut self, property: &str, name: &str, place: usize) -> NamedNode {
         let part = node(&format!("{}#{name}-{}", self.dataset.as_str(), place + 1));
         self.add(&self.dataset.clone(), property, part.clone());
