@@ -1,48 +1,49 @@
-//! Encoders by their folders, and the arguments that say how vectors take part in ranking.
+//! Arguments of encoders and of re-ranking by vectors.
 
 use super::model::ModelArguments;
 use anyhow::{Context, ensure};
 use lodeseek_engine::{RerankOptions, Reranker, WeightedFusion};
 use lodeseek_index::sparse::ModelKind;
-use lodeseek_rerank::encoder::{Device, EncoderOptions, library_in, open, open_both, stated_floor};
+use lodeseek_rerank::encoder::{Device, EncoderOptions, find_library, open, open_both, configured_min_similarity};
 use lodeseek_rerank::{Combination, Encoder, Granularity, Method, Normalization};
 use serde_json::{Value, json};
 use std::env;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-/// Models, and how they are run.
+/// Encoder models and their execution.
 #[derive(clap::Args, Debug, Clone)]
 pub(super) struct EncoderArguments {
-    /// A model with one vector a text, in this folder: sentence-transformers, DPR.
+    /// Folder of a model with one vector per text (DPR, sentence-transformers).
     #[arg(long, value_name = "FOLDER")]
     dpr: Option<PathBuf>,
-    /// A model with a vector a piece, in this folder: ColBERT, or the pieces of a sentence-transformers model.
+    /// Folder of a model with one vector per token (ColBERT, or the token vectors of a sentence-transformers model).
     #[arg(long, value_name = "FOLDER")]
     colbert: Option<PathBuf>,
-    /// The ONNX file in the models' folders, such as model_int8.onnx [default: model.onnx, or model_int8.onnx
-    /// where that is all there is].
+    /// Name of the ONNX file in the folders of the models, such as model_int8.onnx [default: model.onnx, else
+    /// model_int8.onnx].
     #[arg(long, value_name = "FILE")]
     onnx: Option<String>,
-    /// Where the models run: auto, cpu, cuda or cuda:N.
+    /// Device of the models: auto, cpu, cuda or cuda:N.
     #[arg(long, value_name = "DEVICE", default_value_t)]
     device: Device,
-    /// Threads of one run of a model, and of scoring [default: one for each physical core while encoding, 1 for a query:
-    /// more hinder one another].
+    /// Number of threads of one model run, and of scoring [default: the number of physical cores while encoding, 1 for a
+    /// query].
     #[arg(long, value_name = "N")]
     model_threads: Option<NonZeroUsize>,
-    /// ONNX Runtime's library [default: ORT_DYLIB_PATH, else what `make setup` put into the cache, else the system's].
+    /// Path of the ONNX Runtime library [default: ORT_DYLIB_PATH, else the one that `make setup` downloaded, else the
+    /// system's].
     #[arg(long, value_name = "FILE")]
     onnxruntime: Option<PathBuf>,
 }
 
 impl EncoderArguments {
-    /// Whether any model is named.
+    /// Returns true if a model is given.
     pub(super) fn is_any(&self) -> bool {
         self.dpr.is_some() || self.colbert.is_some()
     }
 
-    /// The models, that with a vector a text first; on so many threads where nothing else was asked for.
+    /// Opens the models, DPR first. `threads` is the default of --model-threads.
     pub(super) fn open(&self, threads: Option<NonZeroUsize>) -> anyhow::Result<Vec<Box<dyn Encoder>>> {
         if let (Some(dpr), Some(colbert)) = (&self.dpr, &self.colbert)
             && dpr.canonicalize().is_ok_and(|dpr| colbert.canonicalize().is_ok_and(|colbert| dpr == colbert))
@@ -52,28 +53,35 @@ impl EncoderArguments {
             tracing::debug!(model = both[0].name(), device = both[0].device(), "model opened for both");
             return Ok(both.into());
         }
-        let asked = [(&self.dpr, Granularity::Text), (&self.colbert, Granularity::Piece)];
-        let folders = asked.into_iter().filter_map(|(folder, granularity)| Some((folder.as_deref()?, granularity)));
-        folders.map(|(folder, granularity)| self.open_as(folder, granularity, threads)).collect()
+        self.folders().map(|(folder, granularity)| self.open_as(folder, granularity, threads)).collect()
     }
 
-    /// The model of a granularity, which must have been named.
+    /// Returns the folders of the models with their granularities, DPR first.
+    fn folders(&self) -> impl Iterator<Item = (&Path, Granularity)> {
+        let folders = [(&self.dpr, Granularity::Text), (&self.colbert, Granularity::Piece)];
+        folders.into_iter().filter_map(|(folder, granularity)| Some((folder.as_deref()?, granularity)))
+    }
+
+    /// Opens the model of a granularity.
+    ///
+    /// # Errors
+    /// If there is no argument for it, or the model cannot be opened.
     pub(super) fn one(&self, granularity: Granularity) -> anyhow::Result<Box<dyn Encoder>> {
         let (folder, flag) = match granularity {
             Granularity::Text => (&self.dpr, "--dpr"),
             Granularity::Piece => (&self.colbert, "--colbert"),
         };
-        let folder = folder.as_deref().with_context(|| format!("this needs a model: {flag} FOLDER"))?;
+        let folder = folder.as_deref().with_context(|| format!("no model is given; add {flag} FOLDER"))?;
         self.open_as(folder, granularity, None)
     }
 
-    /// A model in a folder that no flag names.
-    pub(super) fn of_folder(&self, granularity: Granularity, folder: &Path) -> anyhow::Result<Box<dyn Encoder>> {
+    /// Opens a model in a folder that is not an argument.
+    pub(super) fn open_folder(&self, granularity: Granularity, folder: &Path) -> anyhow::Result<Box<dyn Encoder>> {
         self.open_as(folder, granularity, None)
     }
 
-    /// The model with one vector a text, if one is named, on all processors.
-    pub(super) fn text(&self) -> anyhow::Result<Option<Box<dyn Encoder>>> {
+    /// Opens the model with one vector per text, if it is given.
+    pub(super) fn open_text_encoder(&self) -> anyhow::Result<Option<Box<dyn Encoder>>> {
         self.dpr.as_deref().map(|folder| self.open_as(folder, Granularity::Text, None)).transpose()
     }
 
@@ -100,127 +108,153 @@ impl EncoderArguments {
         }
     }
 
-    /// The floors that the models' folders state; none where one states none.
-    fn floors(&self) -> anyhow::Result<Vec<f64>> {
-        let asked = [(&self.dpr, Granularity::Text), (&self.colbert, Granularity::Piece)];
-        let mut floors = Vec::new();
-        for (folder, rows) in asked.into_iter().filter_map(|(folder, rows)| Some((folder.as_deref()?, rows))) {
-            let Some(floor) = stated_floor(folder, rows)? else { return Ok(Vec::new()) };
-            floors.push(floor);
+    /// Returns the minimum similarities that the folders of the models declare, or an empty list if one declares none.
+    fn declared_min_similarities(&self) -> anyhow::Result<Vec<f64>> {
+        let mut declared = Vec::new();
+        for (folder, granularity) in self.folders() {
+            let Some(similarity) = configured_min_similarity(folder, granularity)? else { return Ok(Vec::new()) };
+            declared.push(similarity);
         }
-        Ok(floors)
+        Ok(declared)
     }
 
+    /// Returns the path of the ONNX Runtime library: of the argument, the environment or the cache.
     fn library(&self) -> Option<PathBuf> {
-        let named = || env::var_os("ORT_DYLIB_PATH").filter(|path| !path.is_empty()).map(PathBuf::from);
-        self.onnxruntime.clone().or_else(named).or_else(|| library_in(&cache()?))
+        let library = self.onnxruntime.clone().or_else(|| path_of_variable("ORT_DYLIB_PATH"));
+        library.or_else(|| find_library(&cache_folder()?))
     }
 }
 
 fn check_folder(folder: &Path) -> anyhow::Result<()> {
-    ensure!(folder.is_dir(), "there is no model at {}: it is a folder with model.onnx", folder.display());
+    ensure!(folder.is_dir(), "there is no model at {}; name a folder that contains model.onnx", folder.display());
     Ok(())
 }
 
-/// The folder that `make setup` puts libraries and models into.
-fn cache() -> Option<PathBuf> {
-    let folder = |name: &str| env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
-    let users = || folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")));
-    folder("LODESEEK_CACHE").or_else(|| Some(users()?.join("lodeseek")))
+/// Returns the folder into which `make setup` downloads libraries and models.
+fn cache_folder() -> Option<PathBuf> {
+    path_of_variable("LODESEEK_CACHE").or_else(|| Some(user_cache_folder()?.join("lodeseek")))
 }
 
-/// The arguments that say how candidates are ranked again.
+fn user_cache_folder() -> Option<PathBuf> {
+    path_of_variable("XDG_CACHE_HOME").or_else(|| Some(path_of_variable("HOME")?.join(".cache")))
+}
+
+/// Returns the path in an environment variable, or `None` if it is not set or empty.
+fn path_of_variable(name: &str) -> Option<PathBuf> {
+    env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
+/// Arguments of re-ranking.
 #[derive(clap::Args, Debug, Clone)]
-#[command(next_help_heading = "Ranking again by vectors (of models that `index` was given)")]
+#[command(next_help_heading = "Re-ranking by vectors (of models that `index` was run with)")]
 pub(super) struct RerankArguments {
     #[command(flatten)]
     encoders: EncoderArguments,
-    /// The models whose best are candidates [default: fsdm,bm25; or the one model that --model, --fields, --weights or
-    /// --lengths make; or, with --popularity alone, the usual model].
+    /// Ranking models whose best datasets are candidates [default: fsdm,bm25; with --model, --fields, --weights or --lengths
+    /// that one model; with --popularity alone the default model].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pool: Vec<ModelKind>,
-    /// Candidates of each model.
+    /// Number of candidates of each model.
     #[arg(long, value_name = "N", default_value = "30")]
     pool_depth: NonZeroUsize,
-    /// Candidates by the vectors of --dpr, from among all datasets, beside those of the models; 0 for none.
+    /// Number of additional candidates: the nearest of all datasets by the vectors of --dpr; 0 disables.
     #[arg(long, value_name = "N", default_value_t = 10)]
     dense_depth: usize,
-    /// How the scores of metadata and data become one: max, sum, mean, metadata or data.
+    /// Combination of the scores of metadata and data: max, sum, mean, metadata or data.
     #[arg(long, value_name = "HOW", default_value_t)]
     combine: Combination,
-    /// How the rankings of the models and those by vectors become one: rrf, "rrf k=60", combsum, "combsum z", combmnz or
-    /// mixed; or none, for vectors alone [default: combsum].
+    /// Fusion of the rankings by models and by vectors: rrf, "rrf k=60", combsum, "combsum z", combmnz or mixed; none ranks by
+    /// vectors only [default: combsum].
     #[arg(long, value_name = "METHOD", value_parser = fusion)]
-    fusion: Option<Joining>,
-    /// Weights to fuse with: one for each model of the pool, then of --dpr, then of --colbert [default: equal].
+    fusion: Option<FusionArgument>,
+    /// Fusion weights: one for each model of the pool, then for --dpr, then for --colbert [default: equal].
     #[arg(long, value_name = "W", value_delimiter = ',')]
     fusion_weights: Vec<f64>,
-    /// Adds WEIGHT · ln(1 + n) to a dataset's score, n the works known to use it or, where nobody counted, its names. Both
-    /// were counted when the catalogue was made: knowledge from later than the query.
+    /// Add WEIGHT · ln(1 + n) to the score of a dataset. n is the number of works that use it or, if unknown, of its names,
+    /// as of the catalogue. In evaluations this is information published after the query (leakage).
     #[arg(long, value_name = "WEIGHT")]
     popularity: Option<f64>,
-    /// The scores by vectors, of --dpr, then of --colbert for a piece of the query, below which a dataset counts as
-    /// closest, not as found [default: what lodeseek.json in the models' folders says, if all say it; 0 for none].
-    #[arg(long, value_name = "SCORE", value_delimiter = ',')]
-    floor: Vec<f64>,
+    /// Minimum similarities of a match: of --dpr, then of --colbert per query token. Datasets below are shown as nearest
+    /// results, not as matches [default: the values in lodeseek.json of the models, if all declare one; 0 disables].
+    #[arg(long, alias = "floor", value_name = "SCORE", value_delimiter = ',')]
+    min_similarity: Vec<f64>,
 }
 
-/// Whether rankings are fused, and how.
+/// Value of `--fusion`.
 #[derive(Clone, Copy, Debug)]
-enum Joining {
-    VectorsAlone,
+enum FusionArgument {
+    /// No fusion: the vectors rank alone.
+    VectorsOnly,
+    /// Fusion of all rankings.
     Fused(Method),
 }
 
-fn fusion(name: &str) -> Result<Joining, String> {
+/// Parses the value of `--fusion`.
+fn fusion(name: &str) -> Result<FusionArgument, String> {
     if name == "none" {
-        return Ok(Joining::VectorsAlone);
+        return Ok(FusionArgument::VectorsOnly);
     }
-    name.parse().map(Joining::Fused).map_err(|error: lodeseek_rerank::ParseMethodError| error.to_string())
+    name.parse().map(FusionArgument::Fused).map_err(|error: lodeseek_rerank::ParseMethodError| error.to_string())
 }
 
 impl RerankArguments {
-    /// Whether anything is to be ranked again.
-    pub(super) fn is_wanted(&self) -> bool {
+    /// Returns true if the arguments request re-ranking.
+    pub(super) fn is_requested(&self) -> bool {
         self.encoders.is_any() || self.popularity.is_some()
     }
 
-    /// What was asked for, with candidates enough to show so many.
+    /// Opens the reranker that the arguments specify, with at least `shown` candidates. Returns `None` without re-ranking.
     pub(super) fn reranker(&self, home: &Path, pool: Vec<ModelKind>, shown: usize) -> anyhow::Result<Option<Reranker>> {
-        if !self.is_wanted() {
+        if !self.is_requested() {
             return Ok(None);
         }
         Ok(Some(Reranker::open(home, self.encoders.open(Some(NonZeroUsize::MIN))?, self.options(pool, shown)?)?))
     }
 
-    /// The pool named, else the usual one beside vectors; popularity alone is added to what ranks without it.
-    pub(super) fn pool_or_usual(&self) -> Vec<ModelKind> {
+    /// Returns the value of --pool. Its default is FSDM and BM25 with vectors, and empty without.
+    pub(super) fn pool_or_default(&self) -> Vec<ModelKind> {
         if self.pool.is_empty() && self.encoders.is_any() {
             return vec![ModelKind::Fsdm, ModelKind::Bm25];
         }
         self.pool.clone()
     }
 
-    /// The same beside the arguments of a ranking model; these, where they say something, are the pool: an empty one.
-    pub(super) fn pool_beside(&self, ranking: &ModelArguments) -> anyhow::Result<Vec<ModelKind>> {
-        if ranking.is_usual() {
-            return Ok(self.pool_or_usual());
+    /// Returns the pool for commands with a ranking model. If that model is specified, it is the pool, and the result empty.
+    ///
+    /// # Errors
+    /// If both --pool and a ranking model are specified.
+    pub(super) fn pool_with_model(&self, ranking: &ModelArguments) -> anyhow::Result<Vec<ModelKind>> {
+        if ranking.is_default() {
+            return Ok(self.pool_or_default());
         }
-        ensure!(self.pool.is_empty(), "--pool names its own models: it does not go with --model, --fields, --weights");
+        ensure!(self.pool.is_empty(), "--pool cannot be combined with --model, --fields, --weights or --lengths; remove one of them");
         Ok(Vec::new())
     }
 
-    /// The pool where every model ranks for itself: that model.
-    pub(super) fn pool_of_each(&self) -> anyhow::Result<Vec<ModelKind>> {
-        ensure!(self.pool.is_empty(), "--pool does not go with --models: each has its own candidates");
+    /// Returns the empty pool for commands in which each of --models supplies its own candidates.
+    ///
+    /// # Errors
+    /// If --pool is specified.
+    pub(super) fn pool_of_each_model(&self) -> anyhow::Result<Vec<ModelKind>> {
+        ensure!(self.pool.is_empty(), "--pool cannot be combined with --models: each model supplies its own candidates");
         Ok(Vec::new())
+    }
+
+    /// Returns the minimum similarities of the argument or of the models. Similarities can be negative, so 0 (disabled) becomes
+    /// negative infinity.
+    fn min_similarities(&self) -> anyhow::Result<Vec<f64>> {
+        if self.min_similarity.is_empty() {
+            return self.encoders.declared_min_similarities();
+        }
+        let similarities = self.min_similarity.iter();
+        Ok(similarities.map(|&value| if value == 0.0 { f64::NEG_INFINITY } else { value }).collect())
     }
 
     fn options(&self, pool: Vec<ModelKind>, shown: usize) -> anyhow::Result<RerankOptions> {
-        let method = match self.fusion.unwrap_or(Joining::Fused(Method::CombSum(Normalization::MinMax))) {
-            Joining::VectorsAlone => None,
-            Joining::Fused(_) if pool.len() < 2 && !self.encoders.is_any() => None,
-            Joining::Fused(method) => Some(method),
+        let method = match self.fusion.unwrap_or(FusionArgument::Fused(Method::CombSum(Normalization::MinMax))) {
+            FusionArgument::VectorsOnly => None,
+            FusionArgument::Fused(_) if pool.len() < 2 && !self.encoders.is_any() => None,
+            FusionArgument::Fused(method) => Some(method),
         };
         Ok(RerankOptions {
             pool,
@@ -228,19 +262,14 @@ impl RerankArguments {
             dense: NonZeroUsize::new(self.dense_depth).filter(|_| self.encoders.dpr.is_some()),
             combination: self.combine,
             fusion: method.map(|method| WeightedFusion { method, weights: self.fusion_weights.clone() }),
-            floors: if self.floor.is_empty() { self.encoders.floors()? } else { floors(&self.floor) },
+            min_similarities: self.min_similarities()?,
             popularity: self.popularity,
             threads: self.encoders.model_threads.unwrap_or(NonZeroUsize::MIN),
         })
     }
 }
 
-/// Likeness may be below 0: a floor of 0 that stands for none must be below everything.
-fn floors(asked: &[f64]) -> Vec<f64> {
-    asked.iter().map(|&floor| if floor == 0.0 { f64::NEG_INFINITY } else { floor }).collect()
-}
-
-/// What a reranker is, for the record of a run.
+/// Describes a reranker for the provenance record of a run.
 pub(super) fn record(reranker: &Reranker) -> Value {
     let options = reranker.options();
     let encoder = |encoder: &dyn Encoder| json!({ "model": encoder.name(), "fingerprint": encoder.fingerprint(), "granularity": encoder.granularity() });
@@ -251,13 +280,13 @@ pub(super) fn record(reranker: &Reranker) -> Value {
         "dense_depth": options.dense,
         "combination": options.combination.name(),
         "fusion": options.fusion.as_ref().map(|fusion| fusion.method.to_string()),
-        "floors": options.floors,
+        "floors": options.min_similarities,
         "popularity": options.popularity,
         "fusion_weights": options.fusion.as_ref().map(|fusion| fusion.weights.clone()),
     })
 }
 
-/// The tag of a run that a reranker made, over a model where it has no pool of its own.
+/// Returns the tag of a re-ranked run: the pool, or `model` if the pool is empty, and the encoders.
 pub(super) fn tag(model: &str, reranker: &Reranker) -> String {
     let pool: Vec<&str> = reranker.options().pool.iter().map(|kind| kind.name()).collect();
     let pool = if pool.is_empty() { model.to_owned() } else { pool.join("+") };
@@ -265,10 +294,10 @@ pub(super) fn tag(model: &str, reranker: &Reranker) -> String {
     [pool].into_iter().chain(encoders).collect()
 }
 
-/// What the rows of an encoder stand for, to people.
-pub(super) fn rows(granularity: Granularity) -> &'static str {
+/// Returns the name that users know for the method of a granularity.
+pub(super) fn method_name(granularity: Granularity) -> &'static str {
     match granularity {
-        Granularity::Text => "texts",
-        Granularity::Piece => "words",
+        Granularity::Text => "DPR",
+        Granularity::Piece => "ColBERT",
     }
 }

@@ -12,7 +12,7 @@ use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{Searcher, vectors_folder};
 use lodeseek_eval::{Qrels, Topics};
 use lodeseek_index::vectors::{Vectors, VectorsSnapshot, model_folder};
-use lodeseek_rerank::encoder::stated_floor;
+use lodeseek_rerank::encoder::configured_min_similarity;
 use lodeseek_rerank::{Combination, Query};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     for (grade, scores) in &judged {
         tell(&format!("datasets judged {grade}"), scores);
     }
-    let [text, piece] = GRANULARITIES.map(|granularity| stated_floor(model, granularity));
+    let [text, piece] = GRANULARITIES.map(|granularity| configured_min_similarity(model, granularity));
     floors(&real, &other, &judged, text?.zip(piece?).map(<[f64; 2]>::from));
     for (query, hits) in OFF_TOPIC.lines().zip(&other) {
         let [text, piece] = best(hits);
@@ -91,7 +91,7 @@ impl Judge {
             let Some(stored) = vectors.get(id)? else { return Ok(None) };
             let granularity = encoder.encoder.granularity();
             let [metadata, data] = [&stored.metadata, &stored.data].map(|rows| likeness(granularity, query, rows));
-            let Some(combined) = Combination::default().of(metadata, data) else { return Ok(None) };
+            let Some(combined) = Combination::default().combine(metadata, data) else { return Ok(None) };
             *score = combined / query.rows() as f64;
         }
         Ok(Some(scores))

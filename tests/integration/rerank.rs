@@ -3,8 +3,8 @@
 use super::support::{Home, copy_of_testdata, testdata};
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{
-    EncodingOptions, EncodingProgress, EncodingReport, EngineError, Likeness, PartKind, RerankError, RerankOptions,
-    Reranker, SearchRequest, Searcher, SimilarityPart, WeightedFusion, encode, encode_by, vectors_folder,
+    EncodingOptions, EncodingProgress, EncodingReport, EngineError, SimilarityBasis, PartKind, RerankError, RerankOptions,
+    Reranker, SearchRequest, Searcher, SimilarityPart, WeightedFusion, encode, encode_all, vectors_folder,
 };
 use lodeseek_index::Filter;
 use lodeseek_index::sparse::ModelKind;
@@ -168,7 +168,7 @@ fn several_encoders_have_what_each_has_alone() {
     let both = encoders.each_ref().map(|encoder| (encoder as &dyn Encoder, options));
     let told = std::sync::Mutex::new(Vec::new());
     let progress = |now: EncodingProgress| told.lock().expect("unharmed").push((now.datasets, now.total));
-    let reports = encode_by(home.path(), &both, &progress).expect("encoded");
+    let reports = encode_all(home.path(), &both, &progress).expect("encoded");
     let counts: Vec<_> = reports.iter().map(|report| (report.encoded, report.unchanged)).collect();
     assert_eq!(counts, [(0, 12), (12, 0)], "one has all of its own already");
     assert_eq!(told.into_inner().expect("unharmed"), [(5, 12), (10, 12), (12, 12)]);
@@ -190,11 +190,11 @@ fn an_encoder_that_fails_costs_the_others_nothing() {
     let sound = Hashed::new(Granularity::Text);
     let options = EncodingOptions { batch: 2, commit: 2, ..EncodingOptions::default() };
     let both = [(&failing as &dyn Encoder, options), (&sound, options)];
-    let error = encode_by(home.path(), &both, &|_| ()).expect_err("one fails");
+    let error = encode_all(home.path(), &both, &|_| ()).expect_err("one fails");
     assert!(matches!(error, EngineError::Encode(_)), "{error}");
     assert_eq!(encoded(&home, &sound).unchanged, 12, "the other encoded all");
     assert_eq!(encoded(&home, &Hashed::new(Granularity::Piece)).unchanged, 6, "what was committed stays");
-    assert!(encode_by(home.path(), &[], &|_| ()).expect("nothing to do").is_empty());
+    assert!(encode_all(home.path(), &[], &|_| ()).expect("nothing to do").is_empty());
 }
 
 #[test]
@@ -243,7 +243,7 @@ fn vectors_alone_rank_by_likeness() {
             assert_eq!(found, sparse, "the candidates are the sparse model's, in another order");
             for hit in &response.hits {
                 let dense = hit.dense.first().expect("scored");
-                assert_eq!(Some(dense.score), Combination::Max.of(dense.metadata, dense.data));
+                assert_eq!(Some(dense.score), Combination::Max.combine(dense.metadata, dense.data));
                 assert_eq!(Some(dense.score), hit.score);
             }
         }
@@ -399,7 +399,7 @@ fn nonsense_finds_nothing() {
     let options = RerankOptions {
         dense: NonZeroUsize::new(5),
         fusion: Some(WeightedFusion::default()),
-        floors: vec![2.0],
+        min_similarities: vec![2.0],
         ..RerankOptions::default()
     };
     let searcher = searcher(&home, Granularity::Text, options);
@@ -436,7 +436,7 @@ fn candidates_by_vectors_from_among_all() {
         boxed(Box::new(Hashed::new(Granularity::Piece))),
         RerankOptions { dense, ..RerankOptions::default() },
     );
-    assert!(matches!(refused, Err(EngineError::Rerank(RerankError::VectorAPiece(_)))));
+    assert!(matches!(refused, Err(EngineError::Rerank(RerankError::VectorPerPiece(_)))));
 }
 
 /// Candidates by vectors are the best of those that pass, however many pass: the filter comes before the cut.
@@ -444,7 +444,7 @@ fn candidates_by_vectors_from_among_all() {
 fn filters_come_before_the_cut() {
     let home = Home::of(&testdata("papers-with-code.json"));
     encoded(&home, &Hashed::new(Granularity::Text));
-    let year = |id: &DatasetId| home.searcher().numbers(id).expect("read").expect("a dataset").year;
+    let year = |id: &DatasetId| home.searcher().catalog().numeric_facts(id).expect("read").expect("a dataset").year;
     for query in ["the of and", "images of a harbour"] {
         let dense = NonZeroUsize::new(100);
         let all = searcher(&home, Granularity::Text, RerankOptions { dense, ..RerankOptions::default() });
@@ -482,7 +482,7 @@ fn popularity_is_added_to_the_score() {
     let raised = with(0.1).rank(query, 10).expect("ranked");
     assert_eq!(raised.len(), plain.len());
     for scored in plain.iter() {
-        let popularity = home.searcher().numbers(&scored.id).expect("read").expect("a dataset").popularity();
+        let popularity = home.searcher().catalog().numeric_facts(&scored.id).expect("read").expect("a dataset").popularity();
         let expected = scored.score + 0.1 * (1.0 + popularity as f64).ln();
         let found = raised.iter().find(|other| other.id == scored.id).expect("ranked").score;
         assert!((found - expected).abs() < 1e-12, "{}: {found} instead of {expected}", scored.id);
@@ -527,7 +527,7 @@ fn the_parts_that_carried_a_score_are_named() {
 fn below_the_floor_is_closest_not_found() {
     let home = home();
     encoded(&home, &Hashed::new(Granularity::Piece));
-    let options = |floor| RerankOptions { floors: Vec::from_iter(floor), ..RerankOptions::default() };
+    let options = |floor| RerankOptions { min_similarities: Vec::from_iter(floor), ..RerankOptions::default() };
     let closest = |floor| {
         let response = searcher(&home, Granularity::Piece, options(floor)).search(&SearchRequest::new(BROAD));
         let hits = response.expect("answered").hits;
@@ -581,11 +581,11 @@ fn datasets_near_in_meaning_are_similar_by_the_mean_of_their_cosines() {
     let home = home();
     encoded(&home, &Hashed::new(Granularity::Text));
     let searcher = searcher(&home, Granularity::Text, RerankOptions::default());
-    let texts = |id: &DatasetId| searcher.compact(id).expect("read").expect("a text");
+    let texts = |id: &DatasetId| searcher.catalog().compact_document(id).expect("read").expect("a text");
     let mut compared = 0;
-    for id in searcher.ids().expect("ids") {
+    for id in searcher.catalog().ids().expect("ids") {
         for one in searcher.similar(&id, 50).expect("found").expect("a dataset").similar {
-            let is_meaning = |part: &&SimilarityPart| matches!(part.likeness, Likeness::Meaning { .. });
+            let is_meaning = |part: &&SimilarityPart| matches!(part.basis, SimilarityBasis::Meaning { .. });
             let told = one.parts.iter().find(is_meaning).map_or(0.0, |part| part.score);
             let (own, other) = (texts(&id), texts(&one.dataset.id));
             let both = [cosine(&own.metadata, &other.metadata), cosine(&own.triples, &other.triples)];

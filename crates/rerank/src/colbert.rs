@@ -6,34 +6,34 @@
 use super::product::{Query, Sink, products};
 use lodeseek_index::vectors::{PANEL, Rows};
 
-/// The row of a document that answers a row of the query best.
+/// The document row with the highest similarity to a query row.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Winner {
-    /// The document's row; of equal ones the first.
+pub struct BestMatch {
+    /// Index of the document row; the first of equal ones.
     pub row: usize,
-    /// The inner product.
+    /// Inner product.
     pub similarity: f32,
 }
 
-/// MaxSim; `None` for a document without rows.
+/// Computes MaxSim; `None` for a document without rows.
 #[must_use]
 pub fn max_sim(query: &Query, document: &Rows) -> Option<f64> {
-    let winners = winners(query, document);
-    (document.rows() > 0).then(|| winners.iter().map(|winner| f64::from(winner.similarity)).sum())
+    let best_matches = best_matches(query, document);
+    (document.rows() > 0).then(|| best_matches.iter().map(|best_match| f64::from(best_match.similarity)).sum())
 }
 
-/// The winner of each row of the query; none for a document without rows.
+/// Returns the best match of each query row; an empty list for a document without rows.
 #[must_use]
-pub fn winners(query: &Query, document: &Rows) -> Vec<Winner> {
+pub fn best_matches(query: &Query, document: &Rows) -> Vec<BestMatch> {
     if document.rows() == 0 {
         return Vec::new();
     }
     let mut best = vec![Lanes { similarity: [f32::NEG_INFINITY; PANEL], panel: [0; PANEL] }; query.rows()];
     products(query, document, &mut best);
-    best.iter().map(Lanes::winner).collect()
+    best.iter().map(Lanes::best_match).collect()
 }
 
-/// The best of every sixteenth row: compared side by side, and with each other only at the end.
+/// Best matches by lane: lane *i* holds the best of every sixteenth row, and the lanes are compared at the end.
 #[derive(Clone)]
 struct Lanes {
     similarity: [f32; PANEL],
@@ -41,14 +41,16 @@ struct Lanes {
 }
 
 impl Lanes {
-    fn winner(&self) -> Winner {
-        let candidates = (0..PANEL).map(|lane| (self.similarity[lane], self.panel[lane] as usize * PANEL + lane));
-        let better = |best: (f32, usize), next: (f32, usize)| {
-            let first = next.0 == best.0 && next.1 < best.1;
-            if next.0 > best.0 || first { next } else { best }
-        };
-        let (similarity, row) = candidates.fold((f32::NEG_INFINITY, 0), better);
-        Winner { row, similarity }
+    fn best_match(&self) -> BestMatch {
+        let mut best = BestMatch { row: 0, similarity: f32::NEG_INFINITY };
+        for lane in 0..PANEL {
+            let (row, similarity) = (self.panel[lane] as usize * PANEL + lane, self.similarity[lane]);
+            let is_first = similarity == best.similarity && row < best.row;
+            if similarity > best.similarity || is_first {
+                best = BestMatch { row, similarity };
+            }
+        }
+        best
     }
 }
 
@@ -71,7 +73,7 @@ mod tests {
     use lodeseek_index::vectors::Precision;
     use proptest::prelude::*;
 
-    /// As the formula says, in double precision, over the rows as they are stored.
+    /// Computes the formula in double precision, over the rows as they are stored.
     fn naive(query: &Matrix, document: &Rows) -> Vec<(usize, f64)> {
         let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>();
         let best = |row: usize| {
@@ -85,8 +87,8 @@ mod tests {
     fn by_hand() {
         let query = Matrix::new(2, vec![1.0, 0.0, 0.0, 2.0]);
         let document = Rows::pack(&[0.5, 0.5, 0.25, 1.0, 0.5, -1.0], 2, Precision::F16);
-        let expected = [Winner { row: 0, similarity: 0.5 }, Winner { row: 1, similarity: 2.0 }];
-        assert_eq!(winners(&Query::new(&query), &document), expected);
+        let expected = [BestMatch { row: 0, similarity: 0.5 }, BestMatch { row: 1, similarity: 2.0 }];
+        assert_eq!(best_matches(&Query::new(&query), &document), expected);
         assert_eq!(max_sim(&Query::new(&query), &document), Some(2.5));
         assert_eq!(max_sim(&Query::new(&query), &Rows::pack(&[], 2, Precision::F16)), None);
         assert_eq!(max_sim(&Query::new(&Matrix::default()), &document), Some(0.0));
@@ -109,24 +111,24 @@ mod tests {
             let precision = if small { Precision::I8 } else { Precision::F16 };
             let query = Matrix::new(columns, numbers(queries * columns, seed));
             let document = Rows::pack(&numbers(rows * columns, !seed), columns, precision);
-            let (found, packed) = (winners(&Query::new(&query), &document), Query::new(&query));
+            let (found, packed) = (best_matches(&Query::new(&query), &document), Query::new(&query));
             if rows == 0 {
                 prop_assert!(found.is_empty());
                 return Ok(());
             }
-            for (row, (winner, (naive, similarity))) in found.iter().zip(naive(&query, &document)).enumerate() {
-                prop_assert!((f64::from(winner.similarity) - similarity).abs() < 1e-4, "{winner:?} {similarity}");
-                let there = document.row(winner.row).iter().zip(query.row(row)).map(|(a, b)| a * b).sum::<f32>();
-                prop_assert!(winner.row == naive || (f64::from(there) - similarity).abs() < 1e-4, "{winner:?} {naive}");
+            for (row, (best_match, (naive, similarity))) in found.iter().zip(naive(&query, &document)).enumerate() {
+                prop_assert!((f64::from(best_match.similarity) - similarity).abs() < 1e-4, "{best_match:?} {similarity}");
+                let there = document.row(best_match.row).iter().zip(query.row(row)).map(|(a, b)| a * b).sum::<f32>();
+                prop_assert!(best_match.row == naive || (f64::from(there) - similarity).abs() < 1e-4, "{best_match:?} {naive}");
             }
-            prop_assert_eq!(&found, &winners(&packed, &document));
+            prop_assert_eq!(&found, &best_matches(&packed, &document));
             if queries > 0 {
                 let best = dpr::dot(&packed, &document).into_iter().fold(f32::NEG_INFINITY, f32::max);
                 prop_assert_eq!(best, found[0].similarity);
             }
         }
 
-        /// Each product is the chain of fused additions in the order of the columns: no width of vectors shows.
+        /// Each product is the chain of fused additions in the order of the columns, independent of the vector width.
         #[test]
         fn to_the_last_bit(rows in 1_usize..40, columns in 1_usize..40, seed in any::<u32>()) {
             let query = Matrix::new(columns, numbers(columns, seed));

@@ -1,29 +1,29 @@
-//! The score of a dataset from those of its two texts.
+//! Combination of the scores of a dataset's two texts: metadata and data.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// How the score of the metadata and that of the data become one. A text that is empty has no score, and takes no part.
+/// Function that combines the scores of metadata and data. An empty text has no score and is ignored.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Combination {
-    /// The better one, as Q. Chen et al., *Dense Re-Ranking with Weak Supervision for RDF Dataset Search*, ISWC 2023.
+    /// The higher of the two, after Q. Chen et al., *Dense Re-Ranking with Weak Supervision for RDF Dataset Search*, ISWC 2023.
     #[default]
     Max,
     /// Their sum.
     Sum,
     /// Their mean.
     Mean,
-    /// That of the metadata alone.
+    /// The score of the metadata only.
     Metadata,
-    /// That of the data alone.
+    /// The score of the data only.
     Data,
 }
 
 impl Combination {
-    /// All of them.
+    /// All combinations.
     pub const ALL: [Self; 5] = [Self::Max, Self::Sum, Self::Mean, Self::Metadata, Self::Data];
 
-    /// The name.
+    /// Returns the name, as parsed by `from_str`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -35,9 +35,9 @@ impl Combination {
         }
     }
 
-    /// The score; `None` where there is nothing to score by.
+    /// Returns the combined score; `None` if no text has a score.
     #[must_use]
-    pub fn of(self, metadata: Option<f64>, data: Option<f64>) -> Option<f64> {
+    pub fn combine(self, metadata: Option<f64>, data: Option<f64>) -> Option<f64> {
         match (self, metadata, data) {
             (Self::Metadata, metadata, _) => metadata,
             (Self::Data, _, data) => data,
@@ -48,9 +48,9 @@ impl Combination {
         }
     }
 
-    /// Whether the metadata, and whether the data, made the score.
+    /// Returns one flag each for metadata and data: true if that text determines the score.
     #[must_use]
-    pub fn carried(self, metadata: Option<f64>, data: Option<f64>) -> [bool; 2] {
+    pub fn contributions(self, metadata: Option<f64>, data: Option<f64>) -> [bool; 2] {
         match self {
             Self::Metadata => [true, false],
             Self::Data => [false, true],
@@ -66,9 +66,9 @@ impl fmt::Display for Combination {
     }
 }
 
-/// A name that is no combination's.
+/// Error of parsing an unknown combination.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("{0:?} is no combination of scores; known are max, sum, mean, metadata and data")]
+#[error("unknown combination of scores {0:?}; supported: max, sum, mean, metadata, data")]
 pub struct UnknownCombination(String);
 
 impl FromStr for Combination {
@@ -85,13 +85,13 @@ mod tests {
 
     #[test]
     fn by_hand() {
-        let of = |metadata, data| Combination::ALL.map(|one| one.of(metadata, data));
-        assert_eq!(of(Some(1.0), Some(4.0)), [Some(4.0), Some(5.0), Some(2.5), Some(1.0), Some(4.0)]);
-        assert_eq!(of(Some(-1.0), None), [Some(-1.0), Some(-1.0), Some(-1.0), Some(-1.0), None]);
-        assert_eq!(of(None, None), [None; 5]);
-        assert_eq!(Combination::Max.carried(Some(1.0), Some(4.0)), [false, true]);
-        assert_eq!(Combination::Max.carried(Some(-1.0), None), [true, false]);
-        assert_eq!(Combination::Mean.carried(Some(-1.0), Some(4.0)), [true, true]);
+        let combined = |metadata, data| Combination::ALL.map(|one| one.combine(metadata, data));
+        assert_eq!(combined(Some(1.0), Some(4.0)), [Some(4.0), Some(5.0), Some(2.5), Some(1.0), Some(4.0)]);
+        assert_eq!(combined(Some(-1.0), None), [Some(-1.0), Some(-1.0), Some(-1.0), Some(-1.0), None]);
+        assert_eq!(combined(None, None), [None; 5]);
+        assert_eq!(Combination::Max.contributions(Some(1.0), Some(4.0)), [false, true]);
+        assert_eq!(Combination::Max.contributions(Some(-1.0), None), [true, false]);
+        assert_eq!(Combination::Mean.contributions(Some(-1.0), Some(4.0)), [true, true]);
         for one in Combination::ALL {
             assert_eq!(one.to_string().parse(), Ok(one));
         }

@@ -1,13 +1,13 @@
-//! One vector a text: relevance is the inner product of the query's vector and the document's.
+//! One vector per text: relevance is the inner product of the query's vector and the document's.
 //!
-//! V. Karpukhin et al.: *Dense Passage Retrieval for Open-Domain Question Answering*, EMNLP 2020. For a model that is
-//! compared by cosine both vectors are brought to length 1 first, see [`unit`].
+//! V. Karpukhin et al.: *Dense Passage Retrieval for Open-Domain Question Answering*, EMNLP 2020. For models trained with
+//! cosine similarity, both vectors are normalised to length 1 first; see [`unit`].
 
 use super::Matrix;
 use super::product::{Query, Sink, products};
 use lodeseek_index::vectors::{PANEL, Rows};
 
-/// The inner product of the first row of a query with each row of a matrix.
+/// Computes the inner product of the first row of a query with each row of a matrix.
 #[must_use]
 pub fn dot(query: &Query, rows: &Rows) -> Vec<f32> {
     let mut scores = Scores(vec![0.0; rows.rows()]);
@@ -26,7 +26,7 @@ impl Sink for Scores {
     }
 }
 
-/// The matrix with every row brought to length 1; a row of zeros stays one.
+/// Normalises every row to length 1; a row of zeros is unchanged.
 #[must_use]
 pub fn unit(matrix: &Matrix) -> Matrix {
     let mut values = matrix.values().to_vec();

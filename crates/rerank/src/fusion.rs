@@ -1,43 +1,43 @@
-//! Late fusion: several rankings of one topic made one, from nothing but their ranks and scores.
+//! Late fusion: combines several rankings of one topic, using only their ranks and scores.
 //!
-//! Let R be the rankings, w(r) their weights, and s(r, d) the score of document d in ranking r, brought to a common scale
-//! by a [`Normalization`]. Only the rankings that hold d and have a weight above 0 take part in a sum:
+//! Let R be the rankings, w(r) their weights, and s(r, d) the score of document d in ranking r, normalised by a
+//! [`Normalization`]. The sums include only rankings that contain d and have a weight above 0:
 //!
 //! * reciprocal rank: f(d) = Σ w(r) / (k + rank(r, d)), after Cormack, Clarke and Büttcher (SIGIR 2009);
 //! * CombSUM: f(d) = Σ w(r) s(r, d), after Fox and Shaw (TREC-2);
 //! * CombMNZ: f(d) = m(d) Σ w(r) s(r, d), where m(d) counts the rankings in the sum, after the same;
-//! * mixed: f(d) = √m(d) Σ w(r) s(r, d), as the runs published with CDS and with optimal data snippets are fused.
+//! * mixed: f(d) = √m(d) Σ w(r) s(r, d), the fusion of the runs published with CDS and with optimal data snippets.
 //!
-//! A document gets nothing from a ranking that does not hold it: under min-max it stands there as if last, under z as if
-//! in the middle. A ranking of weight 0 is as if it were not there, and so is an empty one: a topic that a run does not answer.
+//! A ranking that does not contain a document contributes 0: under min-max this equals the last place, under z-score the
+//! mean. Rankings of weight 0 and empty rankings (topics missing in a run) have no effect.
 
 use lodeseek_ranking::{Ranking, Scored};
 use rustc_hash::FxHashMap;
 use std::fmt;
 use std::str::FromStr;
 
-/// How the scores of one ranking are brought to a common scale.
+/// Normalisation of the scores of one ranking to a common scale.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Normalization {
-    /// (s − min) / (max − min), in [0, 1]; 1 where all scores are equal, for then every document is the best.
+    /// (s − min) / (max − min), in [0, 1]; 1 if all scores are equal, because every document is then the best.
     #[default]
     MinMax,
-    /// (s − mean) / standard deviation (of the population); 0 where all scores are equal.
+    /// (s − mean) / standard deviation (of the population); 0 if all scores are equal.
     ZScore,
 }
 
-/// Scores further apart are scaled down first: their differences, or the squares of these, might overflow.
-const HUGE: f64 = 1e150;
+/// Score range above which scores are scaled down first, to avoid overflow of differences and their squares.
+const RESCALE_ABOVE: f64 = 1e150;
 
 impl Normalization {
-    /// The scores on the common scale, in their order. A score that is not finite counts as the lowest finite one.
+    /// Returns the normalised scores in the same order. A score that is not finite counts as the lowest finite one.
     #[must_use]
     pub fn apply(self, scores: &[f64]) -> Vec<f64> {
         let finite = || scores.iter().copied().filter(|score| score.is_finite());
         let (low, high) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
-        if high - low > HUGE {
-            // Differences would overflow: on a smaller scale they do not, and both scales come to the same.
-            return self.apply(&scores.iter().map(|score| score / HUGE).collect::<Vec<_>>());
+        if high - low > RESCALE_ABOVE {
+            // Scaling avoids the overflow and does not change the normalised scores.
+            return self.apply(&scores.iter().map(|score| score / RESCALE_ABOVE).collect::<Vec<_>>());
         }
         if low >= high {
             let level = if self == Self::MinMax { 1.0 } else { 0.0 };
@@ -78,29 +78,29 @@ impl FromStr for Normalization {
     }
 }
 
-/// A way to fuse; the formulas stand at the head of the module.
+/// Fusion method; see the module documentation for the formulas.
 ///
 /// Written `rrf`, `rrf k=60`, `combsum min-max`, `combmnz z`, `mixed min-max`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Method {
-    /// The sum of weighted reciprocal ranks.
+    /// Sum of weighted reciprocal ranks.
     ReciprocalRank {
-        /// What is added to every rank, so that the first few do not decide alone.
+        /// Constant added to every rank; a larger value reduces the influence of the first ranks.
         k: f64,
     },
-    /// The weighted sum of normalised scores.
+    /// Weighted sum of normalised scores.
     CombSum(Normalization),
-    /// The same, times the number of rankings that hold the document.
+    /// Weighted sum multiplied by the number of rankings that contain the document.
     CombMnz(Normalization),
-    /// The same, times the square root of that number.
+    /// Weighted sum multiplied by the square root of that number.
     Mixed(Normalization),
 }
 
 impl Method {
-    /// The constant of reciprocal rank fusion in its paper.
+    /// Published constant of reciprocal rank fusion (SIGIR 2009).
     pub const RECIPROCAL_RANK_K: f64 = 60.0;
 
-    /// What a ranking gives each of its documents, before its weight.
+    /// Returns the unweighted contribution of a ranking to each of its documents.
     fn contributions(self, ranking: &Ranking) -> Vec<f64> {
         match self {
             Self::ReciprocalRank { k } => (1..=ranking.len()).map(|rank| 1.0 / (k + rank as f64)).collect(),
@@ -110,7 +110,7 @@ impl Method {
         }
     }
 
-    /// The fused score from the weighted sum and the number of rankings in it.
+    /// Computes the fused score from the weighted sum and the number of rankings in it.
     fn combine(self, sum: f64, rankings: u32) -> f64 {
         match self {
             Self::ReciprocalRank { .. } | Self::CombSum(_) => sum,
@@ -137,9 +137,9 @@ impl fmt::Display for Method {
     }
 }
 
-/// A name that is no method's.
+/// Error of parsing an unknown fusion method or normalisation.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("{0:?} is no way to fuse; known are rrf, combsum, combmnz and mixed, these three with min-max or z")]
+#[error("unknown fusion method {0:?}; supported: rrf, and combsum, combmnz, mixed with min-max or z")]
 pub struct ParseMethodError(String);
 
 impl FromStr for Method {
@@ -167,19 +167,18 @@ impl FromStr for Method {
     }
 }
 
-/// The documents of several rankings of one topic, with what each ranking gives to each: made once, fused under many
-/// weights.
+/// Documents of several rankings of one topic with their contributions: computed once, fused with many weights.
 #[derive(Clone, Debug)]
 pub struct Pool {
     method: Method,
-    /// Zero scores, in the one order of [`Ranking`] for equal scores: id descending.
+    /// Documents with zero scores, in the order of [`Ranking`] for equal scores: id descending.
     documents: Vec<Scored>,
-    /// By ranking: places in `documents`, and values.
+    /// For each ranking: pairs of an index in `documents` and a contribution.
     contributions: Vec<Vec<(u32, f64)>>,
 }
 
 impl Pool {
-    /// Gathers the documents.
+    /// Collects the documents and contributions of rankings.
     #[must_use]
     pub fn new(method: Method, rankings: &[&Ranking]) -> Self {
         let unique: FxHashMap<&str, &Scored> =
@@ -188,33 +187,33 @@ impl Pool {
         let documents: Vec<Scored> = Ranking::from_scores(entries.collect()).iter().cloned().collect();
         let places: FxHashMap<&str, u32> =
             (0..).zip(&documents).map(|(place, entry)| (entry.id.as_str(), place)).collect();
-        let of = |ranking: &&Ranking| {
-            let values = method.contributions(ranking);
-            ranking.iter().map(|entry| places[entry.id.as_str()]).zip(values).collect()
-        };
-        let contributions = rankings.iter().map(of).collect();
+        let mut contributions = Vec::new();
+        for ranking in rankings {
+            let ranking_places = ranking.iter().map(|entry| places[entry.id.as_str()]);
+            contributions.push(ranking_places.zip(method.contributions(ranking)).collect());
+        }
         Self { method, documents, contributions }
     }
 
-    /// The number of distinct documents.
+    /// Returns the number of distinct documents.
     #[must_use]
     pub fn len(&self) -> usize {
         self.documents.len()
     }
 
-    /// Whether no ranking held a document.
+    /// Returns true if no ranking contains a document.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.documents.is_empty()
     }
 
-    /// The documents, by id descending; [`Pool::scores`] speaks of them by their places here.
+    /// Yields the documents by id descending, in the order of [`Pool::scores`].
     pub fn documents(&self) -> impl Iterator<Item = &str> {
         self.documents.iter().map(|entry| entry.id.as_str())
     }
 
-    /// The fused score of every document under weights, one for each ranking; `None` for a document that no ranking of a
-    /// weight above 0 holds.
+    /// Returns the fused score of every document for given weights, one per ranking; `None` for a document that no ranking of
+    /// a weight above 0 contains.
     #[must_use]
     pub fn scores(&self, weights: &[f64]) -> Vec<Option<f64>> {
         let mut sums = vec![(0.0, 0_u32); self.documents.len()];
@@ -229,7 +228,7 @@ impl Pool {
         sums.into_iter().map(score).collect()
     }
 
-    /// The fused ranking under weights, one for each ranking.
+    /// Returns the fused ranking for given weights, one per ranking.
     #[must_use]
     pub fn fuse(&self, weights: &[f64]) -> Ranking {
         let scored = self.documents.iter().zip(self.scores(weights));
@@ -238,7 +237,7 @@ impl Pool {
     }
 }
 
-/// A method and how much of the result is kept.
+/// Fusion of rankings: a method, and an optional depth of the result.
 ///
 /// ```
 /// use lodeseek_ranking::DatasetId;
@@ -260,14 +259,14 @@ pub struct Fusion {
 }
 
 impl Fusion {
-    /// Another method than reciprocal rank.
+    /// Sets the method. Default: reciprocal rank with k = 60.
     #[must_use]
     pub fn with_method(mut self, method: Method) -> Self {
         self.method = method;
         self
     }
 
-    /// Keeps this many documents; without it, all.
+    /// Sets the number of documents in the result. Default: all.
     #[must_use]
     pub fn with_depth(mut self, depth: usize) -> Self {
         self.depth = Some(depth);

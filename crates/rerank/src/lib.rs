@@ -1,8 +1,4 @@
-//! Ranking again what was ranked before.
-//!
-//! [`fusion`] makes several rankings of the same topic one; an [`encoder`] turns texts into vectors, by which documents are
-//! compared with a query: [`dpr`] and [`colbert`] are pure functions of a query's vectors and a document's as they are
-//! stored, and a [`Combination`] makes the scores of its two texts one.
+#![doc = include_str!("../README.md")]
 
 pub mod colbert;
 mod combination;

@@ -1,16 +1,16 @@
-//! Inner products of a few rows of a query with the rows of a stored matrix, a panel of sixteen at a time.
+//! Inner products of query rows with the rows of a stored matrix, in panels of sixteen rows.
 //!
-//! Each product is one sum in the order of the columns, whatever the width of the processor's vectors, which is found out
-//! when the program runs: processors that multiply and add in one step agree to the last bit.
+//! Each product is one sum in the order of the columns, independent of the processor's vector width, which is detected at run
+//! time. Processors with fused multiply-add give bit-identical results.
 
 use super::Matrix;
 use lodeseek_index::vectors::{PANEL, Rows};
 use pulp::{Arch, Simd, WithSimd};
 
-/// Rows of a query that are multiplied together: as many sums as keep a processor's units busy and fit its registers.
+/// Number of query rows multiplied together: enough sums to use all execution units, few enough to fit the registers.
 const TILE: usize = 8;
 
-/// A query's rows, tile by tile, in each column by column: as they are multiplied.
+/// Query vectors in the memory layout of the multiplication: tile by tile, each column by column.
 #[derive(Clone, Debug)]
 pub struct Query {
     rows: usize,
@@ -19,7 +19,7 @@ pub struct Query {
 }
 
 impl Query {
-    /// Lays out the rows of a matrix.
+    /// Copies the rows of a matrix into the layout.
     #[must_use]
     pub fn new(matrix: &Matrix) -> Self {
         let (rows, columns) = (matrix.rows(), matrix.columns());
@@ -33,35 +33,35 @@ impl Query {
         Self { rows, columns, tiles }
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// The length of a row.
+    /// Returns the number of columns.
     #[must_use]
     pub fn columns(&self) -> usize {
         self.columns
     }
 }
 
-/// What is done with products: those of a row of the query with the rows of a panel.
+/// Receiver of inner products.
 pub(super) trait Sink {
-    /// Takes the products of a row of the query with the `rows` of a panel; those behind are lower than any.
+    /// Receives the products of a query row with the `rows` rows of a panel. Products beyond `rows` are negative infinity.
     fn take(&mut self, row: usize, panel: usize, rows: usize, products: &[f32; PANEL]);
 }
 
-/// Hands all products to a sink: panels in order, in each the rows of the query in order.
+/// Passes all products to a sink: panels in order, and query rows in order within each panel.
 ///
 /// # Panics
 ///
-/// Where the two have rows of different lengths.
+/// If query and matrix have different numbers of columns.
 pub(super) fn products(query: &Query, rows: &Rows, sink: &mut impl Sink) {
     if query.rows == 0 || rows.rows() == 0 {
         return;
     }
-    assert_eq!(query.columns, rows.columns(), "a query of one model, vectors of another");
+    assert_eq!(query.columns, rows.columns(), "query and document vectors have different dimensions: they come from different models");
     Arch::new().dispatch(Products { query, rows, sink });
 }
 
@@ -97,7 +97,7 @@ impl<K: Sink> WithSimd for Products<'_, K> {
     }
 }
 
-/// A tile of the query times a panel: `TILE` rows of `PANEL` sums.
+/// Multiplies a tile of the query with a panel: `TILE` rows of `PANEL` sums.
 #[inline(always)]
 fn multiply<S: Simd>(simd: S, tile: &[f32], panel: &[f32], out: &mut [f32; TILE * PANEL]) {
     let vectors = PANEL / S::F32_LANES;

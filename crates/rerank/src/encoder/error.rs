@@ -1,83 +1,83 @@
-//! Why a model could not be opened.
+//! Errors of opening a model.
 
 use std::error::Error;
 use std::path::PathBuf;
 
-/// Why a model could not be opened.
+/// Errors of opening a model.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
     /// The program was built without the feature `onnx`.
-    #[error("{} cannot be opened: this program was built without the feature onnx", folder.display())]
-    NotBuiltIn {
-        /// The model's folder.
+    #[error("cannot open {}: this program was built without the feature onnx; build it with --features onnx", folder.display())]
+    FeatureDisabled {
+        /// Folder of the model.
         folder: PathBuf,
     },
-    /// ONNX Runtime is not there, cannot be loaded or is too old.
+    /// ONNX Runtime is missing, cannot be loaded or is too old.
     #[error(
-        "ONNX Runtime could not be loaded from {}: {reason}. Install it (pip install onnxruntime) and name its library \
+        "ONNX Runtime could not be loaded from {}: {reason}. Install it (pip install onnxruntime) and set its library \
          (libonnxruntime.so.1.x in the package's folder capi) with --onnxruntime PATH or ORT_DYLIB_PATH; `make setup` \
-         puts one into the cache",
+         installs one into the cache",
         library.display()
     )]
     Runtime {
-        /// The library that was tried; a bare name is looked for where the system keeps libraries.
+        /// Library that could not be loaded; a bare name refers to the system's library path.
         library: PathBuf,
-        /// What the loader says.
+        /// Message of the loader.
         reason: String,
     },
-    /// Another library was loaded before: a process holds one.
-    #[error("ONNX Runtime is loaded from {} already, {} cannot be loaded beside it", loaded.display(), wanted.display())]
-    OtherRuntime {
-        /// The one that serves.
+    /// Another library is already loaded; a process can load only one.
+    #[error("cannot load ONNX Runtime from {}: it is already loaded from {}", wanted.display(), loaded.display())]
+    RuntimeConflict {
+        /// Loaded library.
         loaded: PathBuf,
-        /// The one asked for.
+        /// Requested library.
         wanted: PathBuf,
     },
-    /// A GPU was asked for and is not to be had.
+    /// The requested GPU cannot be used.
     #[error(
         "the device cuda:{ordinal} cannot be used: {reason}. It needs an NVIDIA driver and the library of onnxruntime-gpu; --device cpu or auto runs without"
     )]
     Device {
-        /// Which GPU.
+        /// Number of the GPU.
         ordinal: u32,
-        /// What ONNX Runtime says.
+        /// Message of ONNX Runtime.
         reason: String,
     },
     /// A file is missing or cannot be read.
     #[error("{} cannot be read: {cause}", path.display())]
     File {
-        /// The file or folder.
+        /// Path of the file or folder.
         path: PathBuf,
-        /// Why.
+        /// Error of reading or parsing.
         cause: Box<dyn Error + Send + Sync>,
     },
-    /// A setting that is not understood, or not possible here.
+    /// A setting is unknown or not supported.
     #[error("{}: {key} = {value}: {reason}", path.display())]
     Setting {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The setting's name.
+        /// Name of the setting.
         key: String,
-        /// Its value.
+        /// Value of the setting.
         value: String,
-        /// What is wrong with it.
+        /// Reason of the rejection.
         reason: String,
     },
-    /// The folder is of no known kind, or something it needs is missing.
+    /// The folder has no supported layout, or a file is missing.
     #[error("{}: {reason}", folder.display())]
     Folder {
-        /// The folder.
+        /// Folder of the model.
         folder: PathBuf,
-        /// What is missing.
+        /// Missing file or other reason.
         reason: String,
     },
-    /// The graph cannot be loaded, or has inputs or outputs that no rule covers.
+    /// The graph cannot be loaded, or has unsupported inputs or outputs.
     #[error("{}: {reason}", path.display())]
     Graph {
-        /// The ONNX file.
+        /// Path of the ONNX file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Reason of the failure.
         reason: String,
     },
 }

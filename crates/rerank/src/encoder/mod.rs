@@ -1,32 +1,32 @@
-//! Texts to vectors.
+//! Encoders: neural models that turn texts into vectors.
 //!
-//! An [`Encoder`] stands before a neural model: it cuts texts into the model's pieces, runs it, and gives one vector a text
-//! (bi-encoders, as DPR) or one a piece (late interaction, as ColBERT). What is done with the vectors is none of its
-//! business: scores are made outside, by plain functions of matrices.
+//! An [`Encoder`] tokenizes texts, runs the model, and returns one vector per text (bi-encoders such as DPR) or one per token
+//! (late interaction such as ColBERT). Scores are computed elsewhere, by pure functions of matrices.
 //!
-//! [`open`] reads a model from a folder as people have it: sentence-transformers, the two towers of DPR, ColBERT as
-//! Stanford, PyLate and sentence-transformers write it; and one network with a head for each, as `training/` makes it, whose
-//! vectors by piece are described in its folder `pieces`. The folder's own settings are honoured or refused; passed over
-//! are only unknown keys of `onnx_config.json` and `config_sentence_transformers.json`. The network itself is run by ONNX
-//! Runtime, a library that is found when the program runs. [`open_both`] has it run once for both heads.
+//! [`open`] reads a model folder in its usual layout: sentence-transformers, the two towers of DPR, and ColBERT as written by
+//! Stanford's code, PyLate and sentence-transformers. It also reads one network with two heads, as `training/` produces it;
+//! the folder `pieces` then describes the head for token vectors. Every setting of the folder is applied or rejected. Ignored
+//! are only unknown keys of `onnx_config.json` and `config_sentence_transformers.json`.
+//!
+//! The network is run by ONNX Runtime, a library that is loaded at run time. [`open_both`] runs it once for both heads.
 
 mod error;
 mod options;
 #[cfg(feature = "onnx")]
 mod model;
 #[cfg(feature = "onnx")]
-mod passes;
+mod forward_cache;
 #[cfg(feature = "onnx")]
-mod pieces;
+mod tokenization;
 #[cfg(feature = "onnx")]
-mod recipe;
+mod model_config;
 #[cfg(feature = "onnx")]
 mod runtime;
 #[cfg(feature = "onnx")]
 mod vectors;
 
 pub use error::ModelError;
-pub use options::{Device, EncoderOptions, ParseDeviceError, library_in, stated_floor};
+pub use options::{Device, EncoderOptions, ParseDeviceError, find_library, configured_min_similarity};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -34,12 +34,16 @@ use std::path::Path;
 
 /// Opens the model in a folder.
 ///
+/// # Errors
+///
+/// If ONNX Runtime cannot be loaded, a file is missing or unreadable, or a setting is not supported.
+///
 /// ```no_run
-/// use lodeseek_rerank::encoder::{Device, EncoderOptions, library_in, open};
+/// use lodeseek_rerank::encoder::{Device, EncoderOptions, find_library, open};
 /// use std::path::Path;
 ///
 /// let options = EncoderOptions {
-///     library: library_in(Path::new("/home/me/.cache/lodeseek")),
+///     library: find_library(Path::new("/home/me/.cache/lodeseek")),
 ///     device: Device::Cpu,
 ///     variant: Some("model_int8.onnx".to_owned()),
 ///     ..EncoderOptions::default()
@@ -54,27 +58,31 @@ pub fn open(folder: &Path, options: &EncoderOptions) -> Result<Box<dyn Encoder>,
     Ok(Box::new(model::Model::open(folder, options)?))
 }
 
-/// Opens the model in a folder twice: with one vector a text, and with one a piece. Where both are of one network, as
-/// `training/` makes it, it is held in memory once, and run once for a text that both are asked about, one soon after the
-/// other. [`EncoderOptions::granularity`] does not count.
+/// Opens the model in a folder twice: with one vector per text, and with one per token. If both use one network, as
+/// `training/` produces it, the network is loaded once. A text that both encode in short succession is processed once.
+/// [`EncoderOptions::granularity`] is ignored.
+///
+/// # Errors
+///
+/// As [`open`].
 #[cfg(feature = "onnx")]
 pub fn open_both(folder: &Path, options: &EncoderOptions) -> Result<[Box<dyn Encoder>; 2], ModelError> {
     Ok(model::Model::open_both(folder, options)?.map(|model| Box::new(model) as Box<dyn Encoder>))
 }
 
-/// Says that this build runs no models: it was made without the feature `onnx`.
+/// Returns [`ModelError::FeatureDisabled`], because this build lacks the feature `onnx`.
 #[cfg(not(feature = "onnx"))]
 pub fn open_both(folder: &Path, _options: &EncoderOptions) -> Result<[Box<dyn Encoder>; 2], ModelError> {
-    Err(ModelError::NotBuiltIn { folder: folder.to_owned() })
+    Err(ModelError::FeatureDisabled { folder: folder.to_owned() })
 }
 
-/// Says that this build runs no models: it was made without the feature `onnx`.
+/// Returns [`ModelError::FeatureDisabled`], because this build lacks the feature `onnx`.
 #[cfg(not(feature = "onnx"))]
 pub fn open(folder: &Path, _options: &EncoderOptions) -> Result<Box<dyn Encoder>, ModelError> {
-    Err(ModelError::NotBuiltIn { folder: folder.to_owned() })
+    Err(ModelError::FeatureDisabled { folder: folder.to_owned() })
 }
 
-/// Rows of numbers, one row after the other.
+/// Dense matrix of `f32` values in row-major order.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Matrix {
     columns: usize,
@@ -82,121 +90,141 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// A matrix of rows with so many columns; `values` holds row after row.
+    /// Creates a matrix from values in row-major order.
     ///
     /// # Panics
     ///
-    /// Where the values do not fill whole rows.
+    /// If the number of values is not a multiple of `columns`.
     #[must_use]
     pub fn new(columns: usize, values: Vec<f32>) -> Self {
         assert!(if columns == 0 { values.is_empty() } else { values.len().is_multiple_of(columns) }, "ragged matrix");
         Self { columns, values }
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.values.len().checked_div(self.columns).unwrap_or(0)
     }
 
-    /// The length of a row.
+    /// Returns the number of columns.
     #[must_use]
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// A row.
+    /// Returns a row.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such row.
     #[must_use]
     pub fn row(&self, row: usize) -> &[f32] {
         &self.values[row * self.columns..(row + 1) * self.columns]
     }
 
-    /// All rows, one after the other.
+    /// Returns all values in row-major order.
     #[must_use]
     pub fn values(&self) -> &[f32] {
         &self.values
     }
 }
 
-/// One text of a document, in parts: a title, a description; or a triple a part. The encoder puts its own separator
-/// between them and cuts the whole to the length that the model reads.
+/// One text of a document, in parts: title and description, or one part per triple. The encoder inserts its separator between
+/// the parts and truncates the text to the model's maximum length.
 #[derive(Clone, Copy, Debug)]
 pub struct Passage<'t> {
-    /// The parts, in order.
+    /// Parts, in order.
     pub parts: &'t [String],
-    /// The most pieces kept of each part: DR2 cuts triples to 45.
+    /// Maximum number of tokens of each part; DR2 truncates triples to 45. Default: no limit.
     pub pieces_a_part: Option<usize>,
 }
 
-/// What the rows of an encoder's matrices stand for.
+/// Unit that one row of an encoder's matrix represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Granularity {
-    /// One row: the text.
+    /// One row for the whole text.
     Text,
-    /// A row a piece, each of length 1: scored by MaxSim.
+    /// One row of length 1 for each token, scored by MaxSim.
     Piece,
 }
 
-/// How likeness of two vectors is measured, as the model was trained.
+/// Similarity measure that the model was trained with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Similarity {
-    /// The inner product. Of vectors of length 1 it is the cosine.
+    /// Inner product; equal to the cosine for vectors of length 1.
     Dot,
-    /// The cosine of vectors of any length.
+    /// Cosine of vectors of any length.
     Cosine,
 }
 
-/// Texts to vectors; the same on every run.
+/// Deterministic encoder of texts as vectors.
 pub trait Encoder: Send + Sync {
-    /// The model's name, as in run tags: the folder's.
+    /// Returns the name of the model, which is the name of its folder.
     fn name(&self) -> &str;
 
-    /// A digest of all that the vectors depend on: weights, tokenizer, lengths, markers, pooling. Vectors of documents
-    /// kept from earlier serve as long as it is the same. Never of the device.
+    /// Returns a digest of everything that the vectors depend on: weights, tokenizer, lengths, markers, pooling; not the
+    /// device. Stored document vectors are valid while it is unchanged.
     fn fingerprint(&self) -> &str;
 
-    /// What the rows stand for.
+    /// Returns the unit that one row represents.
     fn granularity(&self) -> Granularity;
 
-    /// How vectors are compared, where there is one a text.
+    /// Returns the similarity measure for encoders with one row per text.
     fn similarity(&self) -> Similarity;
 
-    /// The length of a row.
+    /// Returns the number of columns.
     fn dimension(&self) -> usize;
 
-    /// What the model runs on and why, for people; empty where there is nothing to say.
+    /// Returns a readable description of the device and the reason for its choice; may be empty.
     fn device(&self) -> &str {
         ""
     }
 
-    /// A matrix for each query.
+    /// Returns a matrix for each query.
+    ///
+    /// # Errors
+    ///
+    /// If the tokenizer or the model fails.
     fn encode_queries(&self, queries: &[&str]) -> Result<Vec<Matrix>, EncodeError>;
 
-    /// A matrix for each passage. A passage without any text has a matrix without rows.
+    /// Returns a matrix for each passage. The matrix of a passage without text has no rows.
+    ///
+    /// # Errors
+    ///
+    /// If the tokenizer or the model fails.
     fn encode_passages(&self, passages: &[Passage<'_>]) -> Result<Vec<Matrix>, EncodeError>;
 
-    /// For each row of the passage's matrix, the part that its piece was cut from; nothing for markers and separators,
-    /// and for an encoder with one row a text. The model is not run.
+    /// Returns for each row of the passage's matrix the index of the part that contains its token; `None` for markers and
+    /// separators, and for an encoder with one row per text. The model is not run.
+    ///
+    /// # Errors
+    ///
+    /// If the tokenizer fails.
     fn origins(&self, passage: Passage<'_>) -> Result<Vec<Option<usize>>, EncodeError>;
 
-    /// The pieces of a query, one for each row of its matrix, as people can read them; markers and expansion by their
-    /// own names. For an encoder with one row a text: the query. The model is not run.
+    /// Returns the readable tokens of a query, one for each row of its matrix, including markers and expansion. For an encoder
+    /// with one row per text it returns the query. The model is not run.
+    ///
+    /// # Errors
+    ///
+    /// If the tokenizer fails.
     fn query_pieces(&self, query: &str) -> Result<Vec<String>, EncodeError>;
 }
 
-/// Why texts did not become vectors.
+/// Error of encoding texts.
 #[derive(Debug)]
 pub struct EncodeError {
-    /// The model's name.
+    /// Name of the model.
     pub model: String,
-    /// What went wrong.
+    /// Error of the tokenizer or of ONNX Runtime.
     pub cause: Box<dyn std::error::Error + Send + Sync>,
 }
 
 impl fmt::Display for EncodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the model {} could not encode: {}", self.model, self.cause)
+        write!(f, "the model {} cannot encode the texts: {}", self.model, self.cause)
     }
 }
 

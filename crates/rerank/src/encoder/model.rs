@@ -1,9 +1,9 @@
 //! A model in a folder: tokenizer, network and what is done behind it, as one [`Encoder`].
 
-use super::passes::Passes;
-use super::pieces::{Cause, Cutter, Pieces};
-use super::recipe::{Head, PooledOutput, Recipe, Step};
-use super::runtime::{Batch, Network, Pooled};
+use super::forward_cache::ForwardCache;
+use super::tokenization::{Cause, TextTokenizer, TokenizedText};
+use super::model_config::{Head, PooledOutput, ModelConfig, Step};
+use super::runtime::{Batch, Network, PooledOutputs};
 use super::vectors::normalize;
 use super::{EncodeError, Encoder, EncoderOptions, Granularity, Matrix, ModelError, Passage, Similarity};
 use sha2::{Digest, Sha256};
@@ -22,12 +22,12 @@ pub(super) struct Model {
     name: String,
     fingerprint: String,
     device: String,
-    recipe: Recipe,
-    query: Cutter,
-    document: Cutter,
+    config: ModelConfig,
+    query: TextTokenizer,
+    document: TextTokenizer,
     networks: Vec<Arc<Network>>,
     /// What this head leaves to the other head of its network, and takes from it.
-    passes: Option<Arc<Passes>>,
+    forward_cache: Option<Arc<ForwardCache>>,
     /// The length of a row before the first step of the head, and behind the last.
     width: usize,
     dimension: usize,
@@ -56,34 +56,34 @@ impl Model {
         let mut texts = Self::open(folder, &of(Granularity::Text))?;
         let mut pieces = Self::beside(Some(&texts), folder, &of(Granularity::Piece))?;
         if Arc::ptr_eq(&texts.networks[0], &pieces.networks[0]) {
-            let passes = Arc::new(Passes::default());
-            texts.passes = Some(Arc::clone(&passes));
-            pieces.passes = Some(passes);
+            let forward_cache = Arc::new(ForwardCache::default());
+            texts.forward_cache = Some(Arc::clone(&forward_cache));
+            pieces.forward_cache = Some(forward_cache);
         }
         Ok([texts, pieces])
     }
 
     /// A model that uses the network of another where it is of the same one file, run in the same way.
     fn beside(other: Option<&Self>, folder: &Path, options: &EncoderOptions) -> Result<Self, ModelError> {
-        let recipe = Recipe::read(folder, options)?;
-        let cutter = |side: &super::recipe::Side| Cutter::new(&recipe.towers[side.tower], side, recipe.lower_case);
-        let (query, document) = (cutter(&recipe.query)?, cutter(&recipe.document)?);
-        let graphs = recipe.towers.iter().map(|tower| graph(tower, options)).collect::<Result<Vec<_>, _>>()?;
-        let pooled = match recipe.pooled_output {
-            PooledOutput::Never => Pooled::Refused,
-            PooledOutput::Serves => Pooled::Allowed,
-            PooledOutput::Required => Pooled::Only,
+        let config = ModelConfig::read(folder, options)?;
+        let tokenizer = |side: &super::model_config::Side| TextTokenizer::new(&config.towers[side.tower], side, config.lower_case);
+        let (query, document) = (tokenizer(&config.query)?, tokenizer(&config.document)?);
+        let graphs = config.towers.iter().map(|tower| graph(tower, options)).collect::<Result<Vec<_>, _>>()?;
+        let pooled = match config.pooled_output {
+            PooledOutput::Never => PooledOutputs::Refused,
+            PooledOutput::Serves => PooledOutputs::Allowed,
+            PooledOutput::Required => PooledOutputs::Only,
         };
-        let networks = match other.and_then(|other| other.network_of(&graphs, &recipe)) {
+        let networks = match other.and_then(|other| other.network_of(&graphs, &config)) {
             Some(network) => vec![network],
             None => graphs
                 .iter()
                 .map(|graph| Network::load(graph, options, pooled).map(Arc::new))
                 .collect::<Result<Vec<_>, _>>()?,
         };
-        let width = width(&recipe, &networks)?;
-        let dimension = dimension(&recipe, width, networks[0].path())?;
-        let fingerprint = fingerprint(&recipe, &graphs, [&query, &document])?;
+        let width = width(&config, &networks)?;
+        let dimension = dimension(&config, width, networks[0].path())?;
+        let fingerprint = fingerprint(&config, &graphs, [&query, &document])?;
         let batches = batches(&graphs, options, networks[0].on_gpu)?;
         Ok(Self {
             name: name(folder),
@@ -92,26 +92,26 @@ impl Model {
             query,
             document,
             networks,
-            passes: None,
+            forward_cache: None,
             width,
             dimension,
             batches,
             sessions: options.sessions.max(1),
-            recipe,
+            config,
         })
     }
 
     /// The one network, where these graphs are its file and its outputs are read in the same way.
-    fn network_of(&self, graphs: &[PathBuf], recipe: &Recipe) -> Option<Arc<Network>> {
+    fn network_of(&self, graphs: &[PathBuf], config: &ModelConfig) -> Option<Arc<Network>> {
         let ([network], [graph]) = (&self.networks[..], graphs) else { return None };
         let is_same = network.path().canonicalize().ok()? == graph.canonicalize().ok()?;
-        (is_same && recipe.pooled_output == self.recipe.pooled_output).then(|| Arc::clone(network))
+        (is_same && config.pooled_output == self.config.pooled_output).then(|| Arc::clone(network))
     }
 
     /// Texts whose rows are left by one head for the other.
     #[cfg(test)]
-    pub(super) fn waiting_passes(&self) -> Option<usize> {
-        self.passes.as_ref().map(|passes| passes.waiting())
+    pub(super) fn cached_passes(&self) -> Option<usize> {
+        self.forward_cache.as_ref().map(|forward_cache| forward_cache.waiting())
     }
 
     fn failed(&self, cause: impl Into<Cause>) -> EncodeError {
@@ -122,10 +122,10 @@ impl Model {
     fn encode(
         &self,
         tower: usize,
-        texts: &[Option<Pieces>],
+        texts: &[Option<TokenizedText>],
         keep: &(dyn Fn(u32) -> bool + Sync),
     ) -> Result<Vec<Matrix>, EncodeError> {
-        let groups = self.batches.of(texts);
+        let groups = self.batches.group(texts);
         let next = AtomicUsize::new(0);
         let work = || -> ort::Result<Vec<(usize, Matrix)>> {
             let mut done = Vec::new();
@@ -153,16 +153,16 @@ impl Model {
     fn encode_group(
         &self,
         tower: usize,
-        texts: &[Option<Pieces>],
+        texts: &[Option<TokenizedText>],
         group: &[usize],
         keep: &(dyn Fn(u32) -> bool + Sync),
         done: &mut Vec<(usize, Matrix)>,
     ) -> ort::Result<()> {
         let network = &self.networks[tower];
-        let mut group: Vec<(usize, &Pieces)> =
+        let mut group: Vec<(usize, &TokenizedText)> =
             group.iter().filter_map(|&place| Some((place, texts[place].as_ref()?))).collect();
-        let mut known = |(place, pieces): &(usize, &Pieces)| {
-            let rows = self.passes.as_ref()?.take(self.granularity(), pieces)?;
+        let mut known = |(place, pieces): &(usize, &TokenizedText)| {
+            let rows = self.forward_cache.as_ref()?.take(self.granularity(), pieces)?;
             done.push((*place, self.finish(self.head(&rows, network.columns, pieces, keep))));
             Some(())
         };
@@ -180,23 +180,23 @@ impl Model {
                 self.head(rows, network.columns, pieces, keep)
             });
             done.push((*place, matrix));
-            if let Some(passes) = self.passes.as_ref().filter(|_| !network.is_pooled()) {
-                passes.leave(self.granularity(), pieces, &rows[..pieces.len() * network.columns]);
+            if let Some(forward_cache) = self.forward_cache.as_ref().filter(|_| !network.is_pooled()) {
+                forward_cache.leave(self.granularity(), pieces, &rows[..pieces.len() * network.columns]);
             }
         }
         Ok(())
     }
 
     /// The pooled row, or the rows that are kept.
-    fn head(&self, rows: &[f32], columns: usize, pieces: &Pieces, keep: &(dyn Fn(u32) -> bool + Sync)) -> Vec<f32> {
+    fn head(&self, rows: &[f32], columns: usize, pieces: &TokenizedText, keep: &(dyn Fn(u32) -> bool + Sync)) -> Vec<f32> {
         let rows = &rows[..pieces.len() * columns];
-        match &self.recipe.head {
+        match &self.config.head {
             Head::Text { pooling, prompt_counts, .. } => {
                 let counted: Vec<bool> =
                     (0..pieces.len()).map(|place| *prompt_counts || place >= pieces.prompt).collect();
                 pooling.iter().flat_map(|pooling| pooling.apply(rows, columns, &counted)).collect()
             }
-            Head::Pieces { .. } => {
+            Head::Tokens { .. } => {
                 let kept = rows.chunks_exact(columns).zip(&pieces.ids).filter(|(_, id)| keep(**id));
                 kept.flat_map(|(row, _)| row.iter().copied()).collect()
             }
@@ -205,7 +205,7 @@ impl Model {
 
     fn finish(&self, mut rows: Vec<f32>) -> Matrix {
         let mut columns = self.width;
-        for step in self.recipe.head.steps() {
+        for step in self.config.head.steps() {
             match step {
                 Step::Dense(dense) => (rows, columns) = (dense.apply(&rows), dense.rows()),
                 Step::Normalize => normalize(&mut rows, columns),
@@ -214,11 +214,11 @@ impl Model {
         Matrix::new(self.dimension, rows)
     }
 
-    fn passage(&self, passage: Passage<'_>) -> Result<Option<Pieces>, EncodeError> {
+    fn passage(&self, passage: Passage<'_>) -> Result<Option<TokenizedText>, EncodeError> {
         self.document.passage(passage).map_err(|cause| self.failed(cause))
     }
 
-    fn query(&self, query: &str) -> Result<Pieces, EncodeError> {
+    fn query(&self, query: &str) -> Result<TokenizedText, EncodeError> {
         self.query.query(query).map_err(|cause| self.failed(cause))
     }
 }
@@ -233,11 +233,11 @@ impl Encoder for Model {
     }
 
     fn granularity(&self) -> Granularity {
-        self.recipe.head.granularity()
+        self.config.head.granularity()
     }
 
     fn similarity(&self) -> Similarity {
-        self.recipe.similarity
+        self.config.similarity
     }
 
     fn dimension(&self) -> usize {
@@ -250,12 +250,12 @@ impl Encoder for Model {
 
     fn encode_queries(&self, queries: &[&str]) -> Result<Vec<Matrix>, EncodeError> {
         let pieces = queries.iter().map(|query| self.query(query).map(Some)).collect::<Result<Vec<_>, _>>()?;
-        self.encode(self.recipe.query.tower, &pieces, &|_| true)
+        self.encode(self.config.query.tower, &pieces, &|_| true)
     }
 
     fn encode_passages(&self, passages: &[Passage<'_>]) -> Result<Vec<Matrix>, EncodeError> {
         let pieces = passages.iter().map(|passage| self.passage(*passage)).collect::<Result<Vec<_>, _>>()?;
-        self.encode(self.recipe.document.tower, &pieces, &|id| self.document.keeps(id))
+        self.encode(self.config.document.tower, &pieces, &|id| self.document.keeps(id))
     }
 
     fn origins(&self, passage: Passage<'_>) -> Result<Vec<Option<usize>>, EncodeError> {
@@ -279,8 +279,8 @@ impl Encoder for Model {
 
 impl Batches {
     /// The places of texts in groups, long ones with long ones.
-    fn of(self, texts: &[Option<Pieces>]) -> Vec<Vec<usize>> {
-        let length = |place: usize| texts[place].as_ref().map_or(0, Pieces::len);
+    fn group(self, texts: &[Option<TokenizedText>]) -> Vec<Vec<usize>> {
+        let length = |place: usize| texts[place].as_ref().map_or(0, TokenizedText::len);
         let mut places: Vec<usize> = (0..texts.len()).filter(|&place| length(place) > 0).collect();
         places.sort_by_key(|&place| (length(place), place));
         let mut groups: Vec<Vec<usize>> = Vec::new();
@@ -295,7 +295,7 @@ impl Batches {
 }
 
 /// Texts padded to the longest. What stands in padding is not attended to and has no vector.
-fn padded(group: &[(usize, &Pieces)]) -> Batch {
+fn padded(group: &[(usize, &TokenizedText)]) -> Batch {
     let width = group.iter().map(|(_, pieces)| pieces.len()).max().unwrap_or(0);
     let mut batch =
         Batch { texts: group.len(), width, ids: vec![0; group.len() * width], attention: vec![0; group.len() * width] };
@@ -314,11 +314,11 @@ fn name(folder: &Path) -> String {
 }
 
 /// What is opened where no file is asked for: the whole network, or where only that was shipped, the one in eight bits.
-const USUAL: [&str; 2] = ["model.onnx", "model_int8.onnx"];
+const DEFAULT_FILES: [&str; 2] = ["model.onnx", "model_int8.onnx"];
 
 /// The ONNX file of a tower: the one asked for, or a usual one; each in the folder or in its folder `onnx`.
 fn graph(tower: &Path, options: &EncoderOptions) -> Result<PathBuf, ModelError> {
-    let files = options.variant.as_deref().map_or(USUAL.to_vec(), |file| vec![file]);
+    let files = options.variant.as_deref().map_or(DEFAULT_FILES.to_vec(), |file| vec![file]);
     let mut places = files.iter().flat_map(|file| [tower.join(file), tower.join("onnx").join(file)]);
     let missing = || {
         let files = files.join(" nor ");
@@ -342,20 +342,20 @@ fn batches(graphs: &[PathBuf], options: &EncoderOptions, on_gpu: bool) -> Result
 }
 
 /// The length of rows before the first step: what the network gives, as often as it is pooled.
-fn width(recipe: &Recipe, networks: &[Arc<Network>]) -> Result<usize, ModelError> {
+fn width(config: &ModelConfig, networks: &[Arc<Network>]) -> Result<usize, ModelError> {
     let columns = networks[0].columns;
     if let Some(other) = networks.iter().find(|network| network.columns != columns) {
         return Err(ModelError::graph(other.path(), "its rows are of another length than those of the other network"));
     }
-    Ok(match &recipe.head {
+    Ok(match &config.head {
         Head::Text { pooling, .. } => columns * pooling.len(),
-        Head::Pieces { .. } => columns,
+        Head::Tokens { .. } => columns,
     })
 }
 
 /// The length of rows behind the last step; refuses steps that do not fit together.
-fn dimension(recipe: &Recipe, width: usize, graph: &Path) -> Result<usize, ModelError> {
-    recipe.head.steps().iter().try_fold(width, |columns, step| match step {
+fn dimension(config: &ModelConfig, width: usize, graph: &Path) -> Result<usize, ModelError> {
+    config.head.steps().iter().try_fold(width, |columns, step| match step {
         Step::Normalize => Ok(columns),
         Step::Dense(dense) if dense.columns() == columns => Ok(dense.rows()),
         Step::Dense(dense) => {
@@ -368,9 +368,9 @@ fn dimension(recipe: &Recipe, width: usize, graph: &Path) -> Result<usize, Model
 /// A digest of all that vectors depend on: graphs with the weights beside them, tokenizers with the special tokens that
 /// other files name, and the settings as understood. Settings that change nothing do not count, nor does the place of the
 /// folder.
-fn fingerprint(recipe: &Recipe, graphs: &[PathBuf], cutters: [&Cutter; 2]) -> Result<String, ModelError> {
+fn fingerprint(config: &ModelConfig, graphs: &[PathBuf], tokenizers: [&TextTokenizer; 2]) -> Result<String, ModelError> {
     let mut digest = Sha256::new();
-    for (graph, tower) in graphs.iter().zip(&recipe.towers) {
+    for (graph, tower) in graphs.iter().zip(&config.towers) {
         for path in std::iter::once(graph.clone()).chain(weights(graph)?).chain([tower.join("tokenizer.json")]) {
             let mut file = std::fs::File::open(&path).map_err(|cause| ModelError::file(&path, cause))?;
             let mut content = Sha256::new();
@@ -378,12 +378,12 @@ fn fingerprint(recipe: &Recipe, graphs: &[PathBuf], cutters: [&Cutter; 2]) -> Re
             digest.update(content.finalize());
         }
     }
-    cutters.iter().for_each(|cutter| cutter.digest(&mut digest));
-    digest.update(format!("{:?} {:?} {:?} {}", recipe.query, recipe.document, recipe.similarity, recipe.lower_case));
-    if let Head::Text { pooling, prompt_counts, .. } = &recipe.head {
+    tokenizers.iter().for_each(|tokenizer| tokenizer.digest(&mut digest));
+    digest.update(format!("{:?} {:?} {:?} {}", config.query, config.document, config.similarity, config.lower_case));
+    if let Head::Text { pooling, prompt_counts, .. } = &config.head {
         digest.update(format!("{pooling:?} {prompt_counts}"));
     }
-    for step in recipe.head.steps() {
+    for step in config.head.steps() {
         match step {
             Step::Dense(dense) => dense.digest(&mut digest),
             Step::Normalize => digest.update("normalize"),

@@ -1,4 +1,4 @@
-//! How a model is opened: library, device, threads, and what is asked of it beside what its folder says.
+//! Options for opening a model: library, device, threads, and overrides of the folder's settings.
 
 use super::{Granularity, ModelError};
 use serde::Deserialize;
@@ -7,15 +7,16 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::{fmt, fs, io};
 
-/// What a model runs on. Written `auto`, `cpu`, `cuda`, `cuda:1`.
+/// Device that runs a model. Written `auto`, `cpu`, `cuda`, `cuda:1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Device {
-    /// The first GPU if library and machine have one, else the processor; the encoder says which and why.
+    /// The first GPU if library and machine support one, else the CPU. [`Encoder::device`](super::Encoder::device) reports the
+    /// choice.
     #[default]
     Auto,
-    /// The processor.
+    /// The CPU.
     Cpu,
-    /// The NVIDIA GPU of this number, or an error.
+    /// The NVIDIA GPU with this number; an error if it cannot be used.
     Cuda(u32),
 }
 
@@ -29,9 +30,9 @@ impl fmt::Display for Device {
     }
 }
 
-/// A device nobody knows.
+/// Error of parsing an unknown device.
 #[derive(Debug, thiserror::Error)]
-#[error("the device {0} is not known: auto, cpu, cuda or cuda:N")]
+#[error("unknown device {0:?}; supported: auto, cpu, cuda, cuda:N")]
 pub struct ParseDeviceError(String);
 
 impl FromStr for Device {
@@ -50,40 +51,40 @@ impl FromStr for Device {
     }
 }
 
-/// How a model is opened.
+/// Options for opening a model.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct EncoderOptions {
-    /// The library of ONNX Runtime; without, the system's loader looks for one.
+    /// Path of the ONNX Runtime library. Default: the system's library path is searched.
     pub library: Option<PathBuf>,
-    /// What the model runs on.
+    /// Device that runs the model. Default [`Device::Auto`].
     pub device: Device,
-    /// Threads of one run; without, one for each physical core.
+    /// Number of threads of one session. Default: one per physical core.
     pub threads: Option<usize>,
-    /// How many texts or batches are encoded at the same time, each with its own copy of the model. 0 counts as 1.
+    /// Number of texts or batches encoded concurrently, each with its own copy of the model. Default 1; 0 counts as 1.
     pub sessions: usize,
-    /// The most positions of one batch, padding included; without, what suits the device. A longer text goes alone.
+    /// Maximum number of tokens in one batch, padding included. A longer text forms its own batch. Default: 2,048 on a CPU,
+    /// 32,768 on a GPU.
     pub tokens_a_batch: Option<usize>,
-    /// The ONNX file, as a path in the model's folder or in its folder `onnx`; without, `model.onnx`, or where that is missing,
-    /// `model_int8.onnx`.
+    /// ONNX file, relative to the model's folder or to its folder `onnx`. Default: `model.onnx`, else `model_int8.onnx`.
     pub variant: Option<String>,
-    /// One row a text or a row a piece; without, as the folder says.
+    /// One row per text or per token. Default: as configured in the folder.
     pub granularity: Option<Granularity>,
-    /// The most pieces of a query, markers included; without, as the folder says.
+    /// Maximum number of tokens of a query, markers included. Default: as configured in the folder.
     pub query_length: Option<usize>,
-    /// The most pieces of a passage, markers included; without, as the folder says.
+    /// Maximum number of tokens of a passage, markers included. Default: as configured in the folder.
     pub document_length: Option<usize>,
 }
 
-/// The newest library of ONNX Runtime that `make setup` has put into the cache folder.
+/// Finds the newest ONNX Runtime library in a cache folder, as installed by `make setup`.
 #[must_use]
-pub fn library_in(cache: &Path) -> Option<PathBuf> {
+pub fn find_library(cache: &Path) -> Option<PathBuf> {
     let folders = cache.read_dir().ok()?.filter_map(Result::ok);
     let versions = folders.filter_map(|folder| Some((version(folder.file_name().to_str()?)?, folder.path())));
     let (_, newest) = versions.max()?;
     newest.read_dir().ok()?.filter_map(Result::ok).map(|file| file.path()).find(|path| is_library(path))
 }
 
-/// 1.31.1 of `onnxruntime-1.31.1`.
+/// Parses the version in a folder name such as `onnxruntime-1.31.1`.
 fn version(folder: &str) -> Option<Vec<u32>> {
     folder.strip_prefix("onnxruntime-")?.split('.').map(|number| number.parse().ok()).collect()
 }
@@ -94,24 +95,28 @@ fn is_library(path: &Path) -> bool {
         || name == "onnxruntime.dll"
 }
 
-/// What a model's `lodeseek.json` says: `{"floor": {"text": 0.3, "piece": 0.5}}`.
+/// Content of a model's `lodeseek.json`: `{"floor": {"text": 0.3, "piece": 0.5}}`.
 #[derive(Deserialize)]
-struct Stated {
-    #[serde(default)]
-    floor: HashMap<Granularity, f64>,
+struct ModelSettingsFile {
+    #[serde(default, rename = "floor")]
+    min_similarity: HashMap<Granularity, f64>,
 }
 
-/// The score below which a dataset is the closest there is, not found, as a model's folder states it in `lodeseek.json`: by
-/// vectors of texts, or by those of pieces for a piece of the query. `None` where it states none.
-pub fn stated_floor(folder: &Path, granularity: Granularity) -> Result<Option<f64>, ModelError> {
+/// Reads the minimum similarity of a match from `lodeseek.json` in a model's folder; `None` if it is not configured. A result
+/// below it is only a nearest result. For token vectors it applies to the mean similarity per query token.
+///
+/// # Errors
+///
+/// If the file cannot be read or parsed.
+pub fn configured_min_similarity(folder: &Path, granularity: Granularity) -> Result<Option<f64>, ModelError> {
     let path = folder.join("lodeseek.json");
     let text = match fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(ModelError::File { path, cause: error.into() }),
     };
-    match serde_json::from_str::<Stated>(&text) {
-        Ok(stated) => Ok(stated.floor.get(&granularity).copied()),
+    match serde_json::from_str::<ModelSettingsFile>(&text) {
+        Ok(settings) => Ok(settings.min_similarity.get(&granularity).copied()),
         Err(error) => Err(ModelError::File { path, cause: error.into() }),
     }
 }
@@ -134,7 +139,7 @@ mod tests {
     #[test]
     fn the_newest_library_of_the_cache_is_taken() {
         let cache = tempfile::tempdir().expect("it works");
-        assert_eq!(library_in(cache.path()), None);
+        assert_eq!(find_library(cache.path()), None);
         for version in ["1.9.0", "1.31.1", "1.31.1.new", "1.20.0"] {
             let folder = cache.path().join(format!("onnxruntime-{version}"));
             std::fs::create_dir(&folder).expect("it works");
@@ -142,13 +147,13 @@ mod tests {
             std::fs::write(folder.join(format!("libonnxruntime.so.{version}")), "").expect("it works");
         }
         let expected = cache.path().join("onnxruntime-1.31.1/libonnxruntime.so.1.31.1");
-        assert_eq!(library_in(cache.path()), Some(expected));
+        assert_eq!(find_library(cache.path()), Some(expected));
     }
 
     #[test]
     fn floors_are_what_a_folder_states() {
         let folder = tempfile::tempdir().expect("a folder");
-        let floors = || [Granularity::Text, Granularity::Piece].map(|rows| stated_floor(folder.path(), rows));
+        let floors = || [Granularity::Text, Granularity::Piece].map(|rows| configured_min_similarity(folder.path(), rows));
         let write = |text: &str| fs::write(folder.path().join("lodeseek.json"), text).expect("written");
         assert!(matches!(floors(), [Ok(None), Ok(None)]));
         write(r#"{"floor": {"piece": 0.5}}"#);

@@ -26,7 +26,7 @@ fn environment(library: Option<&Path>) -> Result<Environment, ModelError> {
     let wanted = library.map(|path| path.canonicalize().unwrap_or_else(|_| path.to_owned()));
     if let Some((path, environment)) = loaded.as_ref() {
         return match wanted {
-            Some(wanted) if wanted != *path => Err(ModelError::OtherRuntime { loaded: path.clone(), wanted }),
+            Some(wanted) if wanted != *path => Err(ModelError::RuntimeConflict { loaded: path.clone(), wanted }),
             _ => Ok(environment.clone()),
         };
     }
@@ -67,7 +67,7 @@ enum Input {
 /// What a graph gives: a row a piece, or a row a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Output {
-    Pieces(String),
+    Tokens(String),
     Text(String),
 }
 
@@ -95,7 +95,7 @@ pub(super) struct Network {
 
 impl Network {
     /// Loads a graph. `pooled` names the outputs of a row a text that may serve.
-    pub(super) fn load(path: &Path, options: &EncoderOptions, pooled: Pooled) -> Result<Self, ModelError> {
+    pub(super) fn load(path: &Path, options: &EncoderOptions, pooled: PooledOutputs) -> Result<Self, ModelError> {
         let environment = environment(options.library.as_deref())?;
         let (first, gpu, device) = placed(&environment, path, options)?;
         let inputs = inputs(path, &first)?;
@@ -129,8 +129,8 @@ impl Network {
             };
             values.push((name, Tensor::from_array((shape, data))?.into()));
         }
-        let (Output::Pieces(name) | Output::Text(name)) = &self.output;
-        let mut session = Borrowed::of(self);
+        let (Output::Tokens(name) | Output::Text(name)) = &self.output;
+        let mut session = SessionPermit::acquire(self);
         let outputs = session.get().run(values)?;
         let rows = outputs.get(name).ok_or_else(|| ort::Error::new(format!("the output {name} is missing")))?;
         let rows = floats(rows)?;
@@ -145,20 +145,20 @@ impl Network {
 
 /// Which outputs may serve where there are no token vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pooled {
+pub(super) enum PooledOutputs {
     Refused,
     Allowed,
     Only,
 }
 
 /// A session out of the pool; it goes back when this is dropped, panics included.
-struct Borrowed<'n> {
+struct SessionPermit<'n> {
     network: &'n Network,
     session: Option<Session>,
 }
 
-impl<'n> Borrowed<'n> {
-    fn of(network: &'n Network) -> Self {
+impl<'n> SessionPermit<'n> {
+    fn acquire(network: &'n Network) -> Self {
         let mut sessions = lock(&network.sessions);
         loop {
             match sessions.pop() {
@@ -174,7 +174,7 @@ impl<'n> Borrowed<'n> {
     }
 }
 
-impl Drop for Borrowed<'_> {
+impl Drop for SessionPermit<'_> {
     fn drop(&mut self) {
         lock(&self.network.sessions).extend(self.session.take());
         self.network.returned.notify_one();
@@ -254,7 +254,7 @@ fn inputs(path: &Path, session: &Session) -> Result<Vec<(String, Input)>, ModelE
 
 /// The output by name: `last_hidden_state`, `token_embeddings` or, as PyLate has it, `output`; else the only one of three
 /// axes. Where pooled outputs serve, `pooler_output`.
-fn output(path: &Path, session: &Session, pooled: Pooled) -> Result<(Output, usize), ModelError> {
+fn output(path: &Path, session: &Session, pooled: PooledOutputs) -> Result<(Output, usize), ModelError> {
     let outputs: Vec<(&str, &[i64])> =
         session.outputs().iter().filter_map(|outlet| Some((outlet.name(), shape(outlet.dtype())?))).collect();
     let of_axes = |axes: usize| outputs.iter().filter(move |(_, shape)| shape.len() == axes);
@@ -264,10 +264,10 @@ fn output(path: &Path, session: &Session, pooled: Pooled) -> Result<(Output, usi
     let pieces = || named(3, &["last_hidden_state", "token_embeddings", "output"]).or_else(only);
     let text = || named(2, &["pooler_output"]);
     let chosen = match pooled {
-        Pooled::Refused => pieces().map(|&(name, shape)| (Output::Pieces(name.to_owned()), shape)),
-        Pooled::Only => text().map(|&(name, shape)| (Output::Text(name.to_owned()), shape)),
-        Pooled::Allowed => pieces()
-            .map(|&(name, shape)| (Output::Pieces(name.to_owned()), shape))
+        PooledOutputs::Refused => pieces().map(|&(name, shape)| (Output::Tokens(name.to_owned()), shape)),
+        PooledOutputs::Only => text().map(|&(name, shape)| (Output::Text(name.to_owned()), shape)),
+        PooledOutputs::Allowed => pieces()
+            .map(|&(name, shape)| (Output::Tokens(name.to_owned()), shape))
             .or_else(|| text().map(|&(name, shape)| (Output::Text(name.to_owned()), shape))),
     };
     let names: Vec<&str> = session.outputs().iter().map(ort::value::Outlet::name).collect();

@@ -120,11 +120,11 @@ fn a_library_that_is_not_there() {
             assert!(said.starts_with("ONNX Runtime could not be loaded from /nowhere/libonnxruntime.so"), "{said}");
             assert!(said.contains("pip install onnxruntime") && said.contains("ORT_DYLIB_PATH"), "{said}");
         }
-        error => assert!(matches!(error, ModelError::OtherRuntime { .. }), "{error}"),
+        error => assert!(matches!(error, ModelError::RuntimeConflict { .. }), "{error}"),
     }
 }
 
-/// PyPI's package for processors has no CUDA in it; a machine with a GPU and its package passes the other way.
+/// PyPI's package for processors has no CUDA in it; a machine with a GPU and its package forward_cache the other way.
 #[test]
 fn a_gpu_that_is_not_there() {
     let Some(options) = options() else { return };

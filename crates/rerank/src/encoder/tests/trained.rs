@@ -76,13 +76,13 @@ fn both_heads_need_one_pass() {
         let queries = encoder.encode_queries(&["nitrogen in Maryland"]).expect("vectors");
         (queries, encode_texts(encoder, &texts))
     };
-    assert_eq!(both[0].waiting_passes(), Some(0));
+    assert_eq!(both[0].cached_passes(), Some(0));
     let ours = vectors(&both[0]);
     // Equal texts leave one pass.
-    assert_eq!(both[1].waiting_passes(), Some(3));
+    assert_eq!(both[1].cached_passes(), Some(3));
     assert_eq!((ours, vectors(&both[1])), (vectors(alone[0].as_ref()), vectors(alone[1].as_ref())));
     assert_eq!(
-        both[0].waiting_passes(),
+        both[0].cached_passes(),
         Some(1),
         "the head for pieces ran the network for the second of the equal texts"
     );

@@ -1,6 +1,6 @@
 //! Texts to pieces: the tokenizer, and everything that is put around and between them.
 
-use super::recipe::{Side, Skipped};
+use super::model_config::{Side, Skipped};
 use super::{ModelError, Passage};
 use rustc_hash::FxHashSet;
 use sha2::{Digest, Sha256};
@@ -12,7 +12,7 @@ pub(super) type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// A text as the network reads it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Pieces {
+pub(super) struct TokenizedText {
     pub(super) ids: Vec<u32>,
     /// The part of the passage that each piece was cut from.
     pub(super) origins: Vec<Option<usize>>,
@@ -24,7 +24,7 @@ pub(super) struct Pieces {
     pub(super) attended: bool,
 }
 
-impl Pieces {
+impl TokenizedText {
     pub(super) fn len(&self) -> usize {
         self.ids.len()
     }
@@ -36,7 +36,7 @@ impl Pieces {
 }
 
 /// A side's tokenizer, with the names in its [`Side`] looked up.
-pub(super) struct Cutter {
+pub(super) struct TextTokenizer {
     tokenizer: Tokenizer,
     side: Side,
     lower_case: bool,
@@ -49,7 +49,7 @@ pub(super) struct Cutter {
     skipped: FxHashSet<u32>,
 }
 
-impl Cutter {
+impl TextTokenizer {
     /// `separator` and `mask` are the names of special tokens.
     pub(super) fn new(tower: &Path, side: &Side, lower_case: bool) -> Result<Self, ModelError> {
         let path = tower.join("tokenizer.json");
@@ -85,7 +85,7 @@ impl Cutter {
     }
 
     /// The pieces of a query.
-    pub(super) fn query(&self, text: &str) -> Result<Pieces, Cause> {
+    pub(super) fn query(&self, text: &str) -> Result<TokenizedText, Cause> {
         let mut pieces = self.framed(self.part(0, text, true)?);
         if let (Some(expansion), Some(mask)) = (&self.side.expansion, self.mask) {
             pieces.expansion = expansion.length.saturating_sub(pieces.len());
@@ -98,7 +98,7 @@ impl Cutter {
     }
 
     /// The pieces of a passage; nothing where it has no text.
-    pub(super) fn passage(&self, passage: Passage<'_>) -> Result<Option<Pieces>, Cause> {
+    pub(super) fn passage(&self, passage: Passage<'_>) -> Result<Option<TokenizedText>, Cause> {
         let mut body: Vec<(u32, Option<usize>)> = Vec::new();
         for (number, part) in passage.parts.iter().enumerate().filter(|(_, part)| !part.trim().is_empty()) {
             let mut cut = self.part(number, part, body.is_empty())?;
@@ -130,7 +130,7 @@ impl Cutter {
     }
 
     /// Cuts to the model's length and puts the tokenizer's own tokens and the marker around.
-    fn framed(&self, mut body: Vec<(u32, Option<usize>)>) -> Pieces {
+    fn framed(&self, mut body: Vec<(u32, Option<usize>)>) -> TokenizedText {
         let around = self.before.len() + self.behind.len() + usize::from(self.marker.is_some());
         body.truncate(self.side.length.saturating_sub(around));
         let bare = |ids: &[u32]| ids.iter().map(|&id| (id, None)).collect::<Vec<_>>();
@@ -140,7 +140,7 @@ impl Cutter {
         }
         let prompt = all.iter().take_while(|(_, origin)| origin.is_none()).count();
         let (ids, origins) = all.into_iter().unzip();
-        Pieces { ids, origins, prompt, ..Pieces::default() }
+        TokenizedText { ids, origins, prompt, ..TokenizedText::default() }
     }
 
     /// Whether a piece keeps its vector.

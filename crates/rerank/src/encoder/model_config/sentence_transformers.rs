@@ -1,6 +1,6 @@
 //! Folders of sentence-transformers: a list of modules, each with a folder and settings of its own.
 
-use super::{Expansion, Head, PooledOutput, Recipe, Settings, Side, Skipped, Step, colbert, longest, refuse_left};
+use super::{Expansion, Head, PooledOutput, ModelConfig, Settings, Side, Skipped, Step, colbert, longest, reject_left_side};
 use crate::encoder::vectors::{Dense, Pooling};
 use crate::encoder::{ModelError, Similarity};
 use serde::Deserialize;
@@ -31,10 +31,10 @@ const OLD_POOLING: [(&str, Pooling); 6] = [
     ("pooling_mode_lasttoken", Pooling::Last),
 ];
 
-pub(super) fn read(folder: &Path) -> Result<Recipe, ModelError> {
+pub(super) fn read(folder: &Path) -> Result<ModelConfig, ModelError> {
     let (tower, modules) = modules(folder)?;
-    refuse_left(&tower)?;
-    let model = Settings::read_if_there(&folder.join("config_sentence_transformers.json"))?;
+    reject_left_side(&tower)?;
+    let model = Settings::read_optional(&folder.join("config_sentence_transformers.json"))?;
     let transformer = transformer(&tower)?;
     if colbert::is_pylate(&model) {
         return colbert::pylate(tower, &model, modules.steps, do_lower_case(&transformer)?);
@@ -55,7 +55,7 @@ pub(super) fn read(folder: &Path) -> Result<Recipe, ModelError> {
     let similarity = similarity(&model, modules.skipped.is_some())?;
     let lower_case = do_lower_case(&transformer)?;
     let head = head(folder, modules, &mut document)?;
-    Ok(Recipe {
+    Ok(ModelConfig {
         towers: vec![tower],
         query,
         document,
@@ -71,7 +71,7 @@ fn head(folder: &Path, modules: Modules, document: &mut Side) -> Result<Head, Mo
         (Some((pooling, prompt_counts)), None) => Ok(Head::Text { pooling, prompt_counts, steps: modules.steps }),
         (None, Some(skipped)) if matches!(modules.steps.last(), Some(Step::Normalize)) => {
             document.skipped = skipped;
-            Ok(Head::Pieces { steps: modules.steps })
+            Ok(Head::Tokens { steps: modules.steps })
         }
         (None, Some(_)) => {
             Err(ModelError::folder(folder, "modules.json has a MultiVectorMask, but no Normalize at its end"))
@@ -116,13 +116,13 @@ fn kind(module: &Module) -> &str {
 
 /// The transformer's own settings.
 fn transformer(tower: &Path) -> Result<Settings, ModelError> {
-    let settings = Settings::read_if_there(&tower.join("sentence_bert_config.json"))?;
+    let settings = Settings::read_optional(&tower.join("sentence_bert_config.json"))?;
     let lengths = ["max_seq_length", "do_lower_case", "query_length", "document_length", "query_expansion"];
     let others = ["transformer_task", "modality_config", "module_output_name", "processing_kwargs", "unpad_inputs"];
     settings.only(&[&lengths[..], &others[..]].concat())?;
-    settings.must_be("transformer_task", &"feature-extraction".into())?;
-    settings.must_be("module_output_name", &"token_embeddings".into())?;
-    settings.must_be("processing_kwargs", &serde_json::json!({}))?;
+    settings.expect_value("transformer_task", &"feature-extraction".into())?;
+    settings.expect_value("module_output_name", &"token_embeddings".into())?;
+    settings.expect_value("processing_kwargs", &serde_json::json!({}))?;
     Ok(settings)
 }
 
@@ -192,7 +192,7 @@ fn dense(place: &Path) -> Result<Dense, ModelError> {
     let settings = Settings::read(&place.join("config.json"))?;
     let sizes = ["in_features", "out_features", "bias", "activation_function"];
     settings.only(&[&sizes[..], &["use_residual", "module_input_name", "module_output_name"]].concat())?;
-    settings.must_be("use_residual", &false.into())?;
+    settings.expect_value("use_residual", &false.into())?;
     let name = settings.text("activation_function")?.unwrap_or("torch.nn.modules.activation.Tanh");
     let refusal = || settings.refusal("activation_function", "this activation is not known");
     let activation =
@@ -204,8 +204,8 @@ fn dense(place: &Path) -> Result<Dense, ModelError> {
 fn skipped(place: &Path) -> Result<Skipped, ModelError> {
     let settings = Settings::read(&place.join("config.json"))?;
     settings.only(&["skiplist_words", "skiplist_tasks", "keep_only_token_ids"])?;
-    settings.must_be("skiplist_tasks", &serde_json::json!(["document"]))?;
-    settings.must_be("keep_only_token_ids", &serde_json::Value::Null)?;
+    settings.expect_value("skiplist_tasks", &serde_json::json!(["document"]))?;
+    settings.expect_value("keep_only_token_ids", &serde_json::Value::Null)?;
     Ok(Skipped::KnownEntries(settings.texts("skiplist_words")?.unwrap_or_default()))
 }
 

@@ -1,6 +1,6 @@
 //! ColBERT (Khattab and Zaharia, SIGIR 2020) as Stanford's code and PyLate write it.
 
-use super::{Expansion, Head, Marker, PooledOutput, Recipe, Settings, Side, Skipped, Step, refuse_left};
+use super::{Expansion, Head, Marker, PooledOutput, ModelConfig, Settings, Side, Skipped, Step, reject_left_side};
 use crate::encoder::vectors::{Activation, Dense};
 use crate::encoder::{ModelError, Similarity};
 use std::path::{Path, PathBuf};
@@ -17,17 +17,17 @@ fn punctuation() -> Vec<String> {
 }
 
 pub(super) fn is_stanford(folder: &Path) -> Result<bool, ModelError> {
-    let config = Settings::read_if_there(&folder.join("config.json"))?;
+    let config = Settings::read_optional(&folder.join("config.json"))?;
     let named = config.texts("architectures")?.is_some_and(|names| names.iter().any(|name| name == "HF_ColBERT"));
     Ok(folder.join("artifact.metadata").exists() || named && !folder.join("modules.json").exists())
 }
 
 /// Queries are always filled with masks; in passages punctuation has no vectors. The projection has no bias and stands
 /// among the weights beside the network, whose graph ends before it.
-pub(super) fn stanford(folder: &Path) -> Result<Recipe, ModelError> {
-    refuse_left(folder)?;
-    let settings = Settings::read_if_there(&folder.join("artifact.metadata"))?;
-    settings.must_be("similarity", &"cosine".into())?;
+pub(super) fn stanford(folder: &Path) -> Result<ModelConfig, ModelError> {
+    reject_left_side(folder)?;
+    let settings = Settings::read_optional(&folder.join("artifact.metadata"))?;
+    settings.expect_value("similarity", &"cosine".into())?;
     let length = settings.length("query_maxlen")?.unwrap_or(STANFORD_LENGTHS.0);
     let attended = settings.flag("attend_to_mask_tokens")?.unwrap_or(false);
     let query = Side {
@@ -45,7 +45,7 @@ pub(super) fn stanford(folder: &Path) -> Result<Recipe, ModelError> {
     if settings.number("dim")?.is_some_and(|dimension| dimension != projection.rows()) {
         return Err(settings.refusal("dim", &format!("linear.weight gives vectors of {}", projection.rows())));
     }
-    Ok(of_pieces(folder.to_owned(), query, document, vec![Step::Dense(projection), Step::Normalize], false))
+    Ok(token_config(folder.to_owned(), query, document, vec![Step::Dense(projection), Step::Normalize], false))
 }
 
 fn stanford_marker(settings: &Settings, side: &str, token: &str, shown: &str) -> Result<Marker, ModelError> {
@@ -63,21 +63,21 @@ pub(super) fn pylate(
     model: &Settings,
     steps: Vec<Step>,
     lower_case: bool,
-) -> Result<Recipe, ModelError> {
-    model.must_be("similarity_fn_name", &"MaxSim".into())?;
+) -> Result<ModelConfig, ModelError> {
+    model.expect_value("similarity_fn_name", &"MaxSim".into())?;
     let steps = steps.into_iter().chain([Step::Normalize]).collect();
     let (query, document) = pylate_sides(model)?;
-    Ok(of_pieces(tower, query, document, steps, lower_case))
+    Ok(token_config(tower, query, document, steps, lower_case))
 }
 
 /// What `pylate-onnx-export` writes: projection and normalisation are in the graph. Bringing rows to length 1 once more
 /// changes nothing in them but int8's small deviations.
-pub(super) fn pylate_export(folder: &Path) -> Result<Recipe, ModelError> {
-    refuse_left(folder)?;
+pub(super) fn pylate_export(folder: &Path) -> Result<ModelConfig, ModelError> {
+    reject_left_side(folder)?;
     let settings = Settings::read(&folder.join("onnx_config.json"))?;
     let (query, document) = pylate_sides(&settings)?;
     let lower_case = settings.flag("do_lower_case")?.unwrap_or(false);
-    Ok(of_pieces(folder.to_owned(), query, document, vec![Step::Normalize], lower_case))
+    Ok(token_config(folder.to_owned(), query, document, vec![Step::Normalize], lower_case))
 }
 
 fn pylate_sides(settings: &Settings) -> Result<(Side, Side), ModelError> {
@@ -104,12 +104,12 @@ fn pylate_marker(settings: &Settings, key: &str, token: &str) -> Result<Option<M
     Ok((!token.is_empty()).then(marker))
 }
 
-fn of_pieces(tower: PathBuf, query: Side, document: Side, steps: Vec<Step>, lower_case: bool) -> Recipe {
-    Recipe {
+fn token_config(tower: PathBuf, query: Side, document: Side, steps: Vec<Step>, lower_case: bool) -> ModelConfig {
+    ModelConfig {
         towers: vec![tower],
         query,
         document,
-        head: Head::Pieces { steps },
+        head: Head::Tokens { steps },
         similarity: Similarity::Dot,
         lower_case,
         pooled_output: PooledOutput::Never,

@@ -17,14 +17,14 @@ use std::path::{Path, PathBuf};
 
 /// The most pieces of a text, whatever a folder or an option says: queries may be filled up to their length, and what is
 /// attended to costs its square.
-const LONGEST: usize = 32_768;
+const MAX_LENGTH: usize = 32_768;
 
 /// Where a folder with one vector a text keeps what makes one a piece, trained together with it: modules of its own, whose
 /// transformer is the folder above.
 const PIECES: &str = "pieces";
 
 /// How texts become vectors.
-pub(super) struct Recipe {
+pub(super) struct ModelConfig {
     /// The folders with tokenizer and network: one, or one for queries and one for passages.
     pub(super) towers: Vec<PathBuf>,
     pub(super) query: Side,
@@ -82,7 +82,7 @@ pub(super) struct Expansion {
     pub(super) attended: bool,
 }
 
-/// Pieces whose vectors are dropped from passages.
+/// TokenizedText whose vectors are dropped from passages.
 #[derive(Clone, Debug)]
 pub(super) enum Skipped {
     Nothing,
@@ -100,7 +100,7 @@ pub(super) enum Head {
     /// One row a text. Several ways of pooling are put side by side.
     Text { pooling: Vec<Pooling>, prompt_counts: bool, steps: Vec<Step> },
     /// A row a piece.
-    Pieces { steps: Vec<Step> },
+    Tokens { steps: Vec<Step> },
 }
 
 /// What is done with each row.
@@ -118,19 +118,19 @@ impl Side {
 
 impl Head {
     pub(super) fn steps(&self) -> &[Step] {
-        let (Self::Text { steps, .. } | Self::Pieces { steps }) = self;
+        let (Self::Text { steps, .. } | Self::Tokens { steps }) = self;
         steps
     }
 
     pub(super) fn granularity(&self) -> Granularity {
         match self {
             Self::Text { .. } => Granularity::Text,
-            Self::Pieces { .. } => Granularity::Piece,
+            Self::Tokens { .. } => Granularity::Piece,
         }
     }
 }
 
-impl Recipe {
+impl ModelConfig {
     /// Reads the folder's settings and puts the options' wishes over them.
     pub(super) fn read(folder: &Path, options: &EncoderOptions) -> Result<Self, ModelError> {
         if !folder.is_dir() {
@@ -138,13 +138,13 @@ impl Recipe {
         }
         let pieces = folder.join(PIECES);
         let has_head = options.granularity == Some(Granularity::Piece) && pieces.join("modules.json").is_file();
-        let mut recipe = Self::of_folder(if has_head { &pieces } else { folder })?;
-        recipe.set_granularity(folder, options.granularity)?;
-        recipe.set_lengths(folder, options)?;
-        Ok(recipe)
+        let mut config = Self::from_folder(if has_head { &pieces } else { folder })?;
+        config.set_granularity(folder, options.granularity)?;
+        config.set_lengths(folder, options)?;
+        Ok(config)
     }
 
-    fn of_folder(folder: &Path) -> Result<Self, ModelError> {
+    fn from_folder(folder: &Path) -> Result<Self, ModelError> {
         let has = |name: &str| folder.join(name).exists();
         if has(dpr::QUESTIONS) && has(dpr::PASSAGES) {
             dpr::read(folder)
@@ -168,7 +168,7 @@ impl Recipe {
     fn set_granularity(&mut self, folder: &Path, wanted: Option<Granularity>) -> Result<(), ModelError> {
         match (wanted, self.head.granularity()) {
             (Some(Granularity::Piece), Granularity::Text) if self.pooled_output == PooledOutput::Never => {
-                self.head = Head::Pieces { steps: vec![Step::Normalize] };
+                self.head = Head::Tokens { steps: vec![Step::Normalize] };
                 self.similarity = Similarity::Dot;
                 Ok(())
             }
@@ -189,7 +189,7 @@ impl Recipe {
         }
         self.document.length = options.document_length.unwrap_or(self.document.length);
         for side in [&self.query, &self.document] {
-            let most = positions(&self.towers[side.tower])?.map_or(LONGEST, |positions| positions.min(LONGEST));
+            let most = positions(&self.towers[side.tower])?.map_or(MAX_LENGTH, |positions| positions.min(MAX_LENGTH));
             let expanded = side.expansion.as_ref().map_or(0, |expansion| expansion.length);
             let longest = side.length.max(expanded);
             if side.length < 3 || longest > most {
@@ -203,17 +203,17 @@ impl Recipe {
 
 /// How many positions the network knows, where its settings say so.
 fn positions(tower: &Path) -> Result<Option<usize>, ModelError> {
-    Settings::read_if_there(&tower.join("config.json"))?.number("max_position_embeddings")
+    Settings::read_optional(&tower.join("config.json"))?.number("max_position_embeddings")
 }
 
-/// The most pieces by network and tokenizer: the smaller of both, as sentence-transformers has it, and [`LONGEST`] at most.
+/// The most pieces by network and tokenizer: the smaller of both, as sentence-transformers has it, and [`MAX_LENGTH`] at most.
 fn longest(tower: &Path) -> Result<usize, ModelError> {
-    let tokenizer = Settings::read_if_there(&tower.join("tokenizer_config.json"))?;
+    let tokenizer = Settings::read_optional(&tower.join("tokenizer_config.json"))?;
     // Tokenizers without a limit write 1e30.
     let limit = tokenizer.get("model_max_length").and_then(serde_json::Value::as_f64).filter(|&limit| limit < 1e9);
     match (positions(tower)?, limit.map(|limit| limit as usize)) {
-        (Some(positions), Some(limit)) => Ok(positions.min(limit).min(LONGEST)),
-        (Some(length), None) | (None, Some(length)) => Ok(length.min(LONGEST)),
+        (Some(positions), Some(limit)) => Ok(positions.min(limit).min(MAX_LENGTH)),
+        (Some(length), None) | (None, Some(length)) => Ok(length.min(MAX_LENGTH)),
         (None, None) => Err(ModelError::folder(
             tower,
             "the longest text is not known: neither config.json has max_position_embeddings nor tokenizer_config.json model_max_length",
@@ -222,10 +222,10 @@ fn longest(tower: &Path) -> Result<usize, ModelError> {
 }
 
 /// Cutting from the left or filling on the left would need other positions than we give.
-fn refuse_left(tower: &Path) -> Result<(), ModelError> {
-    let tokenizer = Settings::read_if_there(&tower.join("tokenizer_config.json"))?;
+fn reject_left_side(tower: &Path) -> Result<(), ModelError> {
+    let tokenizer = Settings::read_optional(&tower.join("tokenizer_config.json"))?;
     for key in ["truncation_side", "padding_side"] {
-        tokenizer.must_be(key, &"right".into())?;
+        tokenizer.expect_value(key, &"right".into())?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! A JSON file of settings, read with an eye on its keys: what is not understood is refused by name.
 
-use super::LONGEST;
+use super::MAX_LENGTH;
 use crate::encoder::ModelError;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ impl Settings {
     }
 
     /// The file's settings; none where there is no file.
-    pub(super) fn read_if_there(path: &Path) -> Result<Self, ModelError> {
+    pub(super) fn read_optional(path: &Path) -> Result<Self, ModelError> {
         if path.exists() { Self::read(path) } else { Ok(Self { path: path.to_owned(), values: Map::new() }) }
     }
 
@@ -43,22 +43,22 @@ impl Settings {
     }
 
     pub(super) fn flag(&self, key: &str) -> Result<Option<bool>, ModelError> {
-        self.of(key, Value::as_bool, "true or false is expected")
+        self.typed(key, Value::as_bool, "true or false is expected")
     }
 
     pub(super) fn text(&self, key: &str) -> Result<Option<&str>, ModelError> {
-        self.of(key, Value::as_str, "a text is expected")
+        self.typed(key, Value::as_str, "a text is expected")
     }
 
     pub(super) fn number(&self, key: &str) -> Result<Option<usize>, ModelError> {
-        self.of(key, |value| value.as_u64().and_then(|number| number.try_into().ok()), "a whole number is expected")
+        self.typed(key, |value| value.as_u64().and_then(|number| number.try_into().ok()), "a whole number is expected")
     }
 
     /// A number of pieces.
     pub(super) fn length(&self, key: &str) -> Result<Option<usize>, ModelError> {
         match self.number(key)? {
-            Some(length) if length > LONGEST => {
-                Err(self.refusal(key, &format!("at most {LONGEST} pieces are possible")))
+            Some(length) if length > MAX_LENGTH => {
+                Err(self.refusal(key, &format!("at most {MAX_LENGTH} pieces are possible")))
             }
             length => Ok(length),
         }
@@ -66,10 +66,10 @@ impl Settings {
 
     pub(super) fn texts(&self, key: &str) -> Result<Option<Vec<String>>, ModelError> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
-        self.of(key, |value| value.as_array()?.iter().map(text).collect(), "a list of texts is expected")
+        self.typed(key, |value| value.as_array()?.iter().map(text).collect(), "a list of texts is expected")
     }
 
-    fn of<'s, T>(
+    fn typed<'s, T>(
         &'s self,
         key: &str,
         read: impl Fn(&'s Value) -> Option<T>,
@@ -93,7 +93,7 @@ impl Settings {
     }
 
     /// Refuses a key that is neither missing, null nor of this value.
-    pub(super) fn must_be(&self, key: &str, value: &Value) -> Result<(), ModelError> {
+    pub(super) fn expect_value(&self, key: &str, value: &Value) -> Result<(), ModelError> {
         match self.get(key) {
             Some(found) if found != value => Err(self.refusal(key, &format!("only {value} is possible here"))),
             _ => Ok(()),

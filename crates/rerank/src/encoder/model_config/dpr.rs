@@ -1,7 +1,7 @@
 //! DPR (Karpukhin et al., EMNLP 2020): one network for questions, one for passages; the vector of the first token, as it
 //! is; the inner product.
 
-use super::{Head, PooledOutput, Recipe, Settings, Side, longest, refuse_left};
+use super::{Head, PooledOutput, ModelConfig, Settings, Side, longest, reject_left_side};
 use crate::encoder::vectors::Pooling;
 use crate::encoder::{ModelError, Similarity};
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 pub(super) const QUESTIONS: &str = "question_encoder";
 pub(super) const PASSAGES: &str = "ctx_encoder";
 
-pub(super) fn read(folder: &Path) -> Result<Recipe, ModelError> {
+pub(super) fn read(folder: &Path) -> Result<ModelConfig, ModelError> {
     let towers = vec![folder.join(QUESTIONS), folder.join(PASSAGES)];
     let pooled_output = pooled_output(&towers)?;
-    Ok(Recipe {
+    Ok(ModelConfig {
         query: side(&towers, 0)?,
         document: side(&towers, 1)?,
         towers,
@@ -24,7 +24,7 @@ pub(super) fn read(folder: &Path) -> Result<Recipe, ModelError> {
 }
 
 fn side(towers: &[PathBuf], tower: usize) -> Result<Side, ModelError> {
-    refuse_left(&towers[tower])?;
+    reject_left_side(&towers[tower])?;
     Ok(Side { tower, ..Side::plain(longest(&towers[tower])?) })
 }
 
@@ -33,7 +33,7 @@ fn pooled_output(towers: &[PathBuf]) -> Result<PooledOutput, ModelError> {
     let mut sizes = Vec::new();
     for tower in towers {
         let config = Settings::read(&tower.join("config.json"))?;
-        config.must_be("model_type", &"dpr".into())?;
+        config.expect_value("model_type", &"dpr".into())?;
         sizes.push(config.number("projection_dim")?.unwrap_or(0));
         if sizes[0] != sizes[sizes.len() - 1] {
             return Err(config.refusal("projection_dim", "the other tower has another"));

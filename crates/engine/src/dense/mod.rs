@@ -1,0 +1,406 @@
+//! Dense retrieval: scores of datasets by one encoder's vectors, and the parts of their texts that contribute most.
+
+mod vector_matrix;
+
+use crate::encoding::{digest, normalize, pack_rows, passages, read_compact_document};
+use crate::scope::CandidateScope;
+use crate::{EngineError, vectors_folder};
+use lodeseek_catalog::DatasetId;
+use lodeseek_index::Snapshot;
+use lodeseek_index::document::CompactDocument;
+use lodeseek_index::vectors::{Precision, Rows, Vectors, VectorsSnapshot, model_folder};
+use lodeseek_rerank::{Combination, Encoder, Granularity, Matrix, Passage, Query, colbert, dpr};
+use lru::LruCache;
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use vector_matrix::{VectorMatrix, top_filtered_ids, top_ids};
+
+/// Maximum number of queries whose vectors are cached.
+const MAX_CACHED_QUERIES: NonZeroUsize = NonZeroUsize::new(256).expect("above 0");
+/// Maximum number of parts returned as explanation of a score.
+const MAX_PARTS: usize = 3;
+
+/// The score of a dataset by an encoder's vectors.
+#[derive(Clone, Debug, Serialize, PartialEq)]
+pub struct DenseMatch {
+    /// The name of the encoder.
+    pub model: String,
+    /// The unit of text for which the encoder has one vector.
+    pub granularity: Granularity,
+    /// The score.
+    pub score: f64,
+    /// The score of its metadata, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<f64>,
+    /// The score of its triples, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<f64>,
+    /// If true, the score is below the encoder's minimum similarity: the dataset is one of the nearest, but no match.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub closest: bool,
+    /// The parts that contribute most to the score, if explanations were requested.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<PartShare>,
+}
+
+/// A part of a dataset's texts and its contribution to the score.
+#[derive(Clone, Debug, Serialize, PartialEq)]
+pub struct PartShare {
+    /// The text to which it belongs.
+    pub of: PartKind,
+    /// Its words.
+    pub text: String,
+    /// Its contribution. With one vector per word piece (ColBERT): the sum of the similarities of the query's pieces that it
+    /// matches best. With one vector per text (DPR): the score of the part as a text of its own.
+    pub score: f64,
+}
+
+/// The kind of a part.
+#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum PartKind {
+    /// A title, a description, tags, an author.
+    Metadata,
+    /// A triple.
+    Triple,
+}
+
+impl PartKind {
+    const BOTH: [Self; 2] = [Self::Metadata, Self::Triple];
+}
+
+/// An encoder and the vectors that it made of a home's datasets.
+pub(super) struct DenseRetriever {
+    encoder: Box<dyn Encoder>,
+    vectors: Vectors,
+    queries: Mutex<LruCache<String, Arc<Query>>>,
+    matrix: Mutex<Option<Arc<VectorMatrix>>>,
+    freshness: Mutex<FreshnessCache>,
+}
+
+/// A cache of tests if a dataset's vectors belong to its current texts.
+#[derive(Default)]
+struct FreshnessCache {
+    /// The generations of the vectors and of the index for which the entries are valid.
+    generations: (u64, u64),
+    is_current: FxHashMap<DatasetId, bool>,
+}
+
+/// Returns true if a dataset's vectors belong to its current texts.
+fn is_current(id: &DatasetId, vectors: &VectorsSnapshot, index: &Snapshot) -> Result<bool, EngineError> {
+    let Some(encoded) = vectors.digest(id) else { return Ok(false) };
+    let Some(compact) = read_compact_document(index, id)? else { return Ok(false) };
+    Ok(encoded == digest(&compact)?)
+}
+
+/// The vectors of a query, and the snapshot of the datasets' vectors with which it is compared.
+pub(super) struct EncodedQuery {
+    vectors: Arc<VectorsSnapshot>,
+    query: Arc<Query>,
+}
+
+/// The vectors of a dataset's metadata and data, as far as there are any, for comparison with other datasets.
+pub(super) struct DatasetVectors([Option<Query>; 2]);
+
+/// Options of scoring candidates.
+pub(super) struct ScoringOptions {
+    pub(super) combination: Combination,
+    /// Minimum similarity of a match, per row of the query.
+    pub(super) min_similarity: Option<f64>,
+    pub(super) threads: NonZeroUsize,
+}
+
+impl DenseRetriever {
+    pub(super) fn open(home: &Path, encoder: Box<dyn Encoder>) -> Result<Self, EngineError> {
+        let folder = model_folder(&vectors_folder(home), encoder.fingerprint());
+        let vectors = Vectors::open(&folder, encoder.fingerprint())?;
+        let queries = Mutex::new(LruCache::new(MAX_CACHED_QUERIES));
+        Ok(Self { encoder, vectors, queries, matrix: Mutex::default(), freshness: Mutex::default() })
+    }
+
+    pub(super) fn encoder(&self) -> &dyn Encoder {
+        self.encoder.as_ref()
+    }
+
+    /// Returns the number format of its stored vectors.
+    pub(super) fn precision(&self) -> Result<Precision, EngineError> {
+        Ok(self.vectors.snapshot()?.description().precision)
+    }
+
+    /// Encodes a query, or returns its cached vectors.
+    pub(super) fn encode_query(&self, query: &str) -> Result<EncodedQuery, EngineError> {
+        Ok(EncodedQuery { vectors: self.vectors.snapshot()?, query: self.query(query)? })
+    }
+
+    /// Returns the candidates whose texts have not changed since they were encoded.
+    ///
+    /// Results are cached until the index or the vectors change: reading and hashing the text of a dataset takes about 0.1 ms.
+    pub(super) fn current_candidates(
+        &self,
+        encoded: &EncodedQuery,
+        candidates: &[DatasetId],
+        index: &Snapshot,
+    ) -> Result<Vec<DatasetId>, EngineError> {
+        self.current_in(&encoded.vectors, candidates, index)
+    }
+
+    /// Returns the datasets whose texts have not changed since the latest vectors were made.
+    pub(super) fn current(&self, candidates: &[DatasetId], index: &Snapshot) -> Result<Vec<DatasetId>, EngineError> {
+        let vectors = self.vectors.snapshot()?;
+        self.current_in(&vectors, candidates, index)
+    }
+
+    fn current_in(
+        &self,
+        vectors: &VectorsSnapshot,
+        candidates: &[DatasetId],
+        index: &Snapshot,
+    ) -> Result<Vec<DatasetId>, EngineError> {
+        let generations = (vectors.generation(), index.generation());
+        let mut cache = self.freshness.lock().unwrap_or_else(PoisonError::into_inner);
+        if cache.generations != generations {
+            *cache = FreshnessCache { generations, is_current: FxHashMap::default() };
+        }
+        let mut current = Vec::with_capacity(candidates.len());
+        for id in candidates {
+            let is_current = match cache.is_current.get(id) {
+                Some(&is_current) => is_current,
+                None => *cache.is_current.entry(id.clone()).or_insert(is_current(id, vectors, index)?),
+            };
+            if is_current {
+                current.push(id.clone());
+            }
+        }
+        Ok(current)
+    }
+
+    /// Returns the nearest `depth` datasets of a scope, in no order. Only for an encoder with one vector per text.
+    pub(super) fn nearest(
+        &self,
+        encoded: &EncodedQuery,
+        combination: Combination,
+        depth: usize,
+        scope: CandidateScope<'_>,
+    ) -> Result<Vec<DatasetId>, EngineError> {
+        let matrix = self.matrix(&encoded.vectors);
+        let scored = matrix.scores(&encoded.query, combination);
+        match scope.filtered {
+            None => Ok(top_ids(scored, depth)),
+            Some(filtered) => top_filtered_ids(scored, depth, scope.snapshot, filtered),
+        }
+    }
+
+    /// Returns the vectors of a dataset. `None` if it has none, or if its texts have changed since.
+    pub(super) fn vectors_of(&self, id: &DatasetId, index: &Snapshot) -> Result<Option<DatasetVectors>, EngineError> {
+        let vectors = self.vectors.snapshot()?;
+        if !is_current(id, &vectors, index)? {
+            return Ok(None);
+        }
+        let Some(stored) = vectors.get(id)? else { return Ok(None) };
+        let first = |rows: &Rows| (rows.rows() > 0).then(|| Query::new(&Matrix::new(rows.columns(), rows.row(0))));
+        Ok(Some(DatasetVectors([first(&stored.metadata), first(&stored.data)])))
+    }
+
+    /// Encodes the texts of a dataset or an example.
+    pub(super) fn encode_texts(&self, compact: &CompactDocument) -> Result<DatasetVectors, EngineError> {
+        let matrices = self.encoder.encode_passages(&passages(compact))?;
+        let query = |matrix: &Matrix| (matrix.rows() > 0).then(|| Query::new(&normalize(self.encoder(), matrix)));
+        let mut queries = matrices.iter().map(query);
+        Ok(DatasetVectors([queries.next().flatten(), queries.next().flatten()]))
+    }
+
+    /// Returns the similarity of every dataset to some vectors, at most 1: the mean of the similarities of metadata and of
+    /// data, as far as both have them. Datasets without a positive similarity are omitted.
+    pub(super) fn similarities(&self, vectors: &DatasetVectors) -> Result<Vec<(DatasetId, f64)>, EngineError> {
+        let matrix = self.matrix(&*self.vectors.snapshot()?);
+        let products = vectors.0.each_ref().map(|query| query.as_ref().map(|query| dpr::dot(query, &matrix.rows)));
+        let mut similarities = Vec::new();
+        for (id, places) in &matrix.places {
+            let (mut sum, mut count) = (0.0, 0);
+            for (products, place) in products.iter().zip(places) {
+                if let (Some(products), Some(place)) = (products, place) {
+                    sum += f64::from(products[*place]);
+                    count += 1;
+                }
+            }
+            let mean = sum / f64::from(count.max(1));
+            if mean > 0.0 {
+                similarities.push((id.clone(), mean.min(1.0)));
+            }
+        }
+        Ok(similarities)
+    }
+
+    /// Returns the vectors of a query, ready for multiplication.
+    fn query(&self, text: &str) -> Result<Arc<Query>, EngineError> {
+        if let Some(cached) = self.queries.lock().unwrap_or_else(PoisonError::into_inner).get(text) {
+            return Ok(Arc::clone(cached));
+        }
+        // The model runs without the lock, so that cached queries are not delayed.
+        let matrix = self.encoder.encode_queries(&[text])?.pop().unwrap_or_default();
+        let query = Arc::new(Query::new(&normalize(self.encoder(), &matrix)));
+        self.queries.lock().unwrap_or_else(PoisonError::into_inner).put(text.to_owned(), Arc::clone(&query));
+        Ok(query)
+    }
+
+    /// Returns the scores of the candidates that have vectors.
+    pub(super) fn scores(
+        &self,
+        encoded: &EncodedQuery,
+        candidates: &[DatasetId],
+        options: &ScoringOptions,
+    ) -> FxHashMap<DatasetId, DenseMatch> {
+        let threads = options.threads.get();
+        if threads == 1 || candidates.len() < 2 {
+            return self.score_chunk(encoded, candidates, options).into_iter().collect();
+        }
+        thread::scope(|scope| {
+            let mut workers = Vec::with_capacity(threads);
+            for ids in candidates.chunks(candidates.len().div_ceil(threads)) {
+                workers.push(scope.spawn(move || self.score_chunk(encoded, ids, options)));
+            }
+            let mut scores = FxHashMap::default();
+            for worker in workers {
+                match worker.join() {
+                    Ok(chunk) => scores.extend(chunk),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            scores
+        })
+    }
+
+    fn score_chunk(
+        &self,
+        encoded: &EncodedQuery,
+        ids: &[DatasetId],
+        options: &ScoringOptions,
+    ) -> Vec<(DatasetId, DenseMatch)> {
+        let mut scores = Vec::with_capacity(ids.len());
+        for id in ids {
+            scores.extend(self.score(encoded, id, options).map(|score| (id.clone(), score)));
+        }
+        scores
+    }
+
+    fn score(&self, encoded: &EncodedQuery, id: &DatasetId, options: &ScoringOptions) -> Option<DenseMatch> {
+        let stored = match encoded.vectors.get(id) {
+            Ok(stored) => stored?,
+            Err(error) => {
+                tracing::warn!(%error, "cannot read a dataset's vectors: ranked without them");
+                return None;
+            }
+        };
+        let metadata = self.similarity(&encoded.query, &stored.metadata);
+        let data = self.similarity(&encoded.query, &stored.data);
+        let score = options.combination.combine(metadata, data)?;
+        let rows = encoded.query.rows() as f64;
+        Some(DenseMatch {
+            model: self.encoder.name().to_owned(),
+            granularity: self.encoder.granularity(),
+            score,
+            metadata,
+            data,
+            closest: options.min_similarity.is_some_and(|min_similarity| score < min_similarity * rows),
+            parts: Vec::new(),
+        })
+    }
+
+    fn similarity(&self, query: &Query, rows: &Rows) -> Option<f64> {
+        match self.encoder.granularity() {
+            Granularity::Text => dpr::dot(query, rows).first().map(|score| f64::from(*score)),
+            Granularity::Piece => colbert::max_sim(query, rows),
+        }
+    }
+
+    /// Returns all vectors as one matrix, computed again after a commit.
+    fn matrix(&self, vectors: &VectorsSnapshot) -> Arc<VectorMatrix> {
+        let mut cached = self.matrix.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(matrix) = &*cached
+            && matrix.generation == vectors.generation()
+        {
+            return Arc::clone(matrix);
+        }
+        let matrix = Arc::new(VectorMatrix::new(vectors));
+        *cached = Some(Arc::clone(&matrix));
+        matrix
+    }
+
+    /// Returns the parts that contribute most to a dataset's score. Empty if its texts have changed since they were encoded.
+    pub(super) fn explain(
+        &self,
+        query: &str,
+        id: &DatasetId,
+        matched: &DenseMatch,
+        combination: Combination,
+        index: &Snapshot,
+    ) -> Result<Vec<PartShare>, EngineError> {
+        let EncodedQuery { vectors, query } = self.encode_query(query)?;
+        let Some(compact) = read_compact_document(index, id)? else { return Ok(Vec::new()) };
+        let Ok(Some(stored)) = vectors.get(id) else { return Ok(Vec::new()) };
+        if vectors.digest(id) != Some(digest(&compact)?.as_str()) {
+            return Ok(Vec::new());
+        }
+        let contributes = combination.contributions(matched.metadata, matched.data);
+        let rows = [&stored.metadata, &stored.data];
+        let mut shares = Vec::new();
+        for (place, passage) in passages(&compact).into_iter().enumerate() {
+            if contributes[place] {
+                shares.extend(self.part_shares(&query, PartKind::BOTH[place], passage, rows[place])?);
+            }
+        }
+        shares.sort_by(|a, b| b.score.total_cmp(&a.score));
+        shares.truncate(MAX_PARTS);
+        Ok(shares)
+    }
+
+    /// Returns the contribution of each part of a text.
+    fn part_shares(
+        &self,
+        query: &Query,
+        kind: PartKind,
+        passage: Passage<'_>,
+        rows: &Rows,
+    ) -> Result<Vec<PartShare>, EngineError> {
+        let scores = match self.encoder.granularity() {
+            Granularity::Piece => {
+                let origins = self.encoder.origins(passage)?;
+                sums_by_part(&colbert::best_matches(query, rows), &origins, passage.parts.len())
+            }
+            Granularity::Text => self.scores_of_parts(query, passage)?,
+        };
+        let mut shares = Vec::new();
+        for (text, score) in passage.parts.iter().zip(scores) {
+            shares.extend(score.map(|score| PartShare { of: kind, text: text.clone(), score }));
+        }
+        Ok(shares)
+    }
+
+    /// Returns the score of each part as a text of its own.
+    fn scores_of_parts(&self, query: &Query, passage: Passage<'_>) -> Result<Vec<Option<f64>>, EngineError> {
+        let parts: Vec<Passage<'_>> =
+            passage.parts.chunks(1).map(|parts| Passage { parts, pieces_a_part: passage.pieces_a_part }).collect();
+        let mut scores = Vec::with_capacity(parts.len());
+        for matrix in self.encoder.encode_passages(&parts)? {
+            let rows = pack_rows(self.encoder(), &matrix, Precision::F16);
+            scores.push(self.similarity(query, &rows));
+        }
+        Ok(scores)
+    }
+}
+
+/// Returns the sum of the similarities of each part's best matches. `None` for a part that is no row's best match.
+fn sums_by_part(matches: &[colbert::BestMatch], origins: &[Option<usize>], parts: usize) -> Vec<Option<f64>> {
+    let mut sums = vec![None; parts];
+    for best in matches {
+        let part = origins.get(best.row).copied().flatten();
+        if let Some(sum) = part.and_then(|part| sums.get_mut(part)) {
+            *sum = Some(sum.unwrap_or(0.0) + f64::from(best.similarity));
+        }
+    }
+    sums
+}
