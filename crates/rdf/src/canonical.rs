@@ -1,12 +1,12 @@
-//! What a graph is, whatever its syntax, its order and the labels of its blank nodes: the SHA-256 of its canonical N-Quads
-//! by RDF Dataset Canonicalization, RDFC-1.0. <https://www.w3.org/TR/rdf-canon/>
+//! Fingerprint of a graph: the SHA-256 of its canonical N-Quads by RDF Dataset Canonicalization (RDFC-1.0).
+//! <https://www.w3.org/TR/rdf-canon/>
 //!
-//! Labels depend on nothing but the triples with blank nodes, so Sophia is given those alone, and a graph without any is
-//! only sorted: terms as their lines have them, then triples, which are hashed line by line and never held as text.
+//! The fingerprint is independent of syntax, order and blank node labels. Canonical labels depend only on the triples with
+//! blank nodes, so only those are passed to Sophia. The lines are sorted and hashed one by one, never held as text.
 //!
-//! Canonical labels can cost exponential time, and there are graphs made for it
-//! (<https://www.w3.org/TR/rdf-canon/#dataset-poisoning>). Beyond [`MAX_BLANK_TRIPLES`], or what [`labels`] may spend, a graph
-//! has no fingerprint here.
+//! Canonical labels can take exponential time, and graphs can be built for this purpose
+//! (<https://www.w3.org/TR/rdf-canon/#dataset-poisoning>). A graph above [`MAX_BLANK_TRIPLES`], or above the work budget of
+//! [`labels`], has no fingerprint.
 
 mod labels;
 mod lines;
@@ -14,24 +14,23 @@ mod lines;
 use super::{Triple, TripleGraph};
 use lines::CanonicalLines;
 use sha2::{Digest, Sha256};
-use std::fmt::Write;
 
-/// Triples with blank nodes of a graph that has a fingerprint: Sophia takes some 300 bytes for each.
+/// Maximum number of triples with blank nodes. Sophia needs about 300 bytes for each.
 const MAX_BLANK_TRIPLES: usize = 1_000_000;
 
-/// Why a graph has no fingerprint.
+/// Reason why a graph has no fingerprint.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CanonicalizationError {
-    /// More triples with blank nodes than are looked at.
-    #[error("{0} triples have blank nodes, and {MAX_BLANK_TRIPLES} are looked at")]
+    /// Number of triples with blank nodes above the limit.
+    #[error("{0} triples with blank nodes (limit {MAX_BLANK_TRIPLES})")]
     TooLarge(usize),
-    /// Its blank nodes cannot be told apart within the limits.
-    #[error("its blank nodes are too much alike: {0}")]
+    /// Blank nodes that cannot be distinguished within the work budget.
+    #[error("cannot label the blank nodes within the limits: {0}")]
     TooComplex(String),
 }
 
-/// The SHA-256 of a graph's canonical N-Quads (RDFC-1.0), in hexadecimal digits.
+/// Returns the SHA-256 of a graph's canonical N-Quads (RDFC-1.0), in hexadecimal digits.
 ///
 /// ```
 /// use lodeseek_rdf::{TripleGraphBuilder, canonical_fingerprint};
@@ -49,18 +48,19 @@ pub enum CanonicalizationError {
 /// ```
 pub fn canonical_fingerprint(graph: &TripleGraph) -> Result<String, CanonicalizationError> {
     let blanks = graph.blank_nodes();
-    let is_with = |triple: &&Triple| blanks.contains(&triple.subject) || blanks.contains(&triple.object);
-    let with_blanks: Vec<Triple> = graph.triples().iter().filter(is_with).copied().collect();
+    let mut with_blanks: Vec<Triple> = Vec::new();
+    for triple in graph.triples() {
+        if blanks.contains(&triple.subject) || blanks.contains(&triple.object) {
+            with_blanks.push(*triple);
+        }
+    }
     if with_blanks.len() > MAX_BLANK_TRIPLES {
         return Err(CanonicalizationError::TooLarge(with_blanks.len()));
     }
     let labels = labels::canonical(graph, &with_blanks)?;
     let mut hash = Sha256::new();
     CanonicalLines::new(graph, labels).each(|line| hash.update(line.as_bytes()));
-    Ok(hash.finalize().iter().fold(String::new(), |mut digits, byte| {
-        let _ = write!(digits, "{byte:02x}"); // to a string it cannot fail
-        digits
-    }))
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 #[cfg(test)]

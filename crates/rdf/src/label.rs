@@ -1,15 +1,15 @@
-//! The human-readable form of a term, and of texts and numbers beside it.
+//! Human-readable labels of terms, and formatting of texts and numbers.
 //!
-//! Two readings exist side by side. *Indexing* follows ACORDAR: the `rdfs:label` of the dataset where there is one, else
-//! the local name. *Display* looks at more label properties, puts the reader's languages before the better property, and
-//! writes local names as words (`hasPart` → “has part”).
+//! There are two kinds of labels. Labels for *indexing* follow ACORDAR: `rdfs:label`, or the local name if there is none.
+//! Labels for *display* use more properties, prefer the reader's languages over the better property, and split local
+//! names into words (`hasPart` → “has part”).
 
 use super::triples::{LiteralKind, TermId, TermRef, Triple, TripleGraph};
 use super::vocab::{PREFIXES, dc11, dcterms, foaf, rdf, rdfs, skos};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
-/// Properties whose literals name their subject, best first.
+/// Label properties, best first.
 pub const LABEL_PROPERTIES: &[&str] = &[
     rdfs::LABEL,
     skos::PREF_LABEL,
@@ -20,7 +20,7 @@ pub const LABEL_PROPERTIES: &[&str] = &[
     dc11::TITLE,
 ];
 
-/// What follows the last `#`, `/` or `:` of an IRI; the whole IRI where nothing follows.
+/// Returns the local name of an IRI: the part after the last `#`, `/` or `:`. Trailing separators are ignored.
 ///
 /// ```
 /// use lodeseek_rdf::local_name;
@@ -35,14 +35,14 @@ pub fn local_name(iri: &str) -> &str {
     if name.is_empty() { iri } else { name }
 }
 
-/// The namespace of an IRI: all but its local name, where the local name follows a `#` or `/`.
+/// Returns the namespace of an IRI: the part up to the last `#` or `/`. `None` if the IRI has no local name after it.
 #[must_use]
 pub fn namespace(iri: &str) -> Option<&str> {
     let end = iri.rfind('#').or_else(|| iri.rfind('/'))? + 1;
     (end < iri.len() && !iri[..end].ends_with("://")).then(|| &iri[..end])
 }
 
-/// An IRI as people write it: `foaf:Person` where the namespace is one of [`PREFIXES`], else its local name, else as it is.
+/// Returns the short form of an IRI: `foaf:Person` if its namespace is in [`PREFIXES`], otherwise the local name.
 ///
 /// ```
 /// use lodeseek_rdf::prefixed;
@@ -52,15 +52,15 @@ pub fn namespace(iri: &str) -> Option<&str> {
 /// ```
 #[must_use]
 pub fn prefixed(iri: &str) -> String {
-    let known = PREFIXES.iter().find_map(|(prefix, namespace)| Some((prefix, iri.strip_prefix(namespace)?)));
-    match known.filter(|(_, name)| !name.is_empty() && !name.contains(['/', '#'])) {
-        Some((prefix, name)) => format!("{prefix}:{name}"),
-        None if iri.ends_with(['/', '#']) => iri.to_owned(),
-        None => local_name(iri).to_owned(),
+    let in_namespace = PREFIXES.iter().find_map(|(prefix, namespace)| Some((prefix, iri.strip_prefix(namespace)?)));
+    match in_namespace {
+        Some((prefix, name)) if !name.is_empty() && !name.contains(['/', '#']) => format!("{prefix}:{name}"),
+        _ if iri.ends_with(['/', '#']) => iri.to_owned(),
+        _ => local_name(iri).to_owned(),
     }
 }
 
-/// A text on one line: whitespace and control characters as single spaces.
+/// Puts a text on one line: runs of white space and control characters become single spaces.
 ///
 /// ```
 /// use lodeseek_rdf::on_one_line;
@@ -72,7 +72,7 @@ pub fn on_one_line(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// A number with its thousands apart.
+/// Formats a number with commas between groups of three digits.
 ///
 /// ```
 /// use lodeseek_rdf::grouped;
@@ -91,7 +91,7 @@ pub fn grouped(number: u64) -> String {
     out
 }
 
-/// A local name as words: percent-decoded, split at `_`, `-`, `+`, and where case or digits change.
+/// Splits a local name into words at `_`, `-`, `+` and changes of case or digits, after percent-decoding.
 ///
 /// ```
 /// use lodeseek_rdf::words;
@@ -153,7 +153,7 @@ fn percent_decode(text: &str) -> String {
     String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
 }
 
-/// How good a literal's language is for a reader: lower is better.
+/// Returns the rank of a literal's language among the preferred languages; lower is better.
 fn language_rank(kind: LiteralKind<'_>, languages: &[&str]) -> usize {
     match kind {
         LiteralKind::Language(tag) => {
@@ -167,7 +167,7 @@ fn language_rank(kind: LiteralKind<'_>, languages: &[&str]) -> usize {
     }
 }
 
-/// The labels of a graph's entities, chosen once for all.
+/// Labels of the terms of a graph, selected in advance.
 #[derive(Debug)]
 pub struct Labels<'g> {
     graph: &'g TripleGraph,
@@ -176,19 +176,19 @@ pub struct Labels<'g> {
 }
 
 impl<'g> Labels<'g> {
-    /// ACORDAR's reading: `rdfs:label` (English, then untagged, then any), else the local name as it stands.
+    /// Selects labels for indexing, as in ACORDAR: `rdfs:label` (English, then untagged, then any), or the local name.
     #[must_use]
     pub fn for_index(graph: &'g TripleGraph) -> Self {
         Self { graph, chosen: choose(graph, graph.triples(), &[rdfs::LABEL], &["en"]), as_words: false }
     }
 
-    /// The reading for people: any of [`LABEL_PROPERTIES`] in the languages wanted, best first, else the local name in words.
+    /// Selects labels for display: from [`LABEL_PROPERTIES`] in the preferred languages, or the words of the local name.
     #[must_use]
     pub fn for_display(graph: &'g TripleGraph, languages: &[&str]) -> Self {
         Self { graph, chosen: choose(graph, graph.triples(), LABEL_PROPERTIES, languages), as_words: true }
     }
 
-    /// The same for these terms alone: it looks at their triples and no others.
+    /// Selects labels for display for the given terms only. Only the triples of these terms are read.
     #[must_use]
     pub fn for_terms(graph: &'g TripleGraph, languages: &[&str], terms: impl IntoIterator<Item = TermId>) -> Self {
         let terms: BTreeSet<TermId> = terms.into_iter().filter(|&id| !graph.is_literal(id)).collect();
@@ -196,13 +196,13 @@ impl<'g> Labels<'g> {
         Self { graph, chosen: choose(graph, triples, LABEL_PROPERTIES, languages), as_words: true }
     }
 
-    /// The literal that names a term; `None` where its label is its own text or a part of it.
+    /// Returns the literal that labels a term, or `None` if the label is derived from the term's own text.
     #[must_use]
     pub fn label_term(&self, id: TermId) -> Option<TermId> {
         self.chosen.get(&id).copied()
     }
 
-    /// The label of an IRI or the lexical form of a literal; `None` for a blank node without a label.
+    /// Returns the label of an IRI, or the lexical form of a literal. `None` for a blank node without a label.
     #[must_use]
     pub fn label(&self, id: TermId) -> Option<String> {
         if let Some(&label) = self.chosen.get(&id) {
@@ -218,7 +218,7 @@ impl<'g> Labels<'g> {
     }
 }
 
-/// Of each subject's label literals the one with the best (language, property, text), in one pass over the triples.
+/// Selects the label literal of each subject with the best (language, property, text), in one pass over the triples.
 fn choose<'t>(
     graph: &TripleGraph,
     triples: impl IntoIterator<Item = &'t Triple>,

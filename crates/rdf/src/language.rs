@@ -1,7 +1,8 @@
-//! Names of languages, for tags.
+//! English names of language tags.
 
-/// The languages that open data are most often in: (ISO 639-1 code, ISO 639-2 codes, for terms and for books where they
-/// differ, English name).
+/// Frequent languages of open data: (ISO 639-1 code, ISO 639-2 codes, English name).
+///
+/// There are two ISO 639-2 codes if the terminological and the bibliographic code differ.
 const NAMES: [(&str, &[&str], &str); 56] = [
     ("af", &["afr"], "Afrikaans"),
     ("ar", &["ara"], "Arabic"),
@@ -61,7 +62,7 @@ const NAMES: [(&str, &[&str], &str); 56] = [
     ("zh", &["zho", "chi"], "Chinese"),
 ];
 
-/// The English name of a tag's language; the primary subtag itself where it is not among those known.
+/// Returns the English name of a tag's language, or the primary subtag if the language is not in the table.
 ///
 /// ```
 /// use lodeseek_rdf::language_name;
@@ -72,6 +73,10 @@ const NAMES: [(&str, &[&str], &str); 56] = [
 #[must_use]
 pub fn language_name(tag: &str) -> &str {
     let primary = tag.split(['-', '_']).next().unwrap_or(tag);
-    let is_it = |code: &&str| primary.eq_ignore_ascii_case(code);
-    NAMES.iter().find(|(code, longer, _)| is_it(code) || longer.iter().any(is_it)).map_or(primary, |(.., name)| name)
+    for (code, longer_codes, name) in &NAMES {
+        if primary.eq_ignore_ascii_case(code) || longer_codes.iter().any(|code| primary.eq_ignore_ascii_case(code)) {
+            return name;
+        }
+    }
+    primary
 }

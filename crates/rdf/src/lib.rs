@@ -1,4 +1,4 @@
-//! RDF itself: vocabulary, graphs in memory, labels, and the tolerant, guarded reading of any dump.
+#![doc = include_str!("../README.md")]
 
 mod canonical;
 pub mod dump;

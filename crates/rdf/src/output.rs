@@ -1,4 +1,4 @@
-//! RDF out, in the syntaxes we write.
+//! RDF serialization.
 
 use super::vocab::PREFIXES;
 use super::{PrettyError, to_pretty_turtle};
@@ -6,7 +6,16 @@ use oxrdf::{Term, Triple};
 use oxrdfio::{JsonLdProfileSet, RdfFormat, RdfSerializer};
 use std::io::{self, Write};
 
-/// A syntax we write.
+/// Supported output syntax.
+///
+/// ```
+/// use lodeseek_rdf::RdfSyntax;
+/// use oxrdf::{Literal, NamedNode, Triple};
+///
+/// let triple = Triple::new(NamedNode::new("ex:a")?, NamedNode::new("ex:p")?, Literal::from("A"));
+/// assert_eq!(RdfSyntax::NTriples.write(&[triple])?, b"<ex:a> <ex:p> \"A\" .\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[expect(missing_docs, reason = "the names are the syntaxes'")]
 pub enum RdfSyntax {
@@ -16,23 +25,23 @@ pub enum RdfSyntax {
     RdfXml,
 }
 
-/// A graph that cannot be written.
+/// Error of serializing a graph.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// As Turtle.
+    /// Error of the Turtle serializer.
     #[error(transparent)]
     Turtle(#[from] PrettyError),
-    /// In another syntax.
-    #[error("the graph cannot be written: {0}")]
+    /// Error of another serializer.
+    #[error("cannot serialize the graph: {0}")]
     Io(#[from] io::Error),
 }
 
 impl RdfSyntax {
-    /// Every syntax, the preferred one first.
+    /// All syntaxes, the preferred one first.
     pub const ALL: [Self; 4] = [Self::Turtle, Self::JsonLd, Self::NTriples, Self::RdfXml];
 
-    /// The IANA media type.
+    /// Returns the IANA media type.
     #[must_use]
     pub fn media_type(self) -> &'static str {
         match self {
@@ -43,7 +52,7 @@ impl RdfSyntax {
         }
     }
 
-    /// The syntax of a media type or of a short name (`ttl`, `jsonld`, `nt`, `rdf`).
+    /// Returns the syntax of a media type or a short name (`ttl`, `jsonld`, `nt`, `rdf`).
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
@@ -55,7 +64,7 @@ impl RdfSyntax {
         })
     }
 
-    /// The triples in this syntax.
+    /// Serializes triples. Small graphs in Turtle are formatted for reading.
     pub fn write(self, triples: &[Triple]) -> Result<Vec<u8>, WriteError> {
         if self == Self::Turtle && is_small(triples) {
             return Ok(to_pretty_turtle(triples)?.into_bytes());
@@ -65,7 +74,7 @@ impl RdfSyntax {
         Ok(bytes)
     }
 
-    /// Writes triples as they come; nothing is arranged for reading.
+    /// Serializes triples in their order, without formatting for reading.
     pub fn write_to<E: From<io::Error>>(
         self,
         triples: impl Iterator<Item = Result<Triple, E>>,
@@ -96,7 +105,8 @@ impl RdfSyntax {
     }
 }
 
-/// The pretty writer recurses into blank nodes and takes quadratic time in lists: it is for what people read.
+/// Returns true if a graph is small enough for the pretty serializer, which recurses into blank nodes and takes quadratic
+/// time for lists.
 fn is_small(triples: &[Triple]) -> bool {
     let blank = |triple: &&Triple| matches!(triple.object, Term::BlankNode(_));
     triples.len() <= 5000 && triples.iter().filter(blank).count() <= 200

@@ -1,4 +1,4 @@
-//! Turtle for people to read: prefixes, one block a subject, blank nodes nested. Sophia's pretty serializer writes it.
+//! Formatted Turtle by Sophia's pretty serializer: with prefixes, one block per subject, and nested blank nodes.
 
 use super::vocab::PREFIXES;
 use oxrdf::Triple;
@@ -8,12 +8,12 @@ use sophia::turtle::parser::nt;
 use sophia::turtle::serializer::turtle::{TurtleConfig, TurtleSerializer};
 use std::fmt::Write;
 
-/// A graph that could not be written.
+/// Error of the pretty serializer.
 #[derive(Debug, thiserror::Error)]
-#[error("the graph cannot be written as Turtle: {0}")]
+#[error("cannot serialize the graph as Turtle: {0}")]
 pub struct PrettyError(String);
 
-/// Writes triples as Turtle, with those prefixes of [`PREFIXES`] that occur in them.
+/// Serializes triples as formatted Turtle, with those prefixes of [`PREFIXES`] that are used.
 ///
 /// ```
 /// use oxrdf::{NamedNode, Triple};

@@ -1,9 +1,11 @@
-//! One RDF graph in memory: every term once, every triple three numbers, in a canonical order.
+//! RDF graph in memory: each term is stored once, and each triple is three term numbers, in a canonical order.
 //!
-//! The stages after intake (profile, snippet, documents) scan whole graphs. A [`TripleGraph`] makes such a scan a walk
-//! over twelve bytes a triple, and its order depends on the graph alone, not on the order of files or statements: terms
-//! are sorted (IRIs, then blank nodes, then literals), triples by subject, predicate, object. Whatever is computed from
-//! it with ties broken by [`TermId`] is therefore the same on every run.
+//! Profiles, snippets and index documents are computed from scans of whole graphs. In a [`TripleGraph`] such a scan reads
+//! twelve bytes per triple.
+//!
+//! The order depends on the graph only, not on the order of files or statements. Terms are sorted (IRIs, blank nodes,
+//! literals), and triples are sorted by subject, predicate and object. Results with ties broken by [`TermId`] are
+//! therefore reproducible.
 
 mod order;
 
@@ -18,41 +20,41 @@ use std::ops::Range;
 
 const XSD_STRING: &str = "http://www.w3.org/2001/XMLSchema#string";
 
-/// A term's place in the sorted term table of its [`TripleGraph`].
+/// Position of a term in the sorted term table of its [`TripleGraph`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct TermId(pub u32);
 
 impl TermId {
-    /// The id as an index into arrays with one place a term.
+    /// Returns the identifier as an index into arrays with one element per term.
     #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// One triple of term ids, ordered by subject, predicate, object.
+/// Triple of term identifiers, ordered by subject, predicate and object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Triple {
-    /// An IRI or a blank node.
+    /// Subject: an IRI or a blank node.
     pub subject: TermId,
-    /// An IRI.
+    /// Predicate: an IRI.
     pub predicate: TermId,
-    /// Any term.
+    /// Object: any term.
     pub object: TermId,
 }
 
-/// A term, borrowed from the graph.
+/// Term, borrowed from the graph.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum TermRef<'a> {
-    /// An IRI, without angle brackets.
+    /// IRI, without angle brackets.
     Iri(&'a str),
-    /// A blank node's label, unique within the dataset.
+    /// Blank node label, unique within the dataset.
     Blank(&'a str),
-    /// A literal.
+    /// Literal.
     Literal {
-        /// The lexical form.
+        /// Lexical form.
         lexical: &'a str,
-        /// What the literal is besides its lexical form.
+        /// Datatype or language tag of a literal.
         kind: LiteralKind<'a>,
     },
 }
@@ -69,7 +71,7 @@ pub enum LiteralKind<'a> {
 }
 
 impl<'a> TermRef<'a> {
-    /// The text of the term: IRI, label or lexical form.
+    /// Returns the text of the term: IRI, label or lexical form.
     #[must_use]
     pub fn text(self) -> &'a str {
         match self {
@@ -77,7 +79,7 @@ impl<'a> TermRef<'a> {
         }
     }
 
-    /// Whether the term is a literal.
+    /// Returns true if the term is a literal.
     #[must_use]
     pub fn is_literal(self) -> bool {
         matches!(self, Self::Literal { .. })
@@ -95,7 +97,7 @@ impl<'a> TermRef<'a> {
         }
     }
 
-    /// The term as an owned [`oxrdf::Term`].
+    /// Converts the term to an owned [`oxrdf::Term`].
     #[must_use]
     pub fn to_term(self) -> Term {
         match self {
@@ -132,7 +134,7 @@ impl<'a> From<oxrdf::TermRef<'a>> for TermRef<'a> {
     }
 }
 
-/// The order of the kinds is the order of the term table.
+/// Kind of a term. The order of the variants is the order of the term table.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 enum Kind {
@@ -149,13 +151,21 @@ impl Kind {
     }
 }
 
-/// Where a term's bytes lie in the arena: the text, then the suffix (language tag or datatype IRI).
+/// Location of a term in the arena: its text, followed by its suffix (language tag or datatype IRI).
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     start: u64,
     text: u32,
     suffix: u32,
     kind: Kind,
+}
+
+impl Entry {
+    /// Returns true if text and suffix end at character boundaries of the arena.
+    fn is_valid_in(&self, arena: &str) -> bool {
+        let middle = self.start as usize + self.text as usize;
+        arena.is_char_boundary(middle) && arena.is_char_boundary(middle + self.suffix as usize)
+    }
 }
 
 #[derive(Default, Debug)]
@@ -166,7 +176,7 @@ struct TermTable {
 
 impl TermTable {
     fn push(&mut self, text: &str, suffix: &str, kind: Kind) {
-        // DumpReader refuses literals long before they reach the four gigabytes that would not fit here.
+        // The dump reader rejects literals long before they reach 4 GiB.
         let (text_len, suffix_len) = (text.len() as u32, suffix.len() as u32);
         self.entries.push(Entry { start: self.arena.len() as u64, text: text_len, suffix: suffix_len, kind });
         self.arena.push_str(text);
@@ -198,18 +208,18 @@ impl TermTable {
     }
 }
 
-/// Takes the triples of files, one after another.
+/// Receiver of the triples of one or more files.
 pub trait TripleSink {
-    /// Blank node labels seen from here on are of another file.
+    /// Starts a new file. The same blank node label in another file is another node.
     fn start_file(&mut self);
 
-    /// Takes one triple.
+    /// Adds one triple.
     fn insert_triple(&mut self, triple: OxTripleRef<'_>);
 }
 
-/// Collects triples, term by term, into a [`TripleGraph`].
+/// Builder of a [`TripleGraph`].
 ///
-/// Blank nodes are renamed `b0`, `b1`, … in the order they come; labels of different files never meet.
+/// Blank nodes are renamed to `b0`, `b1` and so on, in order of appearance. Blank nodes of different files stay distinct.
 #[derive(Default, Debug)]
 pub struct TripleGraphBuilder {
     terms: TermTable,
@@ -220,36 +230,37 @@ pub struct TripleGraphBuilder {
 }
 
 impl TripleGraphBuilder {
-    /// An empty builder.
+    /// Creates an empty builder.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Blank node labels seen from here on are of another file.
+    /// Starts a new file. The same blank node label in another file is another node.
     pub fn start_file(&mut self) {
         self.blank_nodes.clear();
     }
 
-    /// Triples taken so far, repeated ones counted again.
+    /// Returns the number of added triples, with repetitions.
     #[must_use]
     pub fn len(&self) -> usize {
         self.triples.len()
     }
 
-    /// Whether nothing was taken so far.
+    /// Returns true if no triple was added.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.triples.is_empty()
     }
 
-    /// Takes one triple.
+    /// Adds one triple.
     pub fn insert<'a>(&mut self, triple: impl Into<OxTripleRef<'a>>) {
         self.insert_with(triple.into(), Self::blank);
     }
 
-    /// Inserts a triple of a graph that was finished before: its blank nodes keep their labels, so that the graph becomes
-    /// what it was, whatever the order of the triples.
+    /// Adds a triple of a finished graph and keeps its blank node labels.
+    ///
+    /// The rebuilt graph equals the original one, regardless of the order of the triples.
     pub fn insert_with_labels<'a>(&mut self, triple: impl Into<OxTripleRef<'a>>) {
         self.insert_with(triple.into(), |builder, label| builder.intern(TermRef::Blank(label)));
     }
@@ -291,7 +302,7 @@ impl TripleGraphBuilder {
         })
     }
 
-    /// Sorts terms and triples and drops repeated triples.
+    /// Sorts terms and triples, and removes repeated triples.
     #[must_use]
     pub fn finish(self) -> TripleGraph {
         let terms = self.terms;
@@ -319,8 +330,10 @@ impl TripleSink for TripleGraphBuilder {
     }
 }
 
-/// The triples by their terms' ranks, sorted and each once: counted into rows by subject, the rows sorted. O(terms + T log
-/// d) for T triples, at most d of a subject.
+/// Returns the distinct triples with the ranks of their terms, sorted.
+///
+/// Triples are counted into rows by subject, and each row is sorted: O(terms + T log d) for T triples and at most d triples
+/// of a subject.
 fn sorted_triples(triples: Vec<[u32; 3]>, rank: &[u32]) -> Vec<Triple> {
     let id = |old: u32| rank[old as usize];
     let mut ends = vec![0u32; rank.len() + 1];
@@ -332,7 +345,7 @@ fn sorted_triples(triples: Vec<[u32; 3]>, rank: &[u32]) -> Vec<Triple> {
     }
     let mut rows = vec![0u64; triples.len()];
     for [subject, predicate, object] in triples {
-        // Afterwards the start of each row has become its end, which is the start of the next.
+        // At the end of this loop, the start of each row has become its end, which is the start of the next row.
         let slot = &mut ends[id(subject) as usize];
         rows[*slot as usize] = u64::from(id(predicate)) << 32 | u64::from(id(object));
         *slot += 1;
@@ -360,7 +373,9 @@ fn hash(key: (Kind, &str, &str)) -> u64 {
     hasher.finish()
 }
 
-/// A sorted, duplicate-free RDF graph. See the module documentation.
+/// Sorted RDF graph without duplicate triples.
+///
+/// The order of terms and triples depends on the graph only, so results with ties broken by [`TermId`] are reproducible.
 ///
 /// ```
 /// use lodeseek_rdf::{TermRef, TripleGraphBuilder};
@@ -378,7 +393,7 @@ fn hash(key: (Kind, &str, &str)) -> u64 {
 pub struct TripleGraph {
     terms: TermTable,
     triples: Vec<Triple>,
-    /// The first term that is no IRI, and the first that is a literal.
+    /// Position of the first term that is not an IRI, and of the first literal.
     first_blank: u32,
     first_literal: u32,
 }
@@ -390,70 +405,70 @@ impl TripleGraph {
         Self { terms, triples, first_blank, first_literal }
     }
 
-    /// The number of distinct triples.
+    /// Returns the number of distinct triples.
     #[must_use]
     pub fn len(&self) -> usize {
         self.triples.len()
     }
 
-    /// Whether there is no triple.
+    /// Returns true if the graph has no triples.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.triples.is_empty()
     }
 
-    /// All triples, sorted.
+    /// Returns all triples, sorted.
     #[must_use]
     pub fn triples(&self) -> &[Triple] {
         &self.triples
     }
 
-    /// The number of distinct terms.
+    /// Returns the number of distinct terms.
     #[must_use]
     pub fn term_count(&self) -> usize {
         self.terms.entries.len()
     }
 
-    /// The term of an id.
+    /// Returns the term with an identifier.
     #[must_use]
     pub fn term(&self, id: TermId) -> TermRef<'_> {
         self.terms.get(id.index())
     }
 
-    /// The bytes it takes in memory.
+    /// Returns the memory of the graph in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.terms.arena.len() + size_of_val(&*self.terms.entries) + size_of_val(&*self.triples)
     }
 
-    /// Whether the term is a literal, without reading it.
+    /// Returns true if the term is a literal. The term itself is not read.
     #[must_use]
     pub fn is_literal(&self, id: TermId) -> bool {
         id.0 >= self.first_literal
     }
 
-    /// Whether the term is an IRI, without reading it.
+    /// Returns true if the term is an IRI. The term itself is not read.
     #[must_use]
     pub fn is_iri(&self, id: TermId) -> bool {
         id.0 < self.first_blank
     }
 
-    /// The ids of all literals.
+    /// Iterates over the identifiers of all literals.
     pub fn literals(&self) -> impl Iterator<Item = TermId> + use<> {
         (self.first_literal..self.terms.entries.len() as u32).map(TermId)
     }
 
-    /// The ids of all IRIs.
+    /// Iterates over the identifiers of all IRIs.
     pub fn iris(&self) -> impl Iterator<Item = TermId> + use<> {
         (0..self.first_blank).map(TermId)
     }
 
-    /// The ids of all blank nodes.
+    /// Returns the range of the identifiers of all blank nodes.
     pub(super) fn blank_nodes(&self) -> Range<TermId> {
         TermId(self.first_blank)..TermId(self.first_literal)
     }
 
-    /// The triples by the places of their terms in another order of all terms, sorted by it.
+    /// Returns the triples with the positions of their terms in another order of all terms, sorted by it.
     pub(super) fn sorted_as(&self, order: &[TermId]) -> Vec<Triple> {
         let mut rank = vec![0; order.len()];
         for (new, old) in order.iter().enumerate() {
@@ -463,7 +478,7 @@ impl TripleGraph {
         sorted_triples(triples.collect(), &rank)
     }
 
-    /// The id of an IRI, where it occurs.
+    /// Returns the identifier of an IRI, if it occurs.
     #[must_use]
     pub fn iri(&self, iri: &str) -> Option<TermId> {
         let iris = &self.terms.entries[..self.first_blank as usize];
@@ -474,7 +489,7 @@ impl TripleGraph {
         (index < iris.len() && self.terms.parts(index).0 == iri).then_some(TermId(index as u32))
     }
 
-    /// The places of a subject's triples in [`triples`](Self::triples).
+    /// Returns the positions of a subject's triples in [`triples`](Self::triples).
     #[must_use]
     pub fn subject_range(&self, subject: TermId) -> Range<usize> {
         let start = self.triples.partition_point(|triple| triple.subject < subject);
@@ -482,13 +497,13 @@ impl TripleGraph {
         start..start + length
     }
 
-    /// The triples of a subject.
+    /// Returns the triples of a subject.
     #[must_use]
     pub fn subject_triples(&self, subject: TermId) -> &[Triple] {
         &self.triples[self.subject_range(subject)]
     }
 
-    /// A triple as an owned [`oxrdf::Triple`].
+    /// Converts a triple to an owned [`oxrdf::Triple`].
     #[must_use]
     pub fn to_triple(&self, triple: Triple) -> OxTriple {
         let subject: NamedOrBlankNode = match self.term(triple.subject) {
@@ -502,10 +517,10 @@ impl TripleGraph {
         )
     }
 
-    /// Writes the graph in the compact form that [`from_compact`](Self::from_compact) reads: terms, then triples, numbers
-    /// as LEB128, triples as differences.
+    /// Serializes the graph to the compact form that [`from_compact`](Self::from_compact) reads.
     ///
-    /// The form is not compressed and carries no checksum: the store adds both.
+    /// It contains the terms, then the triples as differences; numbers are in LEB128. It is neither compressed nor protected by
+    /// a checksum: the store adds both.
     #[must_use]
     pub fn to_compact(&self) -> Vec<u8> {
         let mut out =
@@ -532,7 +547,7 @@ impl TripleGraph {
         out
     }
 
-    /// Reads what [`to_compact`](Self::to_compact) wrote; `None` where the bytes are of something else.
+    /// Reads the compact form of [`to_compact`](Self::to_compact). Returns `None` if the bytes are malformed.
     #[must_use]
     pub fn from_compact(bytes: &[u8]) -> Option<Self> {
         let mut input = bytes;
@@ -551,17 +566,12 @@ impl TripleGraph {
         let (arena, rest) = input.split_at_checked(arena_len)?;
         input = rest;
         let arena = String::from_utf8(arena.to_vec()).ok()?;
-        let whole = |entry: &Entry| {
-            let middle = entry.start as usize + entry.text as usize;
-            arena.is_char_boundary(middle) && arena.is_char_boundary(middle + entry.suffix as usize)
-        };
-        if start != arena_len as u64 || !entries.iter().all(whole) {
+        if start != arena_len as u64 || !entries.iter().all(|entry| entry.is_valid_in(&arena)) {
             return None;
         }
         let triple_count = usize::try_from(read_leb128(&mut input)?).ok()?;
         let mut triples = Vec::with_capacity(triple_count.min(input.len()));
         let mut last = (0u32, 0u32);
-        let known = |id: u32| ((id as usize) < count).then_some(TermId(id));
         for _ in 0..triple_count {
             let step = u32::try_from(read_leb128(&mut input)?).ok()?;
             if step != 0 {
@@ -569,7 +579,12 @@ impl TripleGraph {
             }
             last.1 = last.1.checked_add(u32::try_from(read_leb128(&mut input)?).ok()?)?;
             let object = u32::try_from(read_leb128(&mut input)?).ok()?;
-            triples.push(Triple { subject: known(last.0)?, predicate: known(last.1)?, object: known(object)? });
+            let ids = [last.0, last.1, object];
+            if ids.iter().any(|id| *id as usize >= count) {
+                return None;
+            }
+            let [subject, predicate, object] = ids.map(TermId);
+            triples.push(Triple { subject, predicate, object });
         }
         input.is_empty().then(|| Self::from_parts(TermTable { arena, entries }, triples))
     }

@@ -1,14 +1,14 @@
-//! IRIs the program reads and writes, each described in `ontologies/` (a test holds the two together).
+//! Vocabulary terms that the program reads and writes. A test checks that each is described in `ontologies/`.
 
 macro_rules! vocabulary {
     ($(#[$doc:meta])* $module:ident = $namespace:literal { $($(#[$term_doc:meta])* $name:ident = $local:literal,)* }) => {
         $(#[$doc])*
         pub mod $module {
-            /// The namespace IRI.
+            /// Namespace IRI.
             pub const NAMESPACE: &str = $namespace;
             $($(#[$term_doc])* #[doc = concat!("`", $namespace, $local, "`")]
             pub const $name: &str = concat!($namespace, $local);)*
-            /// Every term of this vocabulary that the program uses.
+            /// All terms of this vocabulary that the program uses.
             pub const ALL: &[&str] = &[$($name),*];
         }
     };
@@ -285,7 +285,7 @@ vocabulary! {
     }
 }
 vocabulary! {
-    /// Hydra, for the pages of a catalogue, in its present words and in those that tools still read:
+    /// Hydra, for paging of catalogues. It contains the current terms and the former ones that tools still read:
     /// <https://www.hydra-cg.com/spec/latest/core/>.
     hydra = "http://www.w3.org/ns/hydra/core#" {
         PARTIAL_COLLECTION_VIEW = "PartialCollectionView",
@@ -338,7 +338,7 @@ vocabulary! {
     }
 }
 vocabulary! {
-    /// The metrics of quality, defined in `ontologies/quality.ttl`. Those of single indicators are named by their keys.
+    /// Quality metrics, defined in `ontologies/quality.ttl`. Metrics of single indicators are named by their keys.
     quality = "https://w3id.org/lodeseek/quality#" {
         SCORE = "score",
     }
@@ -357,7 +357,7 @@ vocabulary! {
     }
 }
 vocabulary! {
-    /// Our own terms, defined in `ontologies/lodeseek.ttl`.
+    /// Lodeseek's own terms, defined in `ontologies/lodeseek.ttl`.
     lodeseek = "https://w3id.org/lodeseek/ns#" {
         SNIPPET = "Snippet",
         HAS_SNIPPET = "snippet",
@@ -398,7 +398,7 @@ vocabulary! {
     }
 }
 vocabulary! {
-    /// The search as a service of SPARQL, defined in `ontologies/search.ttl`.
+    /// Search as a SPARQL `SERVICE`, defined in `ontologies/search.ttl`.
     search = "https://w3id.org/lodeseek/search#" {
         SERVICE = "service",
         TEXT = "text",
@@ -433,7 +433,7 @@ vocabulary! {
     }
 }
 
-/// The vocabularies of this module: (name, every term used).
+/// Vocabularies of this module: (name, all terms used).
 pub const VOCABULARIES: &[(&str, &[&str])] = &[
     ("rdf", rdf::ALL),
     ("rdfs", rdfs::ALL),
@@ -461,7 +461,7 @@ pub const VOCABULARIES: &[(&str, &[&str])] = &[
     ("search", search::ALL),
 ];
 
-/// Prefixes used when RDF is written for people.
+/// Prefixes used in Turtle output and in short forms of IRIs.
 pub const PREFIXES: &[(&str, &str)] = &[
     ("rdf", rdf::NAMESPACE),
     ("rdfs", rdfs::NAMESPACE),

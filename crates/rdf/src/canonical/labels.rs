@@ -1,8 +1,8 @@
-//! Canonical labels of blank nodes, by Sophia, which is stopped when it takes too much.
+//! Canonical labels of blank nodes, computed by Sophia within a work budget.
 //!
-//! Sophia bounds how deep it looks and what it permutes, not how often: nodes that are alike in a net of others like them
-//! cost exponentially with both limits kept. It looks at a node by asking for the label of each of its neighbours, so the
-//! terms it is dataset count how often they are asked ([`WorkMeter`]) and break off by unwinding, which is caught here.
+//! Sophia limits the recursion depth and the number of permutations, but not the total work. Similar nodes in a component
+//! of similar nodes take exponential time within both limits. Sophia reads the label of each neighbour of a node, so the
+//! terms passed to it count these reads ([`WorkMeter`]). If the budget is exhausted, they unwind, which is caught here.
 
 use super::super::{LiteralKind, TermId, TermRef, Triple, TripleGraph};
 use super::CanonicalizationError;
@@ -19,16 +19,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 const XSD_STRING: &str = "http://www.w3.org/2001/XMLSchema#string";
 
-/// How far Sophia walks from a node, one call within another: more could outgrow the stack of a thread.
+/// Maximum recursion depth. A larger depth could overflow the stack of a thread.
 pub(super) const MAX_DEPTH: usize = 100;
-/// Neighbours of a node that look the same: all their orders are tried.
+/// Maximum number of indistinguishable neighbours of a node, whose permutations are all tried.
 const MAX_PERMUTED: usize = 6;
-/// Looks at a node's neighbour, each as dear as what Sophia copies for it: the largest set of linked blank nodes.
+/// Work budget: number of label reads, multiplied by the size of the largest component, which Sophia copies.
 const WORK_BUDGET: usize = 100_000_000;
-/// Looks at each place of a triple that every graph takes.
+/// Number of label reads per triple that every graph needs.
 const BASE_WORK_PER_TRIPLE: usize = 16;
 
-/// The labels of a graph's blank nodes in the order of their ids.
+/// Returns the canonical labels of a graph's blank nodes, in the order of their identifiers.
 pub(super) fn canonical(graph: &TripleGraph, triples: &[Triple]) -> Result<Vec<Box<str>>, CanonicalizationError> {
     let blanks = graph.blank_nodes();
     let count = blanks.end.index() - blanks.start.index();
@@ -45,7 +45,7 @@ pub(super) fn canonical(graph: &TripleGraph, triples: &[Triple]) -> Result<Vec<B
     let labels = match relabelled {
         Ok(labels) => labels.map_err(|error| CanonicalizationError::TooComplex(error.to_string()))?,
         Err(cause) if cause.is::<BudgetExhausted>() => {
-            return Err(CanonicalizationError::TooComplex(format!("{budget} looks at neighbours did not do")));
+            return Err(CanonicalizationError::TooComplex(format!("more than {budget} reads of neighbours needed")));
         }
         Err(cause) => resume_unwind(cause),
     };
@@ -53,35 +53,39 @@ pub(super) fn canonical(graph: &TripleGraph, triples: &[Triple]) -> Result<Vec<B
     let label = |id| labels.get(graph.term(TermId(id)).text()).map(|label| label.as_str().into());
     ids.map(label)
         .collect::<Option<_>>()
-        .ok_or_else(|| CanonicalizationError::TooComplex("a node got no label".to_owned()))
+        .ok_or_else(|| CanonicalizationError::TooComplex("a blank node has no label".to_owned()))
 }
 
-/// The size of the largest set of blank nodes that triples link to each other.
+/// Returns the size of the largest connected component of blank nodes.
 fn largest_component(blanks: &Range<TermId>, triples: &[Triple]) -> usize {
     let first = blanks.start.index();
-    let mut above: Vec<usize> = (0..blanks.end.index() - first).collect();
-    let root = |above: &mut Vec<usize>, mut place: usize| {
-        while above[place] != place {
-            above[place] = above[above[place]];
-            place = above[place];
-        }
-        place
-    };
+    let mut parents: Vec<usize> = (0..blanks.end.index() - first).collect();
     for triple in triples.iter().filter(|triple| blanks.contains(&triple.subject) && blanks.contains(&triple.object)) {
-        let one = root(&mut above, triple.subject.index() - first);
-        let other = root(&mut above, triple.object.index() - first);
-        above[one.max(other)] = one.min(other);
+        let one = find_root(&mut parents, triple.subject.index() - first);
+        let other = find_root(&mut parents, triple.object.index() - first);
+        parents[one.max(other)] = one.min(other);
     }
-    let mut sizes = vec![0; above.len()];
-    (0..above.len()).for_each(|place| sizes[root(&mut above, place)] += 1);
+    let mut sizes = vec![0; parents.len()];
+    for node in 0..parents.len() {
+        sizes[find_root(&mut parents, node)] += 1;
+    }
     sizes.into_iter().max().unwrap_or(1)
 }
 
-/// Looks that are left.
+/// Returns the root of a node in a union-find forest, and halves the path to it.
+fn find_root(parents: &mut [usize], mut node: usize) -> usize {
+    while parents[node] != node {
+        parents[node] = parents[parents[node]];
+        node = parents[node];
+    }
+    node
+}
+
+/// Counter of the remaining label reads.
 #[derive(Debug)]
 struct WorkMeter(Cell<usize>);
 
-/// Nothing is left.
+/// Panic payload for an exhausted budget.
 struct BudgetExhausted;
 
 impl WorkMeter {
@@ -93,7 +97,7 @@ impl WorkMeter {
     }
 }
 
-/// The triples with blank nodes, as Sophia has them.
+/// Adapter of the triples with blank nodes to Sophia's interface.
 struct MeteredDataset<'g> {
     graph: &'g TripleGraph,
     triples: &'g [Triple],
@@ -113,10 +117,10 @@ impl Dataset for MeteredDataset<'_> {
     }
 }
 
-/// A [`TripleGraph`] has each triple once.
+/// A [`TripleGraph`] contains each triple once.
 impl SetDataset for MeteredDataset<'_> {}
 
-/// A term that counts how often it is asked for its label.
+/// Term that counts the reads of its label.
 #[derive(Clone, Copy, Debug)]
 struct Metered<'g> {
     term: TermRef<'g>,
@@ -162,7 +166,7 @@ impl Term for Metered<'_> {
     fn datatype(&self) -> Option<IriRef<MownStr<'_>>> {
         self.kind_of_literal().map(|kind| match kind {
             LiteralKind::Datatype(iri) => IriRef::new_unchecked(MownStr::from(iri)),
-            // Sophia asks for the datatype of literals without a language.
+            // Sophia reads the datatype of literals without a language tag.
             LiteralKind::Plain | LiteralKind::Language(_) => IriRef::new_unchecked(MownStr::from(XSD_STRING)),
         })
     }

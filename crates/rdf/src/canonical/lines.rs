@@ -1,12 +1,12 @@
-//! Canonical N-Quads: the form of a term, the order of lines.
+//! Canonical N-Quads: serialization of terms and order of lines.
 
 use super::super::{LiteralKind, TermId, TermRef, TripleGraph};
 use std::cmp::Ordering;
 
-/// A graph whose blank nodes have their canonical labels.
+/// Graph with canonical blank node labels.
 pub(super) struct CanonicalLines<'g> {
     graph: &'g TripleGraph,
-    /// By the place among the graph's blank nodes.
+    /// Labels by position among the graph's blank nodes.
     labels: Vec<Box<str>>,
 }
 
@@ -24,7 +24,7 @@ impl<'g> CanonicalLines<'g> {
         }
     }
 
-    /// Hands out the lines in their order, each once.
+    /// Passes the sorted lines to `take`, each once.
     pub(super) fn each(&self, mut take: impl FnMut(&str)) {
         let mut order: Vec<TermId> = (0..self.graph.term_count() as u32).map(TermId).collect();
         order.sort_by(|a, b| compare(self.term(*a), self.term(*b)));
@@ -36,7 +36,7 @@ impl<'g> CanonicalLines<'g> {
                 line.push(' ');
             }
             line.push_str(".\n");
-            // Language tags that differ in case are one: so are the lines.
+            // Language tags are case-insensitive, so lines that differ in their case are equal.
             if line != last {
                 take(&line);
                 std::mem::swap(&mut line, &mut last);
@@ -75,7 +75,7 @@ fn write_escaped(text: &str, line: &mut String) {
     line.push_str(&text[start..]);
 }
 
-/// What stands for a byte of a literal; `None` where it stands for itself.
+/// Returns the escape sequence of a byte in a literal, or `None` if it is not escaped.
 fn escape(byte: u8) -> Option<&'static str> {
     Some(match byte {
         b'"' => "\\\"",
@@ -97,7 +97,7 @@ const CONTROLS: [&str; 32] = [
     "\\u001E", "\\u001F",
 ];
 
-/// The order of two terms in their canonical form, without writing them.
+/// Compares two terms by their canonical form, without writing them.
 fn compare(a: TermRef<'_>, b: TermRef<'_>) -> Ordering {
     match (a, b) {
         (TermRef::Iri(a), TermRef::Iri(b)) => ended(a, b, b'>'),
@@ -117,25 +117,25 @@ fn begins(term: TermRef<'_>) -> u8 {
     }
 }
 
-/// Where two texts part.
+/// Returns the length of the common prefix of two texts.
 fn parting(a: &str, b: &str) -> usize {
     a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count()
 }
 
-/// The order of texts that a byte follows.
+/// Compares texts that are followed by the byte `end`.
 fn ended(a: &str, b: &str, end: u8) -> Ordering {
     let place = parting(a, b);
     let next = |text: &str| text.as_bytes().get(place).copied().unwrap_or(end);
     next(a).cmp(&next(b)).then(a.len().cmp(&b.len()))
 }
 
-/// The order of lexical forms as they are written: no escape begins another.
+/// Compares lexical forms by their escaped form. No escape sequence is a prefix of another.
 fn lexical(a: &str, b: &str) -> Ordering {
     let place = parting(a, b);
     if a.len() == place && b.len() == place {
         return Ordering::Equal;
     }
-    // A byte that stands for itself, or the first of its escape, and the rest.
+    // An unescaped byte, or the first byte of the escape sequence and the rest.
     let next = |text: &str| match text.as_bytes().get(place) {
         None => (b'"', ""),
         Some(&byte) => escape(byte).map_or((byte, ""), |escaped| (b'\\', &escaped[1..])),
@@ -149,7 +149,7 @@ fn kinds(a: LiteralKind<'_>, b: LiteralKind<'_>) -> Ordering {
             a.bytes().map(|byte| byte.to_ascii_lowercase()).cmp(b.bytes().map(|byte| byte.to_ascii_lowercase()))
         }
         (LiteralKind::Datatype(a), LiteralKind::Datatype(b)) => ended(a, b, b'>'),
-        // A space, `@` and `^^` come in the order of the kinds.
+        // The order of the kinds equals that of a space, `@` and `^^`.
         _ => a.cmp(&b),
     }
 }

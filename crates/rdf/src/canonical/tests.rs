@@ -21,7 +21,7 @@ fn fingerprint(text: &str, name: &str) -> Result<String, CanonicalizationError> 
     canonical_fingerprint(&graph(text, name))
 }
 
-/// The hash of what Sophia writes of a whole graph.
+/// Returns the hash of Sophia's canonical form of a whole graph.
 fn by_sophia(lines: &str) -> String {
     let quads: HashSet<Spog<SimpleTerm<'static>>> = nq::parse_str(lines).collect_quads().expect("N-Quads");
     let mut canonical = Vec::new();
@@ -110,7 +110,7 @@ proptest! {
     }
 }
 
-/// Every node linked to those at these distances in a circle.
+/// Returns a circle of nodes. Each node is linked to the nodes at these distances.
 fn circle(size: usize, distances: &[usize]) -> String {
     let link = |from: usize, step: usize| format!("_:n{from} <ex:p> _:n{} .\n", (from + step) % size);
     (0..size).flat_map(|from| distances.iter().map(move |step| link(from, *step))).collect()
@@ -135,7 +135,7 @@ fn graphs_made_to_take_forever_are_given_up_soon() {
     assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
 }
 
-/// As deep as is looked, on the stack of a thread as the loader's.
+/// The maximum depth is reached on the stack of a thread like the loader's.
 #[test]
 fn alike_nodes_within_the_limits_have_a_fingerprint() {
     let cycles: String = (0..500).map(|cycle| circle(6, &[1]).replace("_:n", &format!("_:c{cycle}n"))).collect();

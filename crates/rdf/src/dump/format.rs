@@ -1,9 +1,9 @@
-//! Which syntax a document is in: by suffix and content, the content having the last word.
+//! Detection of the syntax by content; media type and suffix decide ambiguous cases.
 
 use super::Refusal;
 use serde::Serialize;
 
-/// An RDF syntax we read.
+/// Supported input syntax.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[expect(missing_docs, reason = "the names are the syntaxes'")]
 pub enum Syntax {
@@ -26,7 +26,7 @@ pub enum Syntax {
 }
 
 impl Syntax {
-    /// The syntax a media type or a file name's suffix announces.
+    /// Returns the syntax of a media type or file suffix.
     #[must_use]
     pub fn from_hint(hint: &str) -> Option<Self> {
         let hint = hint.split(';').next().unwrap_or(hint).trim().to_ascii_lowercase();
@@ -43,7 +43,7 @@ impl Syntax {
         })
     }
 
-    /// The media type: the one registered at IANA, where there is one.
+    /// Returns the media type registered at IANA, or the common one for N3 and HDT.
     #[must_use]
     pub fn media_type(self) -> &'static str {
         match self {
@@ -58,7 +58,13 @@ impl Syntax {
         }
     }
 
-    /// The syntax of a file by its name, compression suffixes left aside.
+    /// Returns the syntax of a file name. Compression suffixes are ignored.
+    ///
+    /// ```
+    /// use lodeseek_rdf::dump::Syntax;
+    ///
+    /// assert_eq!(Syntax::from_file_name("dump.nt.gz"), Some(Syntax::NTriples));
+    /// ```
     #[must_use]
     pub fn from_file_name(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
@@ -67,19 +73,20 @@ impl Syntax {
     }
 }
 
-/// What the first bytes look like.
+/// Kind of content, by its first bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ContentKind {
     Xml,
     Json,
-    /// Turtle, TriG, N3, N-Triples and N-Quads begin alike.
+    /// Turtle, TriG, N3, N-Triples or N-Quads, which begin alike.
     Terse,
     Empty,
     Unknown,
 }
 
-/// Decides the syntax of a document called `name`, announced by media type or suffix, that begins with `head`. HDT has been
-/// told by its first bytes before: announced as such is now what only calls itself so.
+/// Detects the syntax of a document from its first bytes `head` and the syntax announced by media type or suffix.
+///
+/// HDT files are detected earlier. If HDT is announced here, the document is in another syntax.
 pub(super) fn detect(name: &str, announced: Option<Syntax>, head: &[u8]) -> Result<Syntax, Refusal> {
     let content = skip_blank_and_comments(head);
     refuse_other_languages(content)?;
@@ -105,7 +112,7 @@ pub(super) fn detect(name: &str, announced: Option<Syntax>, head: &[u8]) -> Resu
         (Some(syntax), ContentKind::Terse) => Ok(syntax),
         (Some(syntax), ContentKind::Unknown) if !matches!(syntax, Syntax::RdfXml | Syntax::JsonLd) => Ok(syntax),
         (_, ContentKind::Unknown | ContentKind::Empty) => Err(Refusal::NotRdf {
-            reason: format!("neither the name nor the first bytes of {name} are of a known syntax"),
+            reason: format!("neither the name nor the first bytes of {name} match a known syntax"),
         }),
     }
 }
@@ -125,17 +132,17 @@ fn starts_with_ignoring_case(text: &[u8], prefix: &str) -> bool {
     text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix.as_bytes()))
 }
 
-/// Languages that live beside RDF and are mistaken for it; saying which helps more than a parse error.
+/// Rejects formats that are often mistaken for RDF. A message with the format is more useful than a parse error.
 fn refuse_other_languages(content: &[u8]) -> Result<(), Refusal> {
     let refuse = |reason: &str| Err(Refusal::NotRdf { reason: reason.to_owned() });
     if starts_with_ignoring_case(content, "<!doctype html") || starts_with_ignoring_case(content, "<html") {
         return refuse("an HTML page, not a dump");
     }
     if content.starts_with(b"Prefix(") || content.starts_with(b"Ontology(") {
-        return refuse("OWL functional syntax, which is no RDF serialization");
+        return refuse("OWL functional syntax, which is not an RDF serialization");
     }
     if content.starts_with(b"Prefix:") || content.starts_with(b"Ontology:") {
-        return refuse("OWL Manchester syntax, which is no RDF serialization");
+        return refuse("OWL Manchester syntax, which is not an RDF serialization");
     }
     if content.contains(&0) {
         return refuse("a binary file");
@@ -181,14 +188,14 @@ fn begins_with_directive(content: &[u8]) -> bool {
     ["@prefix", "@base", "prefix ", "base "].iter().any(|word| starts_with_ignoring_case(content, word))
 }
 
-/// Whether the first line is a statement of N-Quads with a graph name, which no other syntax allows.
+/// Returns true if the first line is an N-Quads statement with a graph name, which no other syntax permits.
 fn begins_with_quad(content: &[u8]) -> bool {
     let line = &content[..memchr::memchr2(b'\n', b'\r', content).unwrap_or(content.len())];
     let mut quads = oxttl::NQuadsParser::new().for_slice(line);
     matches!(quads.next(), Some(Ok(quad)) if !quad.graph_name.is_default_graph())
 }
 
-/// Whether `{` is followed by a JSON key (or nothing): a quoted string and a colon.
+/// Returns true if `{` is followed by a JSON key, that is, a quoted string and a colon, or by another `{`.
 fn has_json_key(content: &[u8]) -> bool {
     let inside = content[1..].trim_ascii_start();
     match inside.first() {

@@ -1,15 +1,15 @@
-//! HDT, the binary form of a graph: a dictionary of its terms, and triples of their numbers.
+//! HDT, a binary format for RDF: a dictionary of terms, and triples of term numbers.
 //! <https://www.rdfhdt.org/hdt-binary-format/>
 //!
-//! Read are files as the tools of HDT write them: four dictionary sections in plain front coding, and bitmap triples by
-//! subject. The dictionary and the triples are held as they are in the file, within [`Limits::hdt_memory`]; terms are made
-//! one triple after the other. Every part has a checksum, so a damaged file hands out nothing that it did not say.
+//! Supported are the files that HDT tools write by default: four dictionary sections in plain front coding, and bitmap
+//! triples ordered by subject. Dictionary and triples are held in their packed form, within [`Limits::hdt_memory`]. Terms
+//! are decoded one triple at a time. Every part has a checksum, so a damaged file is detected before triples are returned.
 //!
-//! # Why a reader of our own?
+//! # Why not an HDT library?
 //!
-//! Libraries for HDT take what a file says of its lengths for granted: memory for them is asked for before a byte is seen,
-//! and an allocation that fails ends the process, which nothing can catch. They also build indexes for queries, which a
-//! load has no use for. Here lengths are held against the limit first, and memory grows with the bytes that come.
+//! The available libraries trust the lengths in the file. They allocate memory before they read, and a failed allocation
+//! aborts the process. They also build query indexes, which are not needed for loading. This reader checks lengths
+//! against the limit first, and its memory grows with the bytes that were read.
 //!
 //! [`Limits::hdt_memory`]: super::Limits::hdt_memory
 
@@ -19,40 +19,40 @@ use oxrdf::{BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple};
 use std::fmt::Write as _;
 use std::io::{self, BufReader, Read};
 
-/// What every part with control information begins with, and so the file.
+/// Magic bytes at the beginning of the file and of each part with control information.
 pub(super) const MAGIC: &[u8; 4] = b"$HDT";
 
 const CONTAINER: &str = "<http://purl.org/HDT/hdt#HDTv1>";
 const FOUR_SECTIONS: &str = "<http://purl.org/HDT/hdt#dictionaryFour>";
 const BITMAP_TRIPLES: &str = "<http://purl.org/HDT/hdt#triplesBitmap>";
-/// The order of triples by subject, predicate and object.
+/// Value of the property `order` for triples ordered by subject, predicate and object.
 const BY_SUBJECT: &str = "1";
-/// Kinds of control information.
+/// Types of control information.
 const GLOBAL: u8 = 1;
 const HEADER: u8 = 2;
 const DICTIONARY: u8 = 3;
 const TRIPLES: u8 = 4;
-/// Kinds of a dictionary section, a bitmap and a sequence of numbers: front coding, plain bits, and numbers of equal width.
+/// Supported encodings: front coding of dictionary sections, plain bitmaps, and log sequences of fixed-width numbers.
 const FRONT_CODING: u8 = 2;
 const PLAIN: u8 = 1;
 const LOG64: u8 = 1;
-/// Bytes of the format or of the properties in control information. Real ones have about a hundred.
+/// Maximum size of the format or the properties in control information, in bytes. Real ones have about a hundred.
 const MAX_CONTROL_BYTES: usize = 64 << 10;
-/// Bits of a word.
+/// Number of bits of a word.
 const WORD_BITS: u64 = 64;
-/// Bytes that the longest number takes.
+/// Maximum length of a variable-length number in bytes.
 const MAX_NUMBER_BYTES: usize = 10;
-/// Checksums: of preambles, of control information, and of what is held.
+/// Checksums of preambles (CRC-8), control information (CRC-16) and data blocks (CRC-32).
 const CRC8: Crc<u8> = Crc::<u8>::new(&CRC_8_SMBUS);
 const CRC16: Crc<u16> = Crc::<u16>::new(&CRC_16_ARC);
 const CRC32: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
 
-/// What is wrong with a file that is cut off or damaged.
+/// Error of a truncated or damaged file.
 #[derive(Debug, thiserror::Error)]
 enum HdtError {
     #[error("the HDT file ends within {0}")]
     CutOff(&'static str),
-    #[error("the HDT file is damaged: the checksum of {0} is another")]
+    #[error("the HDT file is damaged: wrong checksum of {0}")]
     Checksum(&'static str),
     #[error("the HDT file is damaged: {part}: {reason}")]
     Malformed { part: &'static str, reason: String },
@@ -80,10 +80,10 @@ pub(super) fn read(reader: impl Read, sink: &mut Sink<'_>) -> io::Result<()> {
         limit: sink.limits.hdt_memory,
         held: 0,
     };
-    source.control("the file's beginning", GLOBAL)?.require_format(&[CONTAINER], "a container of the kind")?;
+    source.control("the file's beginning", GLOBAL)?.require_format(&[CONTAINER], "container format")?;
     let header = source.control("the header", HEADER)?;
-    source.skip(header.number("length").ok_or_else(|| malformed("the header", "its length is not told"))?)?;
-    source.control("the dictionary", DICTIONARY)?.require_format(&[FOUR_SECTIONS], "a dictionary of the kind")?;
+    source.skip(header.number("length").ok_or_else(|| malformed("the header", "the length is missing"))?)?;
+    source.control("the dictionary", DICTIONARY)?.require_format(&[FOUR_SECTIONS], "dictionary format")?;
     let longest = sink.limits.token_bytes;
     let dictionary = Dictionary {
         shared: Section::read("the terms that are subjects and objects", &mut source, longest)?,
@@ -94,20 +94,20 @@ pub(super) fn read(reader: impl Read, sink: &mut Sink<'_>) -> io::Result<()> {
         bytes_limit: sink.limits.decompressed_bytes,
     };
     let control = source.control("the triples", TRIPLES)?;
-    control.require_format(&[BITMAP_TRIPLES], "triples of the kind")?;
+    control.require_format(&[BITMAP_TRIPLES], "triples format")?;
     if control.property("order") != Some(BY_SUBJECT) {
         let order = shorten(control.property("order").unwrap_or("none"));
-        return Err(refused(format!("triples in the order {order}; only those by subject (1) are read")));
+        return Err(refused(format!("triple order {order} is not supported; supported: 1 (by subject)")));
     }
     Triples::read(&mut source)?.emit(dictionary, sink)
 }
 
-/// The bytes of the file, and how many of them are held.
+/// Input with checksums, and a limit on the bytes held in memory.
 struct HdtReader<R> {
     reader: BufReader<R>,
-    /// What is being read, for errors.
+    /// Name of the current part, for error messages.
     part: &'static str,
-    /// Bytes read one by one since the part began: what its first checksum is of.
+    /// Bytes of the current preamble, for its checksum.
     recent: Vec<u8>,
     limit: u64,
     held: u64,
@@ -134,7 +134,7 @@ impl<R: Read> HdtReader<R> {
         Ok(byte)
     }
 
-    /// A number in groups of seven bits, the lowest first; the last group is marked.
+    /// Reads a number in groups of seven bits, lowest first. The last group has the highest bit set.
     fn number(&mut self) -> io::Result<u64> {
         let mut bytes = Vec::with_capacity(MAX_NUMBER_BYTES);
         loop {
@@ -149,12 +149,12 @@ impl<R: Read> HdtReader<R> {
         }
     }
 
-    /// Text up to a zero byte.
+    /// Reads text up to a zero byte.
     fn text(&mut self) -> io::Result<String> {
         let mut bytes = Vec::new();
         loop {
             match self.byte()? {
-                0 => return String::from_utf8(bytes).map_err(|_| malformed(self.part, "text that is no UTF-8")),
+                0 => return String::from_utf8(bytes).map_err(|_| malformed(self.part, "text is not valid UTF-8")),
                 _ if bytes.len() == MAX_CONTROL_BYTES => {
                     return Err(malformed(self.part, "its description has no end"));
                 }
@@ -171,14 +171,14 @@ impl<R: Read> HdtReader<R> {
         }
         let found = self.byte()?;
         if magic != *MAGIC || found != kind {
-            return Err(malformed(part, "it does not begin where it should"));
+            return Err(malformed(part, "the control information does not begin here"));
         }
         let control = ControlInformation { format: self.text()?, properties: self.text()? };
         let expected = CRC16.checksum(&self.recent);
         if u16::from_le_bytes(self.exactly()?) != expected { Err(HdtError::Checksum(part).into()) } else { Ok(control) }
     }
 
-    /// The checksum of what was read byte by byte.
+    /// Checks the CRC-8 of the preamble.
     fn end_of_preamble(&mut self) -> io::Result<()> {
         let expected = CRC8.checksum(&self.recent);
         let [found] = self.exactly()?;
@@ -190,13 +190,14 @@ impl<R: Read> HdtReader<R> {
         if skipped < bytes { Err(HdtError::CutOff(self.part).into()) } else { Ok(()) }
     }
 
-    /// So many bytes and their checksum. None is held that the limit has no room for, and no memory is taken for bytes
-    /// that do not come.
+    /// Reads a block of `length` bytes and checks its CRC-32.
+    ///
+    /// The limit is checked first, and memory is allocated only for bytes that are actually in the file.
     fn block(&mut self, length: u64) -> io::Result<Vec<u8>> {
         self.held = self.held.saturating_add(length);
         if self.held > self.limit {
             let (limit, part) = (self.limit, self.part);
-            return Err(refused(format!("more than {limit} bytes are to be held of the file, with {part}")));
+            return Err(refused(format!("more than {limit} bytes of memory needed up to {part}")));
         }
         let mut bytes = Vec::new();
         (&mut self.reader).take(length).read_to_end(&mut bytes)?;
@@ -212,10 +213,10 @@ impl<R: Read> HdtReader<R> {
     }
 }
 
-/// What a part says of itself.
+/// Control information of a part.
 struct ControlInformation {
     format: String,
-    /// `key=value;key=value;`
+    /// Properties in the form `key=value;key=value;`.
     properties: String,
 }
 
@@ -228,16 +229,16 @@ impl ControlInformation {
         self.property(key)?.parse().ok()
     }
 
-    /// Refuses other formats than those that are read.
+    /// Rejects formats that are not supported.
     fn require_format(&self, read: &[&str], what: &str) -> io::Result<()> {
         if read.contains(&self.format.as_str()) {
             return Ok(());
         }
-        Err(refused(format!("{what} {}; read is {} alone", shorten(&self.format), read.join(", "))))
+        Err(refused(format!("{what} {} is not supported; supported: {}", shorten(&self.format), read.join(", "))))
     }
 }
 
-/// LogSequence of the same width, one behind the other.
+/// Sequence of numbers with the same number of bits.
 struct LogSequence {
     bytes: Vec<u8>,
     width: u8,
@@ -249,7 +250,10 @@ impl LogSequence {
         source.recent.clear();
         let kind = source.byte()?;
         if kind != LOG64 {
-            return Err(refused(format!("a sequence of kind {kind} in {}; only kind {LOG64} is read", source.part)));
+            return Err(refused(format!(
+                "sequence kind {kind} in {} is not supported; supported: {LOG64}",
+                source.part
+            )));
         }
         let width = source.byte()?;
         let len = source.number()?;
@@ -277,7 +281,7 @@ impl LogSequence {
     }
 }
 
-/// Bits that mark the last of each run.
+/// Bitmap that marks the last element of each run.
 struct Bitmap {
     bytes: Vec<u8>,
     len: u64,
@@ -288,7 +292,7 @@ impl Bitmap {
         source.recent.clear();
         let kind = source.byte()?;
         if kind != PLAIN {
-            return Err(refused(format!("a bitmap of kind {kind} in {}; only kind {PLAIN} is read", source.part)));
+            return Err(refused(format!("bitmap kind {kind} in {} is not supported; supported: {PLAIN}", source.part)));
         }
         let len = source.number()?;
         source.end_of_preamble()?;
@@ -300,8 +304,9 @@ impl Bitmap {
         place < self.len && byte.is_some_and(|byte| byte >> (place % 8) & 1 == 1)
     }
 
-    /// How many runs so many marks make; none if there are fewer, or the last run has no end. Some writers fill the last
-    /// word up with marks that are none.
+    /// Returns the number of runs in the first `len` bits.
+    ///
+    /// Returns `None` if there are fewer bits or the last run has no end. Some writers pad the last word with zeros.
     fn runs(&self, len: u64) -> Option<u64> {
         let behind = self.len.checked_sub(len).filter(|behind| *behind < WORD_BITS)?;
         let whole = usize::try_from(len / 8).ok()?;
@@ -313,8 +318,10 @@ impl Bitmap {
     }
 }
 
-/// One section of the dictionary: terms in blocks. The first term of a block is written out, each other one as the bytes
-/// that it has in common with the one before, and what follows them.
+/// Section of the dictionary: terms in blocks with front coding.
+///
+/// The first term of a block is stored in full. Each other term is stored as the length of the prefix shared with the
+/// preceding term, and the remaining bytes.
 struct Section {
     name: &'static str,
     len: u64,
@@ -328,7 +335,7 @@ impl Section {
         source.begin(name);
         let kind = source.byte()?;
         if kind != FRONT_CODING {
-            return Err(refused(format!("{name} in a section of kind {kind}; only kind {FRONT_CODING} is read")));
+            return Err(refused(format!("{name}: section kind {kind} is not supported; supported: {FRONT_CODING}")));
         }
         let (len, bytes, block) = (source.number()?, source.number()?, source.number()?);
         source.end_of_preamble()?;
@@ -337,10 +344,9 @@ impl Section {
         section.checked(longest)
     }
 
-    /// Walks through all terms once: afterwards every one is known to be there and to be no longer than the limit.
+    /// Checks that all terms can be located and that none is longer than the limit.
     fn checked(self, longest: usize) -> io::Result<Self> {
-        let lost =
-            |number: u64| malformed(self.name, format!("the term {} of {} cannot be found", number + 1, self.len));
+        let lost = |number: u64| malformed(self.name, format!("term {} of {} cannot be located", number + 1, self.len));
         if self.block == 0 && self.len > 0 {
             return Err(lost(0));
         }
@@ -356,13 +362,17 @@ impl Section {
             }
             place = self.append(&mut term, place).ok_or_else(|| lost(number))?;
             if term.len() > longest {
-                return Err(refused(format!("a term of more than {longest} bytes among {}", self.name)));
+                return Err(refused(format!("term of more than {longest} bytes among {}", self.name)));
             }
         }
-        if place == self.text.len() { Ok(self) } else { Err(malformed(self.name, "there is more text than terms")) }
+        if place == self.text.len() {
+            Ok(self)
+        } else {
+            Err(malformed(self.name, "unexpected bytes after the last term"))
+        }
     }
 
-    /// Leaves of the term before what the one at a place begins with, too.
+    /// Truncates the preceding term to the prefix shared with the term at a position. Returns the position after the length.
     fn shorten_to_common(&self, term: &mut Vec<u8>, place: usize) -> Option<usize> {
         let (common, place) = number_at(&self.text, place)?;
         let common = usize::try_from(common).ok().filter(|common| *common <= term.len())?;
@@ -370,7 +380,7 @@ impl Section {
         Some(place)
     }
 
-    /// Appends the text at a place; where the next begins.
+    /// Appends the text at a position. Returns the position of the next text.
     fn append(&self, term: &mut Vec<u8>, place: usize) -> Option<usize> {
         let rest = self.text.get(place..)?;
         let end = memchr::memchr(0, rest)?;
@@ -378,7 +388,7 @@ impl Section {
         Some(place + end + 1)
     }
 
-    /// The term of a number, counted from 1, and how many bytes were looked at for it.
+    /// Returns the term with a number, starting at 1, and the number of bytes read to decode it.
     fn term(&self, number: u64) -> Option<(Vec<u8>, usize)> {
         let number = number.checked_sub(1).filter(|number| *number < self.len)?;
         let start = usize::try_from(self.starts.get(number.checked_div(self.block)?)?).ok()?;
@@ -393,7 +403,7 @@ impl Section {
     }
 }
 
-/// A number in groups of seven bits, and where it ends.
+/// Returns a number in groups of seven bits, and the position after it.
 fn number_at(bytes: &[u8], start: usize) -> Option<(u64, usize)> {
     let mut number: u64 = 0;
     for (group, byte) in bytes.get(start..)?.iter().take(MAX_NUMBER_BYTES).enumerate() {
@@ -410,13 +420,13 @@ fn number_at(bytes: &[u8], start: usize) -> Option<(u64, usize)> {
     None
 }
 
-/// The terms. Subjects and objects that are both come first in the numbering of either.
+/// Dictionary of terms. Terms that are both subject and object have the lowest numbers among subjects and objects.
 struct Dictionary {
     shared: Section,
     subjects: Section,
     predicates: Section,
     objects: Section,
-    /// What may still be looked at and handed out: a term in a long block costs its whole block, each time.
+    /// Remaining budget of bytes to decode. A term in a long block costs the bytes of the block before it, each time.
     bytes_left: u64,
     bytes_limit: u64,
 }
@@ -428,10 +438,10 @@ impl Dictionary {
         let in_section = if number <= shared { number } else { number - shared };
         let (term, looked_at) = section
             .term(in_section)
-            .ok_or_else(|| malformed("the triples", format!("there is no number {number} among {}", section.name)))?;
+            .ok_or_else(|| malformed("the triples", format!("no term with number {number} among {}", section.name)))?;
         self.spend(looked_at)?;
         Ok(String::from_utf8(term).map_err(|error| {
-            format!("a term that is no UTF-8: {}", shorten(&String::from_utf8_lossy(error.as_bytes())))
+            format!("the term is not valid UTF-8: {}", shorten(&String::from_utf8_lossy(error.as_bytes())))
         }))
     }
 
@@ -464,15 +474,17 @@ fn node(term: &str) -> Result<NamedOrBlankNode, String> {
     term.strip_prefix("_:").map_or_else(|| named(term).map(Into::into), |label| Ok(blank(label).into()))
 }
 
-/// The beginning of labels told in hexadecimal digits.
+/// Prefix of blank node labels that are encoded in hexadecimal digits.
 const ENCODED_LABEL_PREFIX: &str = "hdt-";
 
-/// HDT takes any text for a label; one that RDF has no room for is told in hexadecimal digits, the same each time, and so is
-/// one that begins as these do: no two labels become one.
+/// Creates a blank node. HDT permits any text as a label.
+///
+/// A label that is not valid in RDF, or begins with [`ENCODED_LABEL_PREFIX`], is encoded in hexadecimal digits. Different
+/// labels stay different.
 fn blank(label: &str) -> BlankNode {
     BlankNode::new(label).ok().filter(|_| !label.starts_with(ENCODED_LABEL_PREFIX)).unwrap_or_else(|| {
         let digits = label.bytes().fold(String::from(ENCODED_LABEL_PREFIX), |mut digits, byte| {
-            // A string takes whatever is written to it.
+            // Writing to a string cannot fail.
             let _ = write!(digits, "{byte:02x}");
             digits
         });
@@ -480,9 +492,9 @@ fn blank(label: &str) -> BlankNode {
     })
 }
 
-/// `"text"`, `"text"@language` or `"text"^^<datatype>`, the text as it is: nothing in it is escaped.
+/// Parses `"text"`, `"text"@language` or `"text"^^<datatype>`. HDT does not escape characters of the text.
 fn literal(term: &str) -> Result<Term, String> {
-    let malformed = || format!("a literal without its end: {}", shorten(term));
+    let malformed = || format!("malformed literal: {}", shorten(term));
     let inside = term.strip_prefix('"').ok_or_else(malformed)?;
     let (text, rest) = inside.rsplit_once('"').ok_or_else(malformed)?;
     if rest.is_empty() {
@@ -498,7 +510,7 @@ fn literal(term: &str) -> Result<Term, String> {
     Ok(Literal::new_typed_literal(text, named(datatype)?).into())
 }
 
-/// The triples as two levels of runs: each subject has its predicates, each of these its objects.
+/// Bitmap triples: a run of predicates for each subject, and a run of objects for each predicate.
 struct Triples {
     predicates: LogSequence,
     predicate_ends: Bitmap,
@@ -513,7 +525,7 @@ impl Triples {
         let fits =
             object_ends.runs(objects.len) == Some(predicates.len) && predicate_ends.runs(predicates.len).is_some();
         if !fits {
-            return Err(malformed(source.part, "subjects, predicates and objects do not fit together"));
+            return Err(malformed(source.part, "inconsistent numbers of subjects, predicates and objects"));
         }
         Ok(Self { predicates, predicate_ends, objects, object_ends })
     }
@@ -560,7 +572,7 @@ fn length(subject: &Result<NamedOrBlankNode, String>) -> usize {
 }
 
 fn number_of(numbers: &LogSequence, place: u64) -> io::Result<u64> {
-    numbers.get(place).ok_or_else(|| malformed("the triples", format!("there is no number at {place}")))
+    numbers.get(place).ok_or_else(|| malformed("the triples", format!("no number at position {place}")))
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! JSON-LD. A context named by IRI is never fetched: a few well-known ones are built in, any other counts as empty, and
-//! the report says so.
+//! JSON-LD. Remote contexts are never fetched: some well-known ones are built in, others are treated as empty and
+//! reported.
 //!
-//! The reader behind it holds each top-level object until its end, a value inside it once for every object around: what
-//! that takes is estimated and limited, and so is nesting.
+//! The parser holds each top-level object in memory, and each value once per enclosing object. This memory is estimated
+//! and limited, and so is nesting.
 
 use super::{Refusal, Sink, check, shorten};
 use oxjsonld::{JsonLdParseError, JsonLdParser, JsonLdRemoteDocument};
@@ -10,18 +10,18 @@ use oxrdf::Triple;
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex};
 
-/// After this many errors in a row without a triple between them a document is position up.
+/// Maximum number of consecutive errors without a triple. After that the rest of the document is not read.
 const MAX_CONSECUTIVE_ERRORS: usize = 1000;
-/// Levels of nesting. Real documents have about ten.
+/// Maximum nesting. Real documents have about ten levels.
 const MAX_NESTING: usize = 100;
-/// Bytes of memory for one value, for each object around it and for itself, as measured.
+/// Measured memory of a value in bytes, for each enclosing object and for the value itself.
 const BYTES_PER_VALUE: u64 = 128;
-/// Remote contexts, and undefined terms, that are named in the report.
+/// Maximum number of remote contexts, and of undefined terms, listed in the report.
 const MAX_LISTED: usize = 10;
 
-/// (prefix of the context's IRI, our context for it).
+/// Built-in contexts: (prefix of the context's IRI, context document).
 ///
-/// Written for this program from the vocabularies' definitions: terms and their types, no more.
+/// They were written for this program from the vocabularies' definitions and contain terms and their types only.
 const CONTEXTS: &[(&str, &str)] = &[
     ("http://schema.org", include_str!("contexts/schema.jsonld")),
     ("https://schema.org", include_str!("contexts/schema.jsonld")),
@@ -82,19 +82,20 @@ pub(super) fn read(reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io::Re
     undefined.report(!missing.is_empty(), sink);
     for iri in missing {
         sink.first_problem(format!(
-            "the context <{}> is remote and never fetched: what only it defines was not read",
+            "the context <{}> is remote and never fetched: terms that only it defines were skipped",
             shorten(&iri)
         ));
     }
     result
 }
 
-/// Whether a predicate is a term that no context defines: it stays the relative IRI it was written as.
+/// Returns true if a predicate is a term without a definition. The parser leaves such terms as relative IRIs.
 fn is_undefined(predicate: &str) -> bool {
     !predicate.contains(':')
 }
 
-/// Statements by terms that no context defines. JSON-LD leaves them out; whoever forgot the context should hear of it.
+/// Statements with terms that no context defines. JSON-LD ignores them; the report lists them, because the context may
+/// have been forgotten.
 #[derive(Default)]
 struct UndefinedTerms {
     statements: u64,
@@ -127,10 +128,10 @@ impl UndefinedTerms {
     }
 }
 
-/// Bytes checked and position out at a time.
+/// Number of bytes that are checked together.
 const CHUNK_BYTES: usize = 32 << 10;
 
-/// Refuses strings, nesting and objects over the limits before the JSON parser holds them.
+/// Reader that rejects strings, nesting and objects above the limits before they reach the JSON parser.
 struct LimitGuard<R> {
     inner: R,
     token_limit: usize,
@@ -143,7 +144,7 @@ struct LimitGuard<R> {
     in_string: bool,
     escaped: bool,
     line: u64,
-    /// Checked bytes, position out up to `position`.
+    /// Checked bytes, unread from `position` on.
     buffer: Vec<u8>,
     position: usize,
 }
@@ -190,7 +191,7 @@ impl<R> LimitGuard<R> {
         Ok(())
     }
 
-    /// Takes a byte outside of strings.
+    /// Processes a byte outside of strings.
     fn mark(&mut self, byte: u8) {
         match byte {
             b'"' => self.in_string = true,
@@ -214,8 +215,10 @@ impl<R> LimitGuard<R> {
 }
 
 impl<R: Read> LimitGuard<R> {
-    /// Reads and checks the next piece. A string longer than a piece is read to its end first: the parser looks at an
-    /// open string again from its beginning with every piece it gets.
+    /// Reads and checks the next chunk.
+    ///
+    /// A string longer than a chunk is read completely first, because the parser scans an open string again from its
+    /// beginning with each chunk.
     fn fill(&mut self) -> io::Result<()> {
         self.buffer.clear();
         self.position = 0;

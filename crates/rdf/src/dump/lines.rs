@@ -1,7 +1,7 @@
-//! N-Triples and N-Quads: a broken line is skipped, the next one is read. Graph names are dropped: a dataset is one graph.
+//! N-Triples and N-Quads. Broken lines are skipped. Graph names are dropped, because a dataset is one graph.
 //!
-//! Blocks of whole lines go through one parser; where a block fails, its lines are read one by one: behind an open quote
-//! or angle bracket the parser would look for the closing one in the lines that follow, and lose them.
+//! Blocks of complete lines are parsed together. If a block contains an error, its lines are parsed one by one: after an
+//! unclosed quote or angle bracket, the parser would skip the following lines.
 
 use super::{Refusal, Sink, shorten};
 use oxrdf::Triple;
@@ -34,7 +34,7 @@ pub(super) fn read(mut reader: impl Read, sink: &mut Sink<'_>) -> io::Result<()>
     }
 }
 
-/// Reads whole lines, the first of which is the file's `line`; returns how many line ends there were.
+/// Reads complete lines, starting at line number `line`. Returns the number of line ends.
 fn block(text: &[u8], mut line: u64, sink: &mut Sink<'_>) -> Result<u64, Refusal> {
     let first = line;
     let limit = sink.limits.token_bytes;
@@ -56,9 +56,9 @@ fn block(text: &[u8], mut line: u64, sink: &mut Sink<'_>) -> Result<u64, Refusal
     Ok(line - first)
 }
 
-/// Takes the statements of a text if all of them are sound.
+/// Adds the statements of a text if all of them are valid.
 ///
-/// N-Quads is a superset of N-Triples: a file of either may be named as the other.
+/// Both syntaxes are parsed as N-Quads, which is a superset of N-Triples.
 fn statements(text: &[u8], sink: &mut Sink<'_>) -> Result<(), String> {
     let quads: Result<Vec<_>, _> = NQuadsParser::new().for_slice(text).collect();
     for quad in quads.map_err(|error| error.message().to_owned())? {

@@ -1,17 +1,16 @@
-//! Tolerant, guarded reading of RDF dumps.
+//! Tolerant reader of RDF dumps, protected against hostile input.
 //!
-//! A dump comes as people publish it: compressed or not, one file or an archive, named by a suffix that may lie, with
-//! statements that break the grammar. [`DumpReader::read`] takes what can be read and says what could not:
+//! Published dumps may be compressed, packed in archives, have a wrong suffix, or contain syntax errors.
+//! [`DumpReader::read`] reads the valid statements and reports the others:
 //!
-//! * the layers ([`unpack`]) are found by content, never by name; at most one archive and one compression inside it;
-//! * text ([`text`]) becomes UTF-8: byte order marks, declared encodings, stray Windows-1252 bytes;
-//! * the syntax ([`format`]) is decided by media type, suffix and a look at the content, the content having the last word;
-//! * a broken statement is skipped and reported with file, line and reason ([`turtle`], [`xml`], [`lines`], [`jsonld`]);
-//! * HDT ([`hdt`]) is no text: it is known by its first bytes, has no lines, and is read to its end or not at all where a
-//!   checksum says that it is damaged;
-//! * bombs and other hostile input end in a refusal with bounded memory: [`Limits`].
+//! * Compressions and archives ([`unpack`]) are detected by content, not by name. Archives in archives are rejected.
+//! * Text ([`text`]) is converted to UTF-8: byte order marks, declared encodings, stray Windows-1252 bytes.
+//! * The syntax ([`format`]) is detected by content; media type and file suffix decide ambiguous cases.
+//! * A broken statement is skipped and reported with file, line and reason ([`turtle`], [`xml`], [`lines`], [`jsonld`]).
+//! * HDT ([`hdt`]) is a binary format with checksums. It is detected by its first bytes. A damaged file is rejected.
+//! * Decompression bombs and other hostile input are rejected with bounded memory ([`Limits`]).
 //!
-//! Nothing here reads the network, and no name found inside an archive is ever used as a path.
+//! The reader never accesses the network, and member names of archives are never used as paths.
 
 mod format;
 mod hdt;
@@ -32,39 +31,42 @@ use std::fmt;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// What a dump may cost before it is refused.
+/// Limits beyond which a dump is rejected.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Bytes after decompression, over all members of one archive; of HDT, those looked at in the dictionary and made into
-    /// terms. Default 64 GiB.
+    /// Maximum number of bytes after decompression, over all members of an archive. Default 64 GiB.
+    ///
+    /// For HDT it limits the bytes that are read from the dictionary and converted to terms.
     pub decompressed_bytes: u64,
-    /// Decompressed over compressed bytes, looked at once [`Self::RATIO_FREE_BYTES`] are out. Default 250: bzip2 and xz
-    /// reach about 100 on the most repetitive real dumps.
+    /// Maximum ratio of decompressed to compressed bytes, checked after [`Self::RATIO_FREE_BYTES`]. Default 250.
+    ///
+    /// bzip2 and xz reach about 100 on the most repetitive real dumps.
     pub compression_ratio: u64,
-    /// Bytes of one token (literal, IRI, line of a line format), after expansion of XML entities. Default 8 MiB.
+    /// Maximum size of a token (literal, IRI, line of N-Triples) in bytes, with XML entities expanded. Default 8 MiB.
     pub token_bytes: usize,
-    /// Bytes of one Turtle statement. Default 64 MiB.
+    /// Maximum size of a Turtle statement in bytes. Default 64 MiB.
     pub statement_bytes: usize,
-    /// Brackets, elements or objects inside one another. Default 10,000: RDF/XML nests the cells of a list.
+    /// Maximum nesting of brackets, elements or objects. Default 10,000, because RDF/XML nests the cells of a list.
     pub nesting: usize,
-    /// Bytes of memory, by estimate, that the reader of JSON-LD may need: it holds every top-level object until its end.
-    /// Default 2 GiB, which is a document of about 80 MB in one `@graph`.
+    /// Maximum estimated memory of the JSON-LD reader in bytes. Default 2 GiB: a document of about 80 MB in one `@graph`.
+    ///
+    /// The reader holds each top-level object in memory until its end.
     pub json_memory: u64,
-    /// Bytes that are held of an HDT file: its dictionary and its triples, as they are packed there. Default 2 GiB, which is
-    /// some hundred million triples.
+    /// Maximum memory of the packed dictionary and triples of an HDT file in bytes. Default 2 GiB: some hundred million
+    /// triples.
     pub hdt_memory: u64,
-    /// Members of an archive. Default 10,000.
+    /// Maximum number of members of an archive. Default 10,000.
     pub archive_members: usize,
-    /// Characters one XML entity may expand to. Default 1,024: namespace shortcuts need about 100.
+    /// Maximum expanded length of an XML entity in characters. Default 1,024; namespace abbreviations need about 100.
     pub entity_bytes: u64,
-    /// XML entities of one document. Default 1,000.
+    /// Maximum number of XML entities of a document. Default 1,000.
     pub entities: usize,
-    /// Problems listed one by one for each file; the others are only counted. Default 1,000.
+    /// Maximum number of listed problems per file; further ones are counted only. Default 1,000.
     pub listed_problems: usize,
 }
 
 impl Limits {
-    /// Decompressed bytes up to which no ratio is looked at: small files of one repeated line are no bombs.
+    /// Number of decompressed bytes up to which the ratio is not checked: a small file of one repeated line is not a bomb.
     pub const RATIO_FREE_BYTES: u64 = 4 << 20;
 }
 
@@ -86,36 +88,36 @@ impl Default for Limits {
     }
 }
 
-/// How the reading of one file, or one member of an archive, ended.
+/// Result of reading one file, or one member of an archive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// Read to its end, nothing skipped; what was repaired is among the problems.
+    /// Read completely, without skipped statements. Repairs are listed as problems.
     Complete,
-    /// Read to its end; some statements were skipped.
+    /// Read completely, with skipped statements.
     Skipped,
-    /// Not read to its end: the rest could not be understood.
+    /// Read in part: the rest is damaged.
     Truncated,
-    /// Refused: hostile, over a limit, or no RDF.
+    /// Rejected: hostile, over a limit, or not RDF.
     Refused,
-    /// Could not be opened or read from disk.
+    /// Not readable: missing, damaged from the beginning, or an input error.
     Unreadable,
 }
 
 impl Outcome {
-    /// Whether there may be more in the file than was read.
+    /// Returns true if the file may contain more statements than were read.
     pub fn is_failure(self) -> bool {
         matches!(self, Self::Truncated | Self::Refused | Self::Unreadable)
     }
 }
 
-/// One thing that was wrong.
+/// Problem in a file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Problem {
-    /// The line, counted from 1, where the reader knows it.
+    /// Line number, starting at 1, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// What was wrong and what was done about it.
+    /// Description of the problem and its consequence.
     pub message: String,
 }
 
@@ -128,32 +130,32 @@ impl fmt::Display for Problem {
     }
 }
 
-/// What became of one file, or of one member of an archive.
+/// Report about one file, or one member of an archive.
 #[derive(Clone, Debug, Serialize)]
 pub struct FileReport {
-    /// The file as the catalogue names it; `archive!member` within an archive.
+    /// File name as in the catalogue; `archive!member` for a member of an archive.
     pub file: String,
-    /// The syntax it was read as.
+    /// Detected syntax.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub syntax: Option<Syntax>,
-    /// Compressions and archives around it, outermost first.
+    /// Compressions and archives around the document, outermost first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<&'static str>,
-    /// Triples read, repeated ones counted again.
+    /// Number of triples read, with repetitions.
     pub triples: u64,
-    /// Statements that were skipped.
+    /// Number of skipped statements.
     pub skipped: u64,
-    /// How it ended.
+    /// Result of reading.
     pub outcome: Outcome,
-    /// The first problems, in the order of the file.
+    /// First problems, in the order of the file.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
-    /// Problems beyond those listed.
+    /// Number of problems that are not listed.
     #[serde(skip_serializing_if = "is_zero")]
     pub unlisted_problems: u64,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires a reference")]
 fn is_zero(value: &u64) -> bool {
     *value == 0
 }
@@ -172,13 +174,13 @@ impl FileReport {
         }
     }
 
-    /// Whether everything in the file was read as it stands.
+    /// Returns true if the whole file was read without problems.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.outcome == Outcome::Complete && self.problems.is_empty()
     }
 
-    /// The report of a file that could not even be opened.
+    /// Creates the report of a file that could not be opened.
     #[must_use]
     pub fn unreadable(file: &str, reason: impl fmt::Display) -> Self {
         let mut report = Self::new(file);
@@ -187,122 +189,122 @@ impl FileReport {
         report
     }
 
-    /// The report of a file that is refused before a look inside.
+    /// Creates the report of a file that is rejected before it is opened.
     #[must_use]
     pub fn refused(file: &str, reason: impl fmt::Display) -> Self {
         Self { outcome: Outcome::Refused, ..Self::unreadable(file, reason) }
     }
 }
 
-/// Why a dump was refused. Travels through readers as the cause of an [`io::Error`].
+/// Reason for rejecting a dump. It passes through readers as the cause of an [`io::Error`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// A decompression bomb, by its ratio.
+    /// Decompression bomb: the ratio is above the limit.
     #[error("decompression bomb: {produced} bytes from {compressed} (more than {limit} to 1)")]
     CompressionRatio {
-        /// Bytes out so far.
+        /// Number of decompressed bytes so far.
         produced: u64,
-        /// Bytes of the file.
+        /// Number of compressed bytes read.
         compressed: u64,
-        /// The limit.
+        /// Limit.
         limit: u64,
     },
-    /// More decompressed bytes than allowed.
+    /// Decompressed size above the limit.
     #[error("more than {limit} bytes after decompression")]
     DecompressedSize {
-        /// The limit.
+        /// Limit.
         limit: u64,
     },
-    /// An archive inside an archive, or a compression inside a compression.
+    /// Archive inside an archive, or compression inside a compression.
     #[error("{inner} inside {outer}: nested archives are not opened")]
     Nested {
-        /// The outer layer.
+        /// Outer layer.
         outer: &'static str,
-        /// The layer found inside.
+        /// Inner layer.
         inner: &'static str,
     },
-    /// A member whose name points outside the archive.
+    /// Archive member whose name contains an absolute path or `..`.
     #[error("the member's name {name:?} leads outside the archive")]
     MemberPath {
-        /// The name.
+        /// Member name.
         name: String,
     },
-    /// More members than allowed.
+    /// Number of archive members above the limit.
     #[error("more than {limit} members in the archive")]
     MemberCount {
-        /// The limit.
+        /// Limit.
         limit: usize,
     },
-    /// A member protected by a password.
+    /// Archive member with a password.
     #[error("the member is encrypted")]
     Encrypted,
-    /// An XML entity that expands too far.
+    /// XML entity whose expansion is above the limit.
     #[error("entity bomb: the entity &{name}; expands to {expanded} characters (limit {limit})")]
     EntityBomb {
-        /// The entity.
+        /// Entity name.
         name: String,
-        /// Characters it expands to.
+        /// Expanded length in characters.
         expanded: u64,
-        /// The limit.
+        /// Limit.
         limit: u64,
     },
-    /// An XML document type declaration we do not read.
+    /// Unsupported XML document type declaration.
     #[error("document type declaration: {reason}")]
     DocumentType {
-        /// Why.
+        /// Reason.
         reason: String,
     },
-    /// A literal, IRI or line over the limit.
+    /// Literal, IRI or line above the limit.
     #[error("a token of more than {limit} bytes near line {line}")]
     TokenSize {
-        /// The limit.
+        /// Limit.
         limit: usize,
-        /// Where.
+        /// Line number.
         line: u64,
     },
-    /// Brackets, elements or objects nested too deeply.
+    /// Nesting of brackets, elements or objects above the limit.
     #[error("more than {limit} levels of nesting at line {line}")]
     Nesting {
-        /// The limit.
+        /// Limit.
         limit: usize,
-        /// Where.
+        /// Line number.
         line: u64,
     },
-    /// An XML element with too many attributes.
+    /// Number of attributes of an XML element above the limit.
     #[error("more than {limit} attributes of one element near line {line}")]
     AttributeCount {
-        /// The limit.
+        /// Limit.
         limit: u32,
-        /// Where.
+        /// Line number.
         line: u64,
     },
-    /// A JSON-LD object that is too large to be held.
+    /// JSON-LD object whose memory is above the limit.
     #[error("a JSON-LD object that needs more than {limit} bytes of memory to read, up to line {line}")]
     JsonMemory {
-        /// The limit.
+        /// Limit.
         limit: u64,
-        /// Where.
+        /// Line number.
         line: u64,
     },
-    /// An HDT file over a limit, or of a kind that is not read.
+    /// Unsupported HDT file, or one above a limit.
     #[error("HDT: {reason}")]
     Hdt {
-        /// Why.
+        /// Reason.
         reason: String,
     },
-    /// A statement over the limit.
+    /// Statement above the limit.
     #[error("the statement of line {line} is longer than {limit} bytes")]
     StatementSize {
-        /// The limit.
+        /// Limit.
         limit: usize,
-        /// Where it begins.
+        /// First line of the statement.
         line: u64,
     },
-    /// Content that is no RDF.
-    #[error("no RDF: {reason}")]
+    /// Content that is not RDF.
+    #[error("not RDF: {reason}")]
     NotRdf {
-        /// What it is instead.
+        /// Detected content.
         reason: String,
     },
 }
@@ -313,7 +315,7 @@ impl From<Refusal> for io::Error {
     }
 }
 
-/// Reads dumps into a [`TripleSink`], as a [`TripleGraphBuilder`](crate::TripleGraphBuilder).
+/// Reader of dumps. It writes to a [`TripleSink`], such as a [`TripleGraphBuilder`](crate::TripleGraphBuilder).
 ///
 /// ```
 /// use lodeseek_rdf::{TripleGraphBuilder, dump::{DumpReader, Outcome}};
@@ -332,38 +334,38 @@ pub struct DumpReader {
 }
 
 impl DumpReader {
-    /// DumpReader with limits of its own.
+    /// Creates a reader with custom limits.
     #[must_use]
     pub fn with_limits(limits: Limits) -> Self {
         Self { limits, ..Self::default() }
     }
 
-    /// For a dump whose catalogue states a media type. It says more than a file name, and less than the content.
+    /// Sets the media type declared by the catalogue. It takes precedence over the file name, but not over the content.
     #[must_use]
     pub fn with_media_type(self, media_type: &str) -> Self {
         Self { announced: Syntax::from_hint(media_type), ..self }
     }
 
-    /// Reads the file at `path`, reported as `name`; relative IRIs are resolved against `base`.
+    /// Reads a file or archive. Returns one report per document.
+    ///
+    /// `name` is used in reports. Relative IRIs are resolved against `base`.
     pub fn read_file(&self, path: &Path, name: &str, base: &str, graph: &mut dyn TripleSink) -> Vec<FileReport> {
-        unpack::read_file(
-            path,
-            name,
-            &mut ReadContext { limits: &self.limits, announced: self.announced, base, graph, reports: Vec::new() },
-        )
+        unpack::read_file(path, name, &mut self.context(base, graph))
     }
 
-    /// Reads from any reader, as [`read_file`](Self::read_file). Zip archives need a file: their directory is at the end.
+    /// Reads from any reader, as [`read_file`](Self::read_file) does.
+    ///
+    /// Zip archives need [`read_file`](Self::read_file), because their directory is at the end of the file.
     pub fn read(&self, reader: impl Read, name: &str, base: &str, graph: &mut dyn TripleSink) -> Vec<FileReport> {
-        unpack::read_stream(
-            reader,
-            name,
-            &mut ReadContext { limits: &self.limits, announced: self.announced, base, graph, reports: Vec::new() },
-        )
+        unpack::read_stream(reader, name, &mut self.context(base, graph))
+    }
+
+    fn context<'a>(&'a self, base: &'a str, graph: &'a mut dyn TripleSink) -> ReadContext<'a> {
+        ReadContext { limits: &self.limits, announced: self.announced, base, graph, reports: Vec::new() }
     }
 }
 
-/// One dump being read.
+/// State of reading one dump.
 struct ReadContext<'a> {
     limits: &'a Limits,
     announced: Option<Syntax>,
@@ -373,12 +375,12 @@ struct ReadContext<'a> {
 }
 
 impl ReadContext<'_> {
-    /// Reads one document: a plain file or a member of an archive, its layers taken off.
+    /// Reads one decompressed document: a file or a member of an archive.
     fn document(&mut self, reader: Box<dyn Read + '_>, name: &str, layers: Vec<&'static str>) {
         let mut report = FileReport { layers, ..FileReport::new(name) };
         self.graph.start_file();
         let mut sink = Sink { limits: self.limits, graph: self.graph, report: &mut report };
-        // A media type is of the whole distribution: it says nothing of an archive's members.
+        // The media type describes the whole distribution, not the members of an archive.
         let announced = self.announced.filter(|_| !name.contains('!')).or_else(|| Syntax::from_file_name(name));
         let result = read_document(reader, name, announced, self.base, &mut sink);
         if let Err(error) = result {
@@ -390,7 +392,7 @@ impl ReadContext<'_> {
     }
 }
 
-/// Notes the error that ended a document.
+/// Adds the error that ended a document to its report.
 fn record_error(report: &mut FileReport, error: &io::Error) {
     let refusal = error.get_ref().and_then(|cause| cause.downcast_ref::<Refusal>());
     report.outcome = match refusal {
@@ -427,7 +429,7 @@ fn read_document(
         Syntax::RdfXml => xml::read(&mut text, base, sink),
         Syntax::JsonLd => jsonld::read(&mut text, base, sink),
         Syntax::Hdt => {
-            let reason = format!("an HDT file begins with $HDT, and {name} does not");
+            let reason = format!("{name} is not an HDT file: it does not begin with $HDT");
             return Err(Refusal::NotRdf { reason }.into());
         }
     };
@@ -437,7 +439,7 @@ fn read_document(
     result
 }
 
-/// Where the readers of the syntaxes put triples and problems.
+/// Receiver of the triples and problems of all syntax readers.
 struct Sink<'a> {
     limits: &'a Limits,
     graph: &'a mut dyn TripleSink,
@@ -445,13 +447,13 @@ struct Sink<'a> {
 }
 
 impl Sink<'_> {
-    /// Takes a triple from a reader that checks IRIs and language tags itself.
+    /// Adds a triple from a reader that checks IRIs and language tags itself.
     fn triple(&mut self, triple: &Triple) {
         self.report.triples += 1;
         self.graph.insert_triple(triple.as_ref());
     }
 
-    /// Takes a triple from a reader that does not check; one with an invalid IRI or language tag is skipped.
+    /// Checks and adds a triple. One with an invalid IRI or language tag is skipped.
     fn unchecked_triple(&mut self, triple: &Triple, line: Option<u64>) {
         match check(triple) {
             Ok(()) => self.triple(triple),
@@ -459,13 +461,13 @@ impl Sink<'_> {
         }
     }
 
-    /// A statement that was skipped.
+    /// Reports a skipped statement.
     fn skip(&mut self, line: Option<u64>, reason: impl Into<String>) {
         self.report.skipped += 1;
         self.problem(line, reason);
     }
 
-    /// A problem without a statement skipped: something repaired, or the rest of the file.
+    /// Reports a problem without a skipped statement, such as a repair.
     fn problem(&mut self, line: Option<u64>, message: impl Into<String>) {
         if self.report.problems.len() < self.limits.listed_problems {
             self.report.problems.push(Problem { line, message: message.into() });
@@ -474,15 +476,15 @@ impl Sink<'_> {
         }
     }
 
-    /// A problem that explains the others and is listed before them, within the limit or not.
+    /// Reports a problem that explains the others. It is listed first, regardless of the limit.
     fn first_problem(&mut self, message: impl Into<String>) {
         self.report.problems.insert(0, Problem { line: None, message: message.into() });
     }
 
-    /// The document could not be read further.
+    /// Reports that the rest of the document cannot be read.
     fn truncate(&mut self, line: Option<u64>, reason: &str) {
         self.report.outcome = if self.report.triples == 0 { Outcome::Unreadable } else { Outcome::Truncated };
-        // Listed beyond the limit, too: it is why the file ends.
+        // Listed regardless of the limit, because it explains why the file was not read completely.
         self.report.problems.push(Problem { line, message: format!("{reason}; the rest of the file was not read") });
     }
 }
@@ -517,7 +519,7 @@ fn check_literal(literal: &Literal) -> Result<(), String> {
     }
 }
 
-/// A piece of input that is safe to show: one line, at most 80 characters.
+/// Returns an excerpt of the input for messages: one line of at most 80 characters.
 fn shorten(text: &str) -> String {
     let mut short: String = text.chars().take(80).map(|c| if c.is_control() { ' ' } else { c }).collect();
     if text.chars().nth(80).is_some() {

@@ -38,8 +38,8 @@ fn refusal(limits: Limits, name: &str, bytes: &[u8]) -> String {
     last.problems.last().expect("a problem").message.clone()
 }
 
-/// What is read of a Turtle document with one thing wrong: (name, text, triples, lines of problems). `s p o` stands for
-/// `<s> <p> <o>`, `e:` for `http://e/`.
+/// Turtle documents with one error each: (name, text, triples, lines of problems). `s p o` stands for `<s> <p> <o>`, `e:` for
+/// `http://e/`.
 #[test]
 fn turtle_recovers_statement_by_statement() {
     let cases: &[(&str, &str, &[&str], &[u64])] = &[
@@ -362,7 +362,7 @@ fn bombs_nesting_and_paths() {
     }
 }
 
-/// A simple statement: subject number, then (predicate number, object) pairs.
+/// Simple statement: subject number, then (predicate number, object) pairs.
 type Statement = (u8, Vec<(u8, String)>);
 
 fn statement() -> impl Strategy<Value = (Statement, [bool; 3])> {

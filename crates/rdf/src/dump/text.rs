@@ -1,23 +1,23 @@
-//! Bytes to UTF-8: byte order marks, encodings an XML declaration names, and stray bytes that are no UTF-8.
+//! Conversion to UTF-8: byte order marks, encodings declared in XML, and stray bytes that are not UTF-8.
 
 use super::Problem;
 use encoding_rs::{Encoding, WINDOWS_1252};
 use encoding_rs_io::DecodeReaderBytesBuilder;
 use std::io::{self, Read};
 
-/// Bytes looked at before a document is read: enough for an XML declaration, a licence in comments, a first statement.
+/// Number of bytes for detecting the syntax: enough for an XML declaration, a licence comment and a first statement.
 const HEAD_BYTES: usize = 16 << 10;
 const CHUNK_BYTES: usize = 64 << 10;
-/// Lines with stray bytes that are listed one by one.
+/// Maximum number of listed lines with stray bytes.
 const MAX_LISTED_LINES: usize = 5;
 
-/// A document as UTF-8, with its first bytes known before it is read.
+/// Document as UTF-8. Its first bytes are available before it is read.
 pub(super) struct Utf8Text<'r> {
     reader: Box<dyn Read + 'r>,
-    /// Valid UTF-8 ready to be position out, from `position` on.
+    /// Valid UTF-8, unread from `position` on.
     ready: Vec<u8>,
     position: usize,
-    /// Bytes read but not yet checked: an incomplete character at most, between calls.
+    /// Bytes that are not checked yet. Between calls this is at most an incomplete character.
     pending: Vec<u8>,
     line: u64,
     stray: u64,
@@ -25,7 +25,7 @@ pub(super) struct Utf8Text<'r> {
     ended: bool,
 }
 
-/// Finds the encoding and makes the document UTF-8.
+/// Detects the encoding and converts the document to UTF-8.
 pub(super) fn to_utf8(mut reader: Box<dyn Read + '_>) -> io::Result<Utf8Text<'_>> {
     let mut head = Vec::with_capacity(HEAD_BYTES);
     (&mut reader).take(HEAD_BYTES as u64).read_to_end(&mut head)?;
@@ -63,13 +63,13 @@ pub(super) fn to_utf8(mut reader: Box<dyn Read + '_>) -> io::Result<Utf8Text<'_>
     Ok(text)
 }
 
-/// The encoding an XML declaration names; labels of unknown encodings are left to the XML reader to refuse.
+/// Returns the encoding of an XML declaration. The XML reader rejects unknown encodings.
 fn xml_encoding(head: &[u8]) -> Option<&'static Encoding> {
     let (start, end) = xml_encoding_range(head)?;
     Encoding::for_label(&head[start..end])
 }
 
-/// Where the value of `encoding="…"` stands in an XML declaration at the very beginning.
+/// Returns the range of the value of `encoding="…"` in an XML declaration at the beginning.
 fn xml_encoding_range(head: &[u8]) -> Option<(usize, usize)> {
     let mark = usize::from(head.starts_with(b"\xef\xbb\xbf")) * 3;
     let declaration = &head[mark..];
@@ -83,7 +83,7 @@ fn xml_encoding_range(head: &[u8]) -> Option<(usize, usize)> {
     Some((mark + open, mark + close))
 }
 
-/// The text is UTF-8 now: a declaration that says otherwise is made to say so. Its length stays, so positions hold.
+/// Blanks an encoding declaration other than UTF-8, because the text is UTF-8 now. Positions are not changed.
 fn blank_xml_encoding(head: &mut [u8]) {
     if let Some((start, end)) = xml_encoding_range(head) {
         let value = &head[start..end];
@@ -102,12 +102,12 @@ fn strip_mark(ready: &mut Vec<u8>) {
 }
 
 impl Utf8Text<'_> {
-    /// The first bytes of the text.
+    /// Returns the first bytes of the text.
     pub(super) fn head(&self) -> &[u8] {
         &self.ready[self.position..]
     }
 
-    /// What had to be repaired.
+    /// Returns the repairs of the text.
     pub(super) fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         if self.stray > 0 {
@@ -116,7 +116,7 @@ impl Utf8Text<'_> {
             problems.push(Problem {
                 line: self.stray_lines.first().copied(),
                 message: format!(
-                    "{} bytes are no UTF-8 and were read as Windows-1252 (lines {}{more})",
+                    "{} bytes are not UTF-8 and were read as Windows-1252 (lines {}{more})",
                     self.stray,
                     lines.join(", ")
                 ),
@@ -138,7 +138,7 @@ impl Utf8Text<'_> {
         Ok(())
     }
 
-    /// Moves what is UTF-8 to `ready`, stray bytes as their Windows-1252 characters; returns how far it came.
+    /// Moves valid UTF-8 to `ready` and converts stray bytes from Windows-1252. Returns the number of processed bytes.
     fn check(&mut self, bytes: &[u8]) -> usize {
         let mut done = 0;
         loop {

@@ -1,19 +1,19 @@
-//! Turtle, TriG and N3, statement by statement.
+//! Turtle, TriG and N3, with error recovery by statement.
 //!
-//! The parser of oxttl recovers from an error at the next token, in the middle of the broken statement: what follows
-//! there may then look like a statement and give triples nobody wrote (`( broken:x ex:a ex:b ex:c )` would give
-//! `ex:a ex:b ex:c`). So the text is cut into statements here, by a scanner that knows strings, IRIs, comments and
-//! braces. Whole batches of statements go through one parser; where a batch fails, its statements are read one by one,
-//! each by a parser with the prefixes and base declared so far. A broken statement is cut further, and every sound part
-//! of it is kept:
+//! The parser of oxttl recovers from an error at the next token, within the broken statement. The following tokens may
+//! then form a statement that is not in the document: `( broken:x ex:a ex:b ex:c )` would give `ex:a ex:b ex:c`.
 //!
-//! * where a dot is missing at the end of a line, the statements before and after;
-//! * the predicate lists (between `;`) that are sound, with the statement's subject;
-//! * of a broken predicate list the objects (between `,`) that are sound, with its predicate. A list or a blank node
-//!   property list is one object: none is left half-built.
+//! This module therefore splits the text into statements with a scanner for strings, IRIs, comments and braces. Batches of
+//! statements are parsed together. If a batch contains an error, its statements are parsed one by one, each with the
+//! prefixes and base declared so far. A broken statement is split further, and its valid parts are kept:
 //!
-//! Every document is read as TriG, a superset of Turtle, unless it is N3. Graph names are dropped: a dataset is one
-//! graph. The content of N3 formulas is quoted, not stated, and is left out.
+//! * the statements before and after a missing dot at the end of a line;
+//! * the valid predicate lists (between `;`), with the subject of the statement;
+//! * the valid objects (between `,`) of a broken predicate list, with its predicate. A collection or a blank node property
+//!   list is one object, so it is kept or skipped as a whole.
+//!
+//! Documents are parsed as TriG, a superset of Turtle, except N3. Graph names are dropped, because a dataset is one
+//! graph. The content of N3 formulas is quoted, not asserted, and is skipped.
 
 use super::{Refusal, Sink, Syntax, shorten};
 use oxrdf::{BlankNode, GraphName, NamedOrBlankNode, Term, Triple};
@@ -25,15 +25,15 @@ use std::io::{self, Read};
 use std::ops::Range;
 
 const CHUNK_BYTES: usize = 64 << 10;
-/// Statements are parsed together until they are this many bytes.
+/// Size of a batch of statements that are parsed together, in bytes.
 const BATCH_BYTES: usize = 128 << 10;
-/// Of a longer piece of text no triple is held before all of it is known to be sound.
+/// Maximum size of a text whose triples are collected before they are added. A longer text is parsed twice instead.
 const MAX_COLLECTED_BYTES: usize = 1 << 20;
-/// A longer broken piece of text is skipped as a whole: its elements would be too many to hold.
+/// Maximum size of a broken text that is split further. A longer one is skipped, because its elements need much memory.
 const MAX_RECOVERED_BYTES: usize = 16 << 20;
-/// A statement of N3 may not be longer: its triples are held until its end.
+/// Maximum size of an N3 statement, whose triples are held in memory until its end.
 const MAX_N3_STATEMENT_BYTES: usize = 4 << 20;
-/// How far the other quote of a string broken by a line end is looked for.
+/// Number of bytes in which the closing quote is searched after a line end in a string.
 const MAX_STRING_LOOKAHEAD: usize = 4 << 10;
 const MISSING_DOT: &str = "a dot is missing before this line; read as if it were there";
 
@@ -78,21 +78,21 @@ fn read_batches(mut reader: impl Read, document: &mut Document<'_, '_>) -> io::R
     }
 }
 
-/// Where a statement, or the opening or closing of a graph, ends in the buffer, and how deep in braces the text is after it.
+/// End of a statement, or of the opening or closing of a graph: position in the buffer and brace depth after it.
 #[derive(Clone, Copy)]
 struct StatementEnd {
     place: usize,
     depth: u32,
 }
 
-/// Finds the ends of statements.
+/// Scanner for the ends of statements.
 #[derive(Default)]
 struct Scanner {
     n3: bool,
     place: usize,
-    /// Open braces.
+    /// Number of open braces.
     depth: u32,
-    /// Brackets opened in the current statement.
+    /// Number of open brackets in the current statement.
     nested: usize,
     ends: Vec<StatementEnd>,
 }
@@ -108,7 +108,7 @@ impl Scanner {
                 return Err(Refusal::TokenSize { limit: limits.token_bytes, line: line(self.place) });
             }
             if !self.element(text, next, ended) {
-                break; // the byte after a dot is not here yet
+                break; // the byte after a dot is not in the buffer yet
             }
             if self.nested + self.depth as usize > limits.nesting {
                 return Err(Refusal::Nesting { limit: limits.nesting, line: line(self.place) });
@@ -129,7 +129,7 @@ impl Scanner {
         Ok(())
     }
 
-    /// Takes notice of the element that ends at `next`; false where more bytes are needed for that.
+    /// Processes the element that ends at `next`. Returns false if more bytes are needed.
     fn element(&mut self, text: &[u8], next: usize, ended: bool) -> bool {
         let place = self.place;
         match text[place] {
@@ -189,26 +189,26 @@ fn is_special(byte: u8) -> bool {
     SPECIAL[usize::from(byte)]
 }
 
-/// Whether a dot before this byte ends a statement, and is no part of a name or a number.
+/// Returns true if a dot before this byte ends a statement, and is not part of a name or number.
 fn is_final_dot(next: Option<&u8>) -> bool {
     next.is_none_or(|&byte| !(byte.is_ascii_alphanumeric() || byte >= 0x80 || b"_-:%\\.".contains(&byte)))
 }
 
-/// Whether a string or IRI without its closing mark took the end of its line with it, and the statement's dot.
+/// Returns true if an unclosed string or IRI includes the end of its line and the dot of the statement.
 fn breaks_off_with_dot(element: &[u8]) -> bool {
     element.ends_with(b"\n") && element.trim_ascii_end().ends_with(b".")
 }
 
-/// The end of the lexical element that begins at `at`: string, IRI, comment, escape, or one byte of anything else.
+/// Returns the end of the lexical element that begins at `at`: a string, IRI, comment, escape, or any other single byte.
 ///
-/// `None` where the text ends inside the element and more may follow.
+/// Returns `None` if the element is incomplete and more text may follow.
 fn element_end(text: &[u8], at: usize, ended: bool) -> Option<usize> {
     let rest = &text[at + 1..];
     let or_end = |found: Option<usize>| found.map(|place| at + 1 + place).or_else(|| ended.then_some(text.len()));
     match text[at] {
         b'<' => match rest.first() {
             Some(b'=' | b' ' | b'-' | b'<') => Some(at + 1),
-            // An IRI holds no line break: a broken one ends there, so that it breaks one statement, not the file.
+            // A line break ends an unclosed IRI, so that only one statement is lost.
             Some(_) => or_end(memchr::memchr2(b'>', b'\n', rest).map(|place| place + 1)),
             None => ended.then_some(text.len()),
         },
@@ -243,9 +243,11 @@ fn short_string_end(text: &[u8], quote: u8, ended: bool) -> Option<usize> {
     }
 }
 
-/// Where a string ends that a line end broke: behind the next quote, if that looks like the closing one and not like the
-/// opening one of another string (`Some(None)`). The outer `None` asks for more text.
-#[expect(clippy::option_option, reason = "not known yet, or known to be none")]
+/// Returns the end of a string that contains a line end.
+///
+/// It is after the next quote, if that looks like the closing one. `Some(None)`: the next quote looks like the start of
+/// another string. `None`: more text is needed.
+#[expect(clippy::option_option, reason = "unknown so far, or no end")]
 fn broken_string_end(text: &[u8], quote: u8, ended: bool) -> Option<Option<usize>> {
     let whole = ended || text.len() >= MAX_STRING_LOOKAHEAD;
     let text = &text[..text.len().min(MAX_STRING_LOOKAHEAD)];
@@ -274,21 +276,21 @@ fn long_string_end(text: &[u8], quote: u8) -> Option<usize> {
     }
 }
 
-/// Line ends: `\n`, `\r\n`, and `\r` alone, as the parser counts them.
+/// Counts line ends as the parser does: `\n`, `\r\n`, and a single `\r`.
 fn newlines(text: &[u8]) -> u64 {
     memchr::memchr2_iter(b'\n', b'\r', text)
         .filter(|&place| text[place] == b'\n' || text.get(place + 1) != Some(&b'\n'))
         .count() as u64
 }
 
-/// Prefixes and base in force.
+/// Current prefixes and base.
 #[derive(PartialEq)]
 struct Declarations {
     base: Option<String>,
     prefixes: Vec<(String, String)>,
 }
 
-/// A parser with the declarations in force, to be cloned for each piece of text.
+/// Parser with the current declarations, cloned for each text.
 enum ParserTemplate {
     TriG(TriGParser),
     N3(N3Parser),
@@ -296,7 +298,7 @@ enum ParserTemplate {
 
 impl ParserTemplate {
     fn new(declared: &Declarations, n3: bool) -> Self {
-        // Prefixes and bases were accepted once by a parser of the same kind; only the caller's base may be refused.
+        // A parser of the same kind has accepted the prefixes and bases before; only the caller's base may be rejected.
         macro_rules! declare {
             ($parser:ty) => {{
                 let with_base = |base: &String| <$parser>::new().with_base_iri(base.as_str()).ok();
@@ -323,7 +325,7 @@ enum Parser {
     N3(LowLevelN3Parser),
 }
 
-/// What a parser gives: a triple, a statement that is not one (with the formula it is quoted in), or an error.
+/// Parser event: a triple, a quoted statement with its formula, or an error.
 enum Event {
     Triple(Triple),
     Quoted(GraphName),
@@ -372,7 +374,7 @@ fn collect<'a>(prefixes: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<(Strin
     prefixes.map(|(name, iri)| (name.to_owned(), iri.to_owned())).collect()
 }
 
-/// A statement inside a formula, or with a variable, is none that RDF can state.
+/// Converts an N3 statement. One inside a formula, or with a variable, is not an RDF triple.
 fn n3_event(quad: N3Quad) -> Event {
     let graph = quad.graph_name;
     if graph != GraphName::DefaultGraph {
@@ -397,18 +399,18 @@ struct Document<'s, 'a> {
     declared: Declarations,
     template: ParserTemplate,
     n3: bool,
-    /// LineCounter before the current batch.
+    /// Number of lines before the current batch.
     line: u64,
-    /// Braces open before the current batch.
+    /// Number of open braces before the current batch.
     depth: u32,
     formulas: u64,
     sink: &'s mut Sink<'a>,
 }
 
-/// An error of the parser: the line within the text, from 0, and the message.
+/// Error of the parser: the line within the text, starting at 0, and the message.
 type SyntaxError = (u64, String);
 
-/// LineCounter of places that come in order, counted once.
+/// Counter that converts ascending positions to line numbers in one pass.
 struct LineCounter<'t> {
     text: &'t [u8],
     place: usize,
@@ -428,8 +430,9 @@ impl<'t> LineCounter<'t> {
     }
 }
 
-/// Parses one piece of text, inside and up to the given depths of braces, and gives its triples to `take`; returns how
-/// many statements were quoted. It stops at the first error: what the parser makes of the text behind one is guesswork.
+/// Parses a text with the given brace depths before and after it, and passes its triples to `take`.
+///
+/// Returns the number of quoted statements. It stops at the first error, because triples after an error are unreliable.
 fn parse(
     parser: &mut Parser,
     text: &[u8],
@@ -444,7 +447,7 @@ fn parse(
     parser.end();
     let mut quoted = 0;
     let mut formulas = FxHashSet::default();
-    // In N3 the triples wait until all formulas are known: which of them they mention is known only then.
+    // N3 triples are held until all formulas are known, because triples about formulas are skipped.
     let mut waiting = Vec::new();
     while let Some(event) = parser.next() {
         match event {
@@ -470,11 +473,11 @@ fn parse(
 }
 
 impl Document<'_, '_> {
-    /// Takes the triples, and the declarations if there may be some, of a text without errors; of another, nothing.
+    /// Adds the triples, and the declarations if `declares` is true, of a text without errors. Adds nothing otherwise.
     fn take(&mut self, text: &[u8], depths: (u32, u32), declares: bool) -> Result<(), SyntaxError> {
         let mut parser = self.template.parser();
         if text.len() > MAX_COLLECTED_BYTES {
-            // Triples are many times longer than their text: too many to hold until the end, so it is read twice.
+            // Triples need several times the memory of their text, so a long text is parsed twice.
             parse(&mut self.template.parser(), text, depths, drop)?;
             self.formulas += parse(&mut parser, text, depths, |triple| self.sink.triple(&triple))?;
         } else {
@@ -494,7 +497,7 @@ impl Document<'_, '_> {
         self.declared = declared;
     }
 
-    /// Takes one statement, given without its final dot.
+    /// Adds one statement, given without its final dot.
     fn take_statement(&mut self, parts: &[&[u8]], depth: u32) -> Result<(), SyntaxError> {
         self.take(&join_with_dot(parts), (depth, depth), false)
     }
@@ -503,10 +506,10 @@ impl Document<'_, '_> {
         parse(&mut self.template.parser(), &join_with_dot(parts), (depth, depth), drop).is_ok()
     }
 
-    /// Reports the error of a broken piece of text that begins behind `line` lines.
+    /// Reports the error of a broken text that begins after `line` lines.
     fn skip(&mut self, line: u64, (offset, message): &SyntaxError, text: &[u8]) {
         let message = if message == "Unexpected end of file" { "a string or an IRI is not closed" } else { message };
-        // The dot that completes a piece stands on a line of its own.
+        // The added dot is on a separate line.
         let line = line + newlines(text.trim_ascii_end()).min(*offset) + 1;
         self.sink.skip(Some(line), format!("{message}, in {}", excerpt(text)));
     }
@@ -525,7 +528,7 @@ impl Document<'_, '_> {
         self.depth = after;
     }
 
-    /// Reads what lies between two ends: directives, then a statement or the beginning of a graph.
+    /// Reads the text between two ends: directives, then a statement or the beginning of a graph.
     fn piece(&mut self, text: &[u8], depths: (u32, u32), line: u64) {
         let declares = Directive::first_of(text).is_some();
         let Err(error) = self.take(text, depths, declares) else { return };
@@ -543,7 +546,7 @@ impl Document<'_, '_> {
             return;
         }
         if elements.iter().take(2).any(|element| text[element.clone()].starts_with(b"<<")) {
-            let error = (0, "a statement about a quoted triple (RDF-star) is not read".to_owned());
+            let error = (0, "quoted triples (RDF-star) are not supported".to_owned());
             return self.skip(line + newlines(&text[..first.start]), &error, &text[first.start..]);
         }
         let mut lines = LineCounter::new(text, line);
@@ -557,7 +560,7 @@ impl Document<'_, '_> {
         }
     }
 
-    /// Reads the directives at the beginning of a text one by one and returns where they end.
+    /// Reads the directives at the beginning of a text one by one. Returns their end.
     fn directives(&mut self, text: &[u8], line: u64) -> usize {
         let mut start = 0;
         let mut lines = LineCounter::new(text, line);
@@ -572,7 +575,7 @@ impl Document<'_, '_> {
             let result = self.take(&[source, if directive.lacks_dot { b" ." } else { b"" }].concat(), (0, 0), true);
             if let Err(error) = result {
                 self.skip(line, &error, source);
-                // What the name stood for before is not what the author means from here on.
+                // The former meaning of the prefix would be wrong from here on.
                 let name = directive.prefix.trim_end_matches(':');
                 let known =
                     self.declared.prefixes.iter().filter(|(known, _)| directive.prefix.is_empty() || known != name);
@@ -584,7 +587,7 @@ impl Document<'_, '_> {
         start
     }
 
-    /// Reads one statement, given by its elements; what is sound in a broken one is kept.
+    /// Reads one statement, given by its elements. The valid parts of a broken statement are kept.
     fn statement(&mut self, text: &[u8], elements: &[Range<usize>], depth: u32, line: u64) {
         let is_dot = |element: &Range<usize>| &text[element.clone()] == b".";
         let complete = elements.len() > 1 && elements.last().is_some_and(is_dot);
@@ -602,7 +605,7 @@ impl Document<'_, '_> {
             if !self.predicate_list(text, subject, list, depth, &mut lines) {
                 let end = list[list.len() - 1].end;
                 if elements.iter().any(|element| element.start >= end && !is_punctuation(&text[element.clone()])) {
-                    let message = "the rest of the statement was left out: its subject is uncertain";
+                    let message = "the rest of the statement was skipped: its subject is uncertain";
                     self.sink.problem(Some(lines.at(end) + 1), message);
                 }
                 return;
@@ -610,8 +613,9 @@ impl Document<'_, '_> {
         }
     }
 
-    /// Reads one predicate list of a broken statement, object by object if need be; false if it has not the shape of
-    /// one: perhaps another statement began in it, and what follows belongs to that.
+    /// Reads one predicate list of a broken statement, object by object if necessary.
+    ///
+    /// Returns false if it does not have the shape of a predicate list: another statement may start in it.
     fn predicate_list(
         &mut self,
         text: &[u8],
@@ -639,26 +643,27 @@ impl Document<'_, '_> {
     }
 }
 
-/// The parts of a statement with its final dot, on a line of its own: a broken string or IRI must not swallow it.
+/// Joins the parts of a statement and adds the final dot on a separate line, so that an unclosed string or IRI does not
+/// include it.
 fn join_with_dot(parts: &[&[u8]]) -> Vec<u8> {
     [&parts.join(&b' ')[..], b"\n."].concat()
 }
 
-/// The beginning of a piece of text, for a report.
+/// Returns the beginning of a text for a report.
 fn excerpt(text: &[u8]) -> String {
     let text = text.trim_ascii();
     shorten(&String::from_utf8_lossy(&text[..text.len().min(400)]))
 }
 
-/// Whether a triple says something about a formula, like `{ … } => { … }`.
+/// Returns true if the subject or object of a triple is a formula, as in `{ … } => { … }`.
 fn mentions(triple: &Triple, formulas: &FxHashSet<BlankNode>) -> bool {
     matches!(&triple.subject, NamedOrBlankNode::BlankNode(node) if formulas.contains(node))
         || matches!(&triple.object, Term::BlankNode(node) if formulas.contains(node))
 }
 
-/// A directive at the beginning of a text.
+/// Directive at the beginning of a text.
 struct Directive {
-    /// The declared prefix with its colon; empty for a base.
+    /// Declared prefix with its colon; empty for a base.
     prefix: String,
     end: usize,
     lacks_dot: bool,
@@ -678,7 +683,7 @@ impl Directive {
         let prefix =
             element(1).filter(|_| is_prefix).map(|name| String::from_utf8_lossy(name).into_owned()).unwrap_or_default();
         if !element(iri).is_some_and(|iri| iri.starts_with(b"<") && iri.ends_with(b">")) {
-            // Broken: up to the dot or, for the form without one, to the end of the line.
+            // Broken: it ends with the dot or, for the form without a dot, with the line.
             let line_end = memchr::memchr(b'\n', &text[elements[0].end..]).map(|place| elements[0].end + place);
             return Some(Self { prefix, end: line_end.filter(|_| !at).unwrap_or(text.len()), lacks_dot: false });
         }
@@ -692,12 +697,14 @@ fn is_punctuation(element: &[u8]) -> bool {
     matches!(element, b"," | b";" | b"." | b"}" | b"{")
 }
 
-/// Cuts the elements of a text into statements where a line begins with what can only be the next subject: behind a
-/// complete object, without a comma, semicolon or dot, and followed by a predicate and an object.
+/// Splits the elements of a text into statements at missing dots.
+///
+/// A dot is missing if a line begins with a term after a complete object, without a comma, semicolon or dot, and the term
+/// is followed by a predicate and an object.
 fn split_at_missing_dots(text: &[u8], elements: &[Range<usize>]) -> Vec<Range<usize>> {
     let is_mark = |index: usize| elements.get(index).is_none_or(|element| is_punctuation(&text[element.clone()]));
     let mut statements = Vec::new();
-    // Terms since the subject or the last mark; a statement is subject, predicate, object, and marks before more.
+    // Number of terms since the start or the last mark: subject, predicate, object.
     let (mut start, mut terms) = (0, 0);
     for (index, element) in elements.iter().enumerate() {
         terms = match &text[element.clone()] {
@@ -726,7 +733,7 @@ fn begins_line(text: &[u8], place: usize) -> bool {
         .is_none_or(|&byte| byte == b'\n' || byte == b'\r')
 }
 
-/// Whether the elements have the shape `verb object (, object)*`.
+/// Returns true if the elements have the shape `verb object (, object)*`.
 fn is_predicate_list(text: &[u8], elements: &[Range<usize>]) -> bool {
     let is_comma = |index: usize| &text[elements[index].clone()] == b",";
     elements.len() >= 2
@@ -738,8 +745,9 @@ fn top_level(text: &[u8]) -> Vec<Range<usize>> {
     top_level_up_to(text, usize::MAX)
 }
 
-/// The terms and punctuation of a text as ranges, up to a number of them; a bracketed group is one term, a literal
-/// includes its tag or datatype.
+/// Returns the ranges of the first `count` terms and punctuation marks of a text.
+///
+/// A bracketed group is one term. A literal includes its language tag or datatype.
 fn top_level_up_to(text: &[u8], count: usize) -> Vec<Range<usize>> {
     let mut elements = Vec::new();
     let (mut place, mut nested, mut start) = (0, 0u32, None::<usize>);

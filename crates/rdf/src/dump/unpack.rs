@@ -1,4 +1,4 @@
-//! Compressions and archives, found by their magic bytes, opened under a budget.
+//! Compressions and archives: detected by their magic bytes, decompressed within limits.
 
 use super::{FileReport, Limits, ReadContext, Refusal};
 use std::cell::Cell;
@@ -7,11 +7,11 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 use std::rc::Rc;
 
-/// Memory the decoders of xz and zstd may ask for by their headers.
+/// Maximum memory of the xz and zstd decoders in bytes, which their headers request.
 const DECODER_MEMORY: u64 = 128 << 20;
-/// A tar header's length: what must be seen to know an archive.
+/// Length of a tar header, which is needed to detect an archive.
 const TAR_HEADER: usize = 512;
-/// How much of an archive member's extended header is read for its name.
+/// Maximum number of bytes read of an archive member's extended header, for its name.
 const TAR_NAME: u64 = 64 << 10;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,8 +52,9 @@ impl Layer {
     }
 }
 
-/// Bytes out of all decoders of one file, held against the compressed bytes they have read so far: a bomb shows itself
-/// at its first block, however large the file around it.
+/// Counters of decompressed and compressed bytes of one file.
+///
+/// The ratio is checked while reading, so a bomb is detected at its first block, also inside a large file.
 struct DecompressionBudget {
     produced: Cell<u64>,
     consumed: Cell<u64>,
@@ -75,7 +76,7 @@ impl DecompressionBudget {
     }
 }
 
-/// The file itself, its bytes counted as they are read.
+/// Compressed input that counts the bytes read.
 struct CompressedInput<R> {
     inner: R,
     budget: Rc<DecompressionBudget>,
@@ -89,7 +90,7 @@ impl<R: Read> Read for CompressedInput<R> {
     }
 }
 
-/// A decoder's output, counted.
+/// Decompressed output that counts bytes against the limits.
 struct DecompressedOutput<R> {
     inner: R,
     budget: Rc<DecompressionBudget>,
@@ -103,7 +104,7 @@ impl<R: Read> Read for DecompressedOutput<R> {
     }
 }
 
-/// Zstandard frames one after another; the library's decoder stops after the first.
+/// Decoder of consecutive Zstandard frames. The decoder of the library stops after the first frame.
 struct ZstdFrames<R: Read> {
     decoder: Option<ruzstd::decoding::StreamingDecoder<BufReader<R>, ruzstd::decoding::FrameDecoder>>,
     source: Option<BufReader<R>>,
@@ -129,7 +130,7 @@ impl<R: Read> Read for ZstdFrames<R> {
     }
 }
 
-/// The first bytes of a reader, and the reader with those bytes put back.
+/// Returns the first bytes of a reader, and a reader that starts with these bytes again.
 pub(super) fn peek<'r>(mut reader: impl Read + 'r, wanted: usize) -> io::Result<(Vec<u8>, Box<dyn Read + 'r>)> {
     let mut head = Vec::new();
     (&mut reader).take(wanted as u64).read_to_end(&mut head)?;
@@ -149,8 +150,9 @@ fn decoder<'r>(layer: Layer, reader: Box<dyn Read + 'r>, budget: &Rc<Decompressi
     }
 }
 
-/// Opens a file that is no RDF, such as a catalogue in JSON: a compression around it is taken off, under the limits that
-/// dumps have. Archives stay as they are.
+/// Opens a file of any format, such as a JSON catalogue, and decompresses it within the limits of dumps.
+///
+/// Archives are returned unchanged.
 pub fn open(path: &Path, limits: &Limits) -> io::Result<Box<dyn Read>> {
     let budget = budget(limits);
     let file = CompressedInput { inner: File::open(path)?, budget: Rc::clone(&budget) };
@@ -175,7 +177,7 @@ pub(super) fn read_file(path: &Path, name: &str, context: &mut ReadContext<'_>) 
     finish(result, name, context)
 }
 
-/// Adds the error that ended the whole file, if one did; an archive without any document is one, too.
+/// Returns the reports. An error of the whole file, or an archive without documents, gets its own report.
 fn finish(result: io::Result<()>, name: &str, context: &mut ReadContext<'_>) -> Vec<FileReport> {
     if let Err(error) = result {
         push_error(name, &error, context);
@@ -221,7 +223,7 @@ fn unpack_file(
     unpack(Box::new(file), name, Vec::new(), budget, context)
 }
 
-/// Takes off the layers around `reader` and reads the document, or the documents, inside.
+/// Decompresses and unpacks `reader`, and reads the documents inside.
 fn unpack(
     reader: Box<dyn Read + '_>,
     name: &str,
@@ -241,7 +243,7 @@ fn unpack(
     layers.push(layer);
     match layer {
         Layer::Tar => tar_members(reader, name, &layers, budget, context),
-        // Its directory is at the end: it cannot be read from inside another stream.
+        // The directory of a zip archive is at its end, so it cannot be read from a stream.
         Layer::Zip => {
             let outer = layers.iter().rev().nth(1).map_or("a stream", |outer| outer.name());
             Err(Refusal::Nested { outer, inner: "zip" }.into())
@@ -250,7 +252,7 @@ fn unpack(
     }
 }
 
-/// Archives in archives, compressions directly in compressions, and a third layer of either are not opened.
+/// Returns true for an archive in an archive, a compression directly in a compression, and a third layer.
 fn is_forbidden_nesting(outer: Layer, inner: Layer, layers: &[Layer]) -> bool {
     if inner.is_archive() {
         return outer.is_archive();
@@ -267,7 +269,7 @@ fn tar_members(
 ) -> io::Result<()> {
     let mut archive = tar::Archive::new(reader);
     let mut long_name = None;
-    // Raw: the library would hold a name of any length, and read a sparse file's holes as so many zeros.
+    // Raw mode: otherwise the library reads names of any length, and the holes of sparse files as zeros.
     for (count, entry) in archive.entries()?.raw(true).enumerate() {
         if count >= context.limits.archive_members {
             return Err(Refusal::MemberCount { limit: context.limits.archive_members }.into());
@@ -296,7 +298,7 @@ fn decode_lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The name in a POSIX extended header: records of `length key=value\n`.
+/// Returns the path in a POSIX extended header, which consists of records `length key=value\n`.
 fn pax_path(records: &[u8]) -> Option<String> {
     records.split(|&byte| byte == b'\n').find_map(|record| {
         let start = memchr::memchr(b' ', record)? + 1;
@@ -337,7 +339,9 @@ fn zip_members(
     Ok(())
 }
 
-/// One member; what is wrong with it does not stop the others, save a bomb.
+/// Reads one member of an archive.
+///
+/// Its errors do not affect other members, but the decompression limits apply to all members together.
 fn member_document(
     reader: Box<dyn Read + '_>,
     archive: &str,
@@ -361,7 +365,7 @@ fn member_document(
     }
 }
 
-/// Members that publishers put beside their dumps and that are no RDF by their name.
+/// Returns true for members that are not RDF by their name, such as a readme.
 fn is_side_file(member: &str) -> bool {
     let file = member.rsplit('/').next().unwrap_or(member).to_ascii_lowercase();
     let suffix = file.rsplit_once('.').map_or("", |(_, suffix)| suffix);

@@ -1,13 +1,12 @@
-//! RDF/XML, with its document type declaration judged before a parser sees it.
+//! RDF/XML. The document type declaration is checked before the parser reads it.
 //!
-//! oxrdfxml expands the entities of a declaration eagerly and without bound: 677 bytes of nested entities become a
-//! literal of a billion characters. Entities are a habit of OWL files (`&owl;Class`), so they cannot simply be refused.
-//! Their expanded lengths are computed instead, as numbers, and held against [`Limits`](super::Limits); what an entity
-//! may add to a token is then taken off the limit of tokens.
+//! oxrdfxml expands entities eagerly and without a limit: 677 bytes of nested entities become a literal of a billion
+//! characters. OWL files often use entities (`&owl;Class`), so they cannot be rejected in general. Instead, their expanded
+//! lengths are computed and compared with [`Limits`](super::Limits). The token limit is divided by the largest expansion
+//! factor.
 //!
-//! IRIs and language tags are checked here, triple by triple, and not by the parser, whose error in the middle of an
-//! element would leave its stack wrong for everything after. What is no XML or breaks the grammar of RDF/XML ends the
-//! file: its nesting cannot be guessed.
+//! IRIs and language tags are checked here for each triple. An error of the parser in the middle of an element would
+//! corrupt its stack. An error in XML or in the grammar of RDF/XML ends the file, because the nesting is unknown after it.
 
 use super::{Refusal, Sink};
 use oxrdfxml::{RdfXmlParseError, RdfXmlParser};
@@ -18,11 +17,11 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// A document type declaration must end within this many bytes.
+/// Maximum number of bytes up to the end of the document type declaration.
 const MAX_PROLOG_BYTES: usize = 256 << 10;
-/// What the parser may read ahead.
+/// Number of bytes that the parser may read ahead.
 const PARSER_BUFFER_BYTES: usize = 64 << 10;
-/// Attributes of one element: the parser compares each with all others.
+/// Maximum number of attributes of an element. The parser compares each attribute with all others.
 const MAX_ATTRIBUTES: u32 = 10_000;
 
 pub(super) fn read(mut reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io::Result<()> {
@@ -77,7 +76,7 @@ pub(super) fn read(mut reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io
     Ok(())
 }
 
-/// Line ends between what was asked for last and what was read.
+/// Positions of line ends between the last queried offset and the end of the input read so far.
 #[derive(Default)]
 struct LineIndex {
     ends: VecDeque<u64>,
@@ -86,7 +85,7 @@ struct LineIndex {
 }
 
 impl LineIndex {
-    /// The line, from 1, of a byte offset; offsets must not go back.
+    /// Returns the line of a byte offset, starting at 1. Offsets must not decrease between calls.
     fn line_at(&mut self, offset: u64) -> u64 {
         while self.ends.front().is_some_and(|&end| end < offset) {
             self.ends.pop_front();
@@ -112,29 +111,31 @@ impl<R: Read> Read for LineCounter<R> {
     }
 }
 
-/// Where in the markup a byte stands.
+/// State of the markup scanner.
 #[derive(Clone, Copy, PartialEq)]
 enum MarkupState {
     Text,
-    /// Behind `<`.
+    /// After `<`.
     Opened,
-    /// Behind `<!`.
+    /// After `<!`.
     Declaration,
-    /// Behind `<!-`.
+    /// After `<!-`.
     HalfComment,
-    /// With the number of dashes just seen, up to two.
+    /// In a comment, with the number of preceding dashes (at most 2).
     Comment(u8),
-    /// With the number of brackets just seen, up to two.
+    /// In a CDATA section, with the number of preceding closing brackets (at most 2).
     Data(u8),
-    /// Whether a question mark was just seen.
+    /// In a processing instruction. If true, the preceding byte is a question mark.
     Instruction(bool),
-    /// With the quote that is open.
+    /// In a start tag, with the open quote.
     Tag(Option<u8>),
     EndTag(Option<u8>),
 }
 
-/// Refuses what the XML parser would hold in memory or expand, before it does: long tokens and literals, deep nesting,
-/// and document type declarations behind the prolog, whose entities nobody judged.
+/// Reader that rejects hostile input before it reaches the XML parser.
+///
+/// It rejects long tokens and literals, deep nesting, and document type declarations after the prolog, whose entities were
+/// not checked.
 struct LimitGuard<R> {
     inner: R,
     token_limit: usize,
@@ -143,7 +144,7 @@ struct LimitGuard<R> {
     token: usize,
     attributes: u32,
     nesting: usize,
-    /// The last byte of the last read.
+    /// Last byte of the previous read.
     last: u8,
     since_triple: Rc<Cell<usize>>,
     line: u64,
@@ -179,7 +180,7 @@ impl<R> LimitGuard<R> {
         self.last = text.last().copied().unwrap_or(self.last);
         self.line += memchr::memchr_iter(b'\n', text).count() as u64;
         self.since_triple.set(self.since_triple.get() + text.len());
-        // An XML literal, or text between comments, is one token to the parser. It may be a buffer behind.
+        // The parser handles an XML literal, or text between comments, as one token. It may be one buffer behind.
         if self.since_triple.get() > self.token_limit + PARSER_BUFFER_BYTES {
             return Err(Refusal::TokenSize { limit: self.token_limit, line: self.line });
         }
@@ -193,7 +194,7 @@ impl<R> LimitGuard<R> {
         Ok(())
     }
 
-    /// Takes one byte that may change where we are; in a tag, the byte before it counts, too.
+    /// Processes one byte that can change the state. In a tag, the preceding byte is also relevant.
     fn byte(&mut self, byte: u8, previous: u8) -> Result<(), Refusal> {
         self.state = match (self.state, byte) {
             (MarkupState::Text, b'<') => {
@@ -266,7 +267,7 @@ impl<R: Read> Read for LimitGuard<R> {
 
 type Entities<'a> = Vec<(&'a str, &'a str)>;
 
-/// What stands before the root element, up to the end of the document type declaration if there is one.
+/// Text before the root element, up to the end of the document type declaration, if any.
 #[derive(Default)]
 struct Prolog<'a> {
     entities: Entities<'a>,
@@ -275,8 +276,9 @@ struct Prolog<'a> {
 }
 
 impl Prolog<'_> {
-    /// The prolog with a document type declaration that holds the entities as we understood them and nothing else:
-    /// oxrdfxml knows only double quotes, lets the last definition win, and finds entities in comments, too.
+    /// Returns the prolog with a rewritten document type declaration that contains only the checked entities.
+    ///
+    /// oxrdfxml supports double quotes only, uses the last definition of an entity, and also reads entities in comments.
     fn rewritten(&self, text: &[u8]) -> Result<Vec<u8>, Refusal> {
         let Some(declaration) = &self.declaration else { return Ok(text[..self.end].to_vec()) };
         let mut out = text[..declaration.start].to_vec();
@@ -287,24 +289,24 @@ impl Prolog<'_> {
             }
             if value.contains('<') || name.contains(['<', '>', '"', '\'', '&', ';']) {
                 return Err(Refusal::DocumentType {
-                    reason: format!("the entity &{}; holds markup", super::shorten(name)),
+                    reason: format!("the entity &{}; contains markup", super::shorten(name)),
                 });
             }
             let value = value.replace('>', "&gt;").replace('"', "&quot;").replace(['\n', '\r'], " ");
             out.extend_from_slice(format!("<!ENTITY {name} \"{value}\">").as_bytes());
         }
         out.extend_from_slice(b"]>");
-        // Line numbers must hold.
+        // Keep the line numbers.
         out.extend(text[declaration.clone()].iter().filter(|&&byte| byte == b'\n'));
         Ok(out)
     }
 }
 
-/// Reads the prolog; `None` where it does not end in these bytes.
+/// Reads the prolog. Returns `None` if it does not end within these bytes.
 fn prolog(bytes: &[u8], whole: bool) -> Result<Option<Prolog<'_>>, Refusal> {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,
-        // A character cut at the end; the text is UTF-8 by construction.
+        // The last character may be incomplete; the text is UTF-8 by construction.
         Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default(),
     };
     let cut = |reason: &str| if whole { Err(Refusal::DocumentType { reason: reason.to_owned() }) } else { Ok(None) };
@@ -334,8 +336,9 @@ fn prolog(bytes: &[u8], whole: bool) -> Result<Option<Prolog<'_>>, Refusal> {
     }
 }
 
-/// The general entities of a document type declaration, and the text behind it; `None` where it does not end in this
-/// text.
+/// Returns the general entities of a document type declaration and the text after it.
+///
+/// Returns `None` if the declaration does not end within this text.
 fn declared_entities(declaration: &str) -> Result<Option<(Entities<'_>, &str)>, Refusal> {
     let mut entities = Vec::new();
     let mut rest = declaration;
@@ -353,7 +356,7 @@ fn declared_entities(declaration: &str) -> Result<Option<(Entities<'_>, &str)>, 
                 rest = &after[end + 1..];
             }
             b'%' if inside => {
-                return Err(Refusal::DocumentType { reason: "parameter entities are not read".to_owned() });
+                return Err(Refusal::DocumentType { reason: "parameter entities are not supported".to_owned() });
             }
             b'%' => rest = after,
             _ if after.starts_with("!--") => {
@@ -372,11 +375,13 @@ fn declared_entities(declaration: &str) -> Result<Option<(Entities<'_>, &str)>, 
                         rest = &value[end + 2..];
                     }
                     Some(_) if name == "%" => {
-                        return Err(Refusal::DocumentType { reason: "parameter entities are not read".to_owned() });
+                        return Err(Refusal::DocumentType {
+                            reason: "parameter entities are not supported".to_owned(),
+                        });
                     }
                     Some(_) => {
                         return Err(Refusal::DocumentType {
-                            reason: format!("the entity &{name}; is external and never fetched"),
+                            reason: format!("the entity &{name}; is external; external entities are never fetched"),
                         });
                     }
                 }
@@ -386,10 +391,10 @@ fn declared_entities(declaration: &str) -> Result<Option<(Entities<'_>, &str)>, 
     }
 }
 
-/// How many times longer a token may become when its entities are expanded; refuses bombs.
+/// Returns the largest factor by which entities expand a token. Rejects entity bombs.
 ///
-/// An entity's length is the sum over its parts. One that is not declared before counts as one character: the parser
-/// does not know it either and reports it.
+/// The length of an entity is the sum over its parts. An undeclared entity counts as one character, because the parser
+/// rejects it.
 fn amplification(entities: &Entities<'_>, limits: &super::Limits) -> Result<usize, Refusal> {
     if entities.len() > limits.entities {
         return Err(Refusal::DocumentType { reason: format!("more than {} entities", limits.entities) });

@@ -1,21 +1,23 @@
-//! The order of the term table, found without comparing whole terms.
+//! Sorting of the term table by cached eight-byte keys.
 //!
-//! IRIs share long beginnings, and comparing two reads both from memory again. So terms are sorted by eight bytes at a time,
-//! held beside their numbers: what all terms of a group share is passed over, the group is sorted by the eight bytes after
-//! it, and what these do not tell apart is a group again. The string sort of J. L. Bentley and R. Sedgewick, *Fast
-//! Algorithms for Sorting and Searching Strings*, SODA 1997, with the cache of W. Ng and K. Kakehi, *Cache Efficient Radix
-//! Sort for String Sorting*, IEICE Transactions 2007.
+//! IRIs share long prefixes, so comparisons of whole terms would read them from memory again and again. Instead, groups of
+//! terms are sorted by eight bytes at a time, which are stored beside the term numbers. The common prefix of a group is
+//! skipped. Terms with equal keys form a new group.
+//!
+//! The algorithm is the string sort of J. L. Bentley and R. Sedgewick, *Fast Algorithms for Sorting and Searching
+//! Strings*, SODA 1997, with the key cache of W. Ng and K. Kakehi, *Cache Efficient Radix Sort for String Sorting*, IEICE
+//! Transactions 2007.
 
 use super::TermTable;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// Bytes looked at together.
+/// Number of bytes of a key.
 const WIDTH: usize = 8;
-/// Terms up to which a group is sorted by comparing them.
+/// Maximum size of a group that is sorted by comparing whole terms.
 const FEW: usize = 8;
 
-/// Eight bytes of a term's text, and how many there are: more than [`WIDTH`] where the text goes on.
+/// Eight bytes of a term's text and their number. The number is above [`WIDTH`] if the text continues.
 #[derive(Clone, Copy)]
 struct Key {
     bytes: u64,
@@ -23,15 +25,15 @@ struct Key {
     term: u32,
 }
 
-/// Terms of one kind and the same bytes before `depth`.
+/// Group of terms of one kind with the same bytes before `depth`.
 struct Group {
     keys: Range<usize>,
     depth: usize,
 }
 
-/// The places of all terms, sorted by kind, text and suffix.
+/// Returns the positions of all terms, sorted by kind, text and suffix.
 ///
-/// Every byte that terms share is read twice at most: O(bytes + n log n) for `n` terms at each depth where they part.
+/// Each shared byte is read at most twice. The time is O(bytes + n log n) for `n` terms at each depth where they differ.
 pub(super) fn sorted(terms: &TermTable) -> Vec<u32> {
     let by_kind =
         |(term, entry): (usize, &super::Entry)| Key { bytes: entry.kind as u64, length: 0, term: term as u32 };
@@ -45,7 +47,7 @@ pub(super) fn sorted(terms: &TermTable) -> Vec<u32> {
     keys.into_iter().map(|key| key.term).collect()
 }
 
-/// Sorts a group as far as the next bytes tell its terms apart; the rest are groups of their own.
+/// Sorts a group by its next key. Terms with equal keys are added to `groups`.
 fn sort(terms: &TermTable, keys: &mut [Key], Group { keys: range, depth }: Group, groups: &mut Vec<Group>) {
     let start = range.start;
     let keys = &mut keys[range];
@@ -57,7 +59,7 @@ fn sort(terms: &TermTable, keys: &mut [Key], Group { keys: range, depth }: Group
     for key in &mut *keys {
         (key.bytes, key.length) = window(&text(terms, key.term)[depth..]);
     }
-    // Of equal bytes the shorter text comes first: what fills it up to eight are zeros.
+    // Shorter texts are padded with zeros, so the length decides between equal keys.
     keys.sort_unstable_by_key(|key| (key.bytes, key.length));
     let mut same_text = Vec::new();
     each_tie(keys, |tie| {
@@ -72,7 +74,7 @@ fn sort(terms: &TermTable, keys: &mut [Key], Group { keys: range, depth }: Group
     }
 }
 
-/// Calls back with each run of two or more equal keys.
+/// Calls `call` with each run of two or more equal keys.
 fn each_tie(keys: &[Key], mut call: impl FnMut(Range<usize>)) {
     let mut start = 0;
     for tie in keys.chunk_by(|a, b| (a.bytes, a.length) == (b.bytes, b.length)) {
@@ -83,7 +85,7 @@ fn each_tie(keys: &[Key], mut call: impl FnMut(Range<usize>)) {
     }
 }
 
-/// How many bytes from `depth` on all have in common.
+/// Returns the length of the common prefix of all terms after `depth`.
 fn shared(terms: &TermTable, keys: &[Key], depth: usize) -> usize {
     let Some((first, others)) = keys.split_first() else { return 0 };
     let mut common = &text(terms, first.term)[depth..];
@@ -97,7 +99,7 @@ fn shared(terms: &TermTable, keys: &[Key], depth: usize) -> usize {
     common.len()
 }
 
-/// The first eight bytes, the first most significant, and the length as far as it matters.
+/// Returns the first eight bytes in big-endian order, and the length, limited to [`WIDTH`] + 1.
 fn window(text: &[u8]) -> (u64, u32) {
     let mut bytes = [0; WIDTH];
     let length = text.len().min(WIDTH);
@@ -126,7 +128,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Texts that share beginnings, end in zeros and are beginnings of others.
+    /// Texts that share prefixes, end with zero bytes and are prefixes of others.
     fn text() -> impl Strategy<Value = String> {
         proptest::collection::vec(prop_oneof![Just("http://e.org/"), Just("a"), Just("b"), Just("\0"), Just("ü")], 0..5)
             .prop_map(|parts| parts.concat())
@@ -149,7 +151,7 @@ mod tests {
         }
     }
 
-    /// Each of these is the beginning of all later ones: a group for each, and none may wait for the others on the stack.
+    /// Each text is a prefix of all later ones, so each forms a group. The groups must not nest on the stack.
     #[test]
     fn beginnings_of_beginnings_do_not_nest() {
         let mut terms = TermTable::default();

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::io::Write as _;
 
-/// The triples as they come, labels of blank nodes and all.
+/// Sink that keeps triples in order, with their blank node labels.
 #[derive(Default)]
 struct Taken(BTreeSet<String>);
 
@@ -29,7 +29,7 @@ fn read(name: &str, bytes: &[u8]) -> (BTreeSet<String>, FileReport) {
     read_with(Limits::default(), name, bytes)
 }
 
-/// A file in its parts, to be changed before it is written. Checksums are of what is written.
+/// Parts of a file, which tests change before it is written. Checksums are those of the written bytes.
 #[derive(Clone)]
 struct Parts {
     container: String,
@@ -39,13 +39,13 @@ struct Parts {
     section_kind: u8,
     block: u64,
     sections: [Vec<Vec<u8>>; 4],
-    /// Bytes of text that the objects are said to have.
+    /// Declared size of the text of the objects in bytes.
     objects_text: Option<u64>,
     predicates: Vec<u64>,
     predicate_ends: Vec<bool>,
     objects: Vec<u64>,
     object_ends: Vec<bool>,
-    /// The objects' width and how many they are said to be.
+    /// Declared width and number of the objects.
     objects_preamble: Option<(u8, u64)>,
 }
 
@@ -125,7 +125,7 @@ impl Parts {
         out
     }
 
-    /// Where the blocks begin, and where the last one ends; and the terms.
+    /// Returns the starts of the blocks, the end of the last block, and the terms.
     fn packed(&self, terms: &[Vec<u8>]) -> (Vec<u64>, Vec<u8>) {
         let (mut starts, mut text) = (Vec::new(), Vec::new());
         for (place, term) in terms.iter().enumerate() {
@@ -232,7 +232,7 @@ fn tiny() -> Parts {
     Parts::new(&triples_of(TINY), 2)
 }
 
-/// The check values of the catalogue of parametrised CRC algorithms: CRC-8/SMBUS, CRC-16/ARC, CRC-32/ISCSI.
+/// Check values of the catalogue of parametrised CRC algorithms: CRC-8/SMBUS, CRC-16/ARC, CRC-32/ISCSI.
 #[test]
 fn checksums_are_those_of_the_format() {
     let digits = b"123456789";
@@ -265,8 +265,9 @@ fn the_graph_is_that_of_the_n_triples() {
     }
 }
 
-/// Written by other software, the crate `hdt` 0.7.3, from [`TINY`] with a plainer literal (that writer keeps the escapes of
-/// N-Triples, which HDT has none of).
+/// A file written by the crate `hdt` 0.7.3 from [`TINY`] is read.
+///
+/// Its literal is simpler, because that writer keeps the escapes of N-Triples, which HDT does not have.
 #[test]
 fn what_others_write_is_read() {
     let plain = TINY.replace("a \\\"b\\\"\\n", "a b");
@@ -280,7 +281,7 @@ fn an_empty_graph_is_no_error() {
     assert_eq!((found.len(), report.outcome), (0, Outcome::Complete), "{report:?}");
 }
 
-/// The file's end may come anywhere, and nothing is handed out then.
+/// A file that is cut off at any byte gives an error and no triples.
 #[test]
 fn cut_off_anywhere_it_is_an_error() {
     let bytes = tiny().bytes();
@@ -288,12 +289,12 @@ fn cut_off_anywhere_it_is_an_error() {
         let (found, report) = read("a.hdt", &bytes[..length]);
         assert!(found.is_empty() && report.outcome != Outcome::Complete, "{length}: {report:?}");
         let message = &report.problems[0].message;
-        let expected = if length < MAGIC.len() { "begins with $HDT" } else { "the HDT file ends within" };
+        let expected = if length < MAGIC.len() { "does not begin with $HDT" } else { "the HDT file ends within" };
         assert!(message.contains(expected), "{length}: {message}");
     }
 }
 
-/// Every byte has a checksum over it, save those of the header, which are not read.
+/// Every byte is covered by a checksum, except those of the header, which are not read.
 #[test]
 fn a_byte_that_is_another_is_seen() {
     let parts = tiny();
@@ -315,28 +316,32 @@ fn a_byte_that_is_another_is_seen() {
     }
 }
 
-/// Files whose checksums are right and that are wrong all the same: (how they are changed, how that ends, what is said).
+/// Damaged files with valid checksums: (change, outcome, message).
 #[test]
 fn what_a_file_says_of_itself_is_not_believed() {
     type Change = fn(&mut Parts);
     let cases: &[(Change, Outcome, &str)] = &[
-        (|parts| parts.objects_text = Some(u64::MAX), Outcome::Refused, "more than 2147483648 bytes are to be held"),
+        (|parts| parts.objects_text = Some(u64::MAX), Outcome::Refused, "more than 2147483648 bytes of memory"),
         (|parts| parts.objects_text = Some(1 << 30), Outcome::Unreadable, "ends within the objects"),
         (|parts| parts.objects_preamble = Some((65, 7)), Outcome::Unreadable, "numbers of 65 bits"),
         (|parts| parts.objects_preamble = Some((64, u64::MAX)), Outcome::Unreadable, "18446744073709551615 numbers"),
-        (|parts| parts.objects_preamble = Some((64, 1 << 40)), Outcome::Refused, "are to be held of the file"),
-        (|parts| parts.objects = vec![0; 7], Outcome::Unreadable, "there is no number 0 among"),
-        (|parts| parts.objects[6] = 1000, Outcome::Truncated, "there is no number 1000 among the objects"),
-        (|parts| parts.predicates[0] = 3, Outcome::Unreadable, "there is no number 3 among the predicates"),
-        (|parts| parts.predicate_ends.fill(true), Outcome::Truncated, "there is no number 4 among the subjects"),
-        (|parts| parts.object_ends.fill(false), Outcome::Unreadable, "do not fit together"),
-        (|parts| parts.objects.truncate(6), Outcome::Unreadable, "do not fit together"),
-        (|parts| parts.block = 0, Outcome::Unreadable, "the term 1 of 2 cannot be found"),
+        (
+            |parts| parts.objects_preamble = Some((64, 1 << 40)),
+            Outcome::Refused,
+            "bytes of memory needed up to the triples",
+        ),
+        (|parts| parts.objects = vec![0; 7], Outcome::Unreadable, "no term with number 0 among"),
+        (|parts| parts.objects[6] = 1000, Outcome::Truncated, "no term with number 1000 among the objects"),
+        (|parts| parts.predicates[0] = 3, Outcome::Unreadable, "no term with number 3 among the predicates"),
+        (|parts| parts.predicate_ends.fill(true), Outcome::Truncated, "no term with number 4 among the subjects"),
+        (|parts| parts.object_ends.fill(false), Outcome::Unreadable, "inconsistent numbers of subjects"),
+        (|parts| parts.objects.truncate(6), Outcome::Unreadable, "inconsistent numbers of subjects"),
+        (|parts| parts.block = 0, Outcome::Unreadable, "term 1 of 2 cannot be located"),
         (|parts| parts.container = "<http://e/HDTv2>".to_owned(), Outcome::Refused, "<http://e/HDTv2>"),
         (|parts| parts.dictionary = "<http://e/dictionaryMult>".to_owned(), Outcome::Refused, "dictionaryMult"),
-        (|parts| parts.order = "order=3;".to_owned(), Outcome::Refused, "in the order 3"),
-        (|parts| parts.order = String::new(), Outcome::Refused, "in the order none"),
-        (|parts| parts.section_kind = 3, Outcome::Refused, "a section of kind 3"),
+        (|parts| parts.order = "order=3;".to_owned(), Outcome::Refused, "triple order 3"),
+        (|parts| parts.order = String::new(), Outcome::Refused, "triple order none"),
+        (|parts| parts.section_kind = 3, Outcome::Refused, "section kind 3"),
     ];
     for (place, (change, outcome, message)) in cases.iter().enumerate() {
         let mut parts = tiny();
@@ -353,8 +358,8 @@ fn limits_are_kept() {
     let bytes = tiny().bytes();
     let limits = Limits::default;
     for (limits, message) in [
-        (Limits { hdt_memory: 100, ..limits() }, "more than 100 bytes are to be held"),
-        (Limits { token_bytes: 8, ..limits() }, "a term of more than 8 bytes"),
+        (Limits { hdt_memory: 100, ..limits() }, "more than 100 bytes of memory needed"),
+        (Limits { token_bytes: 8, ..limits() }, "term of more than 8 bytes"),
         (Limits { decompressed_bytes: 50, ..limits() }, "more than 50 bytes after decompression"),
     ] {
         let (_, report) = read_with(limits, "a.hdt", &bytes);
@@ -377,12 +382,12 @@ fn terms_are_checked() {
     let (found, report) = read("a.hdt", &parts.bytes());
     assert_eq!((found.len(), report.outcome, report.skipped), (4, Outcome::Skipped, 3), "{report:?}");
     let told: Vec<&str> = report.problems.iter().map(|problem| problem.message.as_str()).collect();
-    for expected in ["invalid IRI <http://e/a c>", "invalid language tag \"f r\"", "a term that is no UTF-8"] {
+    for expected in ["invalid IRI <http://e/a c>", "invalid language tag \"f r\"", "term is not valid UTF-8"] {
         assert!(told.iter().any(|message| message.contains(expected)), "{expected}: {told:?}");
     }
 }
 
-/// HDT has no rule for labels; RDF in text has one.
+/// HDT permits any text as a blank node label; the text syntaxes do not.
 #[test]
 fn any_label_is_one_of_a_blank_node() {
     let mut parts = tiny();
@@ -420,7 +425,7 @@ fn a_triple() -> impl Strategy<Value = Triple> {
 }
 
 proptest! {
-    /// Reading HDT gives the graph of the N-Triples that it was made of, whatever the length of blocks.
+    /// Reading HDT returns the graph of the original N-Triples for any block length.
     #[test]
     fn hdt_and_n_triples_agree(triples in prop::collection::vec(a_triple(), 0..40), block in 1..20_u64) {
         let lines: String = triples.iter().map(|triple| format!("{triple} .\n")).collect();
