@@ -3,8 +3,8 @@
 mod plot;
 mod table;
 
-use crate::Done;
-use crate::provenance::write_whole;
+use crate::ExitStatus;
+use crate::provenance::write_atomically;
 use crate::terminal::{bar, safe};
 use anyhow::Context;
 use lodeseek_catalog::{DatasetId, Metadata};
@@ -84,7 +84,7 @@ struct Measured {
     failures: usize,
 }
 
-pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
+pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let store = Store::open(home, Access::Read, None)?;
     let index = Index::open(&index_folder(home))?;
     let analysis = index.snapshot()?.analysis().clone();
@@ -96,7 +96,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     for entry in &entries {
         match store.content(entry) {
             Ok(graph) => {
-                let texts = queries.of(&entry.dataset.metadata);
+                let texts = queries.texts(&entry.dataset.metadata);
                 measure(&graph, &texts, &analysis, TripleBudget(arguments.budget), &mut measured)?;
             }
             Err(error) => {
@@ -110,11 +110,11 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let rows: Vec<Row> = measured.iter().map(Measured::row).collect();
     arguments.format.write(&mut io::stdout().lock(), &rows)?;
     if let Some(file) = &arguments.plot {
-        write_whole(file, plot::draw(&rows)?.as_bytes())
-            .with_context(|| format!("{} was not written", file.display()))?;
+        write_atomically(file, plot::draw(&rows)?.as_bytes())
+            .with_context(|| format!("cannot write {}", file.display()))?;
     }
     writeln!(io::stderr(), "{} datasets, {unread} of them unreadable", entries.len())?;
-    Ok(if entries.is_empty() { Done::Nothing } else { Done::Something })
+    Ok(if entries.is_empty() { ExitStatus::NoResult } else { ExitStatus::Success })
 }
 
 /// Measures every method on one dataset.
@@ -133,8 +133,11 @@ fn measure(
     let queries: Vec<AnalyzedQuery> = texts.iter().map(|text| AnalyzedQuery::new(text, analysis)).collect();
     let matches: Vec<_> =
         queries.iter().map(|query| QueryTerms::new(&query.distinct, analysis).matches(graph)).collect();
-    let needs: Vec<InformationNeed<'_>> =
-        queries.iter().zip(&matches).map(|(query, matches)| InformationNeed::new(graph, matches, &query.sequence)).collect();
+    let needs: Vec<InformationNeed<'_>> = queries
+        .iter()
+        .zip(&matches)
+        .map(|(query, matches)| InformationNeed::new(graph, matches, &query.sequence))
+        .collect();
     for one in measured {
         let (mut reports, mut empty) = (Vec::new(), false);
         let mut snippet = None;
@@ -217,7 +220,7 @@ impl Queries {
         Ok(Self::Relevant { topics, of })
     }
 
-    fn of<'q>(&'q self, metadata: &'q Metadata) -> Vec<&'q str> {
+    fn texts<'q>(&'q self, metadata: &'q Metadata) -> Vec<&'q str> {
         match self {
             Self::Titles => vec![metadata.title()],
             Self::Relevant { topics, of } => {
@@ -229,18 +232,18 @@ impl Queries {
 
     /// Selects the datasets with queries, or a sample of them.
     fn entries(&self, entries: Vec<Entry>, arguments: &Arguments) -> Vec<Entry> {
-        let mut asked: Vec<Entry> =
-            entries.into_iter().filter(|entry| !self.of(&entry.dataset.metadata).is_empty()).collect();
+        let mut entries: Vec<Entry> =
+            entries.into_iter().filter(|entry| !self.texts(&entry.dataset.metadata).is_empty()).collect();
         if let Some(sample) = arguments.sample {
-            asked.sort_by_cached_key(|entry| lot(arguments.seed, &entry.dataset.metadata.id));
-            asked.truncate(sample);
+            entries.sort_by_cached_key(|entry| sample_key(arguments.seed, &entry.dataset.metadata.id));
+            entries.truncate(sample);
         }
-        asked
+        entries
     }
 }
 
 /// Returns the sort key of a dataset in the sample. It depends only on the seed and the dataset.
-fn lot(seed: u64, id: &DatasetId) -> [u8; 32] {
+fn sample_key(seed: u64, id: &DatasetId) -> [u8; 32] {
     Sha256::digest(format!("{seed} {id}")).into()
 }
 

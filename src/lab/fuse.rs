@@ -1,6 +1,6 @@
-//! `lodeseek fuse`: one run of several.
+//! `lodeseek fuse`: fuses several runs into one.
 
-use crate::{Done, provenance, terminal};
+use crate::{ExitStatus, provenance, terminal};
 use anyhow::ensure;
 use lodeseek_eval::{Input, Provenance};
 use lodeseek_eval::{Metric, Qrels, Run, mean};
@@ -14,37 +14,39 @@ use std::path::{Path, PathBuf};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
-    /// Runs in TREC's form.
+    /// Run files in TREC format, at least one.
     #[arg(value_name = "RUN", required = true)]
     runs: Vec<PathBuf>,
-    /// Where the fused run goes; how it was made goes into FILE.json.
+    /// File for the fused run. Its provenance record is written to FILE.json.
     #[arg(long, value_name = "FILE")]
     output: PathBuf,
-    /// How to fuse. Of several, each fold takes the one that validates best.
+    /// Fusion method. With --folds, several methods may be given, separated by commas: each fold takes the one with the
+    /// best objective on its validation part.
     #[arg(long, value_name = "METHOD", value_delimiter = ',', default_value = "rrf")]
     method: Vec<Name>,
-    /// How scores are brought to one scale; not for rrf.
+    /// Normalization of scores, for all methods except rrf.
     #[arg(long, value_name = "min-max|z", default_value = "min-max")]
     normalize: Normalization,
-    /// The constant of rrf.
+    /// Constant k of reciprocal rank fusion (rrf): a number from 0.
     #[arg(long, value_name = "K", default_value_t = Method::RECIPROCAL_RANK_K)]
     k: f64,
-    /// A weight for each run; without them all count alike.
+    /// Weights from 0, one for each run, separated by commas. Default: 1 for every run.
     #[arg(long, value_name = "W", value_delimiter = ',', conflicts_with = "folds")]
     weights: Vec<f64>,
-    /// Documents kept for a topic.
+    /// Maximum number of documents of a topic.
     #[arg(long, value_name = "N", default_value_t = FusionTuning::DEPTH)]
     depth: usize,
-    /// Judgements: learn weights by folds.
+    /// Judgements in TREC format. Weights are learned from them by cross-validation.
     #[arg(long, value_name = "FILE", requires = "folds")]
     qrels: Option<PathBuf>,
-    /// A folder of foldN.train.qrels, foldN.valid.qrels and foldN.test.qrels, or a number of folds to deal the topics into.
+    /// Folder with foldN.train.qrels, foldN.valid.qrels and foldN.test.qrels, N from 0, or a number of folds to deal
+    /// the topics into.
     #[arg(long, value_name = "DIR|N", requires = "qrels")]
     folds: Option<String>,
-    /// What learned weights maximise; of several measures, their mean.
+    /// Measure that learned weights maximise; of several, separated by commas, their mean.
     #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "nDCG@10")]
     objective: Vec<Metric>,
-    /// What weights are learned from.
+    /// Part of each fold that weights are learned from: train+valid or valid.
     #[arg(long, value_name = "PARTS", default_value = "train+valid")]
     on: LearnOn,
 }
@@ -69,26 +71,41 @@ impl Arguments {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Done> {
-    ensure!(arguments.k.is_finite() && arguments.k >= 0.0, "the constant of rrf cannot be {}", arguments.k);
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+    ensure!(
+        arguments.k.is_finite() && arguments.k >= 0.0,
+        "the constant of rrf cannot be {}: use a number from 0",
+        arguments.k
+    );
     let same =
         |path: &PathBuf| path.canonicalize().is_ok_and(|path| arguments.output.canonicalize().is_ok_and(|o| o == path));
-    ensure!(!arguments.runs.iter().any(same), "{} is a run to fuse and the output", arguments.output.display());
+    ensure!(
+        !arguments.runs.iter().any(same),
+        "{} is both an input run and the output: choose another --output",
+        arguments.output.display()
+    );
     let runs = arguments.runs.iter().map(|path| Run::read(path)).collect::<Result<Vec<_>, _>>()?;
     let (run, how) = match (&arguments.qrels, &arguments.folds) {
-        (Some(qrels), Some(folds)) => by_folds(arguments, runs, qrels, folds)?,
-        _ => as_given(arguments, &runs)?,
+        (Some(qrels), Some(folds)) => fuse_by_folds(arguments, runs, qrels, folds)?,
+        _ => fuse_with_given_weights(arguments, &runs)?,
     };
     write(arguments, &run, &how)?;
-    Ok(if run.is_empty() { Done::Nothing } else { Done::Something })
+    Ok(if run.is_empty() { ExitStatus::NoResult } else { ExitStatus::Success })
 }
 
-fn as_given(arguments: &Arguments, runs: &[Run]) -> anyhow::Result<(Run, Value)> {
-    let [method] = arguments.methods()[..] else { anyhow::bail!("several methods can be chosen from by folds only") };
+fn fuse_with_given_weights(arguments: &Arguments, runs: &[Run]) -> anyhow::Result<(Run, Value)> {
+    let [method] = arguments.methods()[..] else {
+        anyhow::bail!("several methods need --qrels and --folds to choose from; give one --method")
+    };
     let weights = if arguments.weights.is_empty() { vec![1.0; runs.len()] } else { arguments.weights.clone() };
-    ensure!(weights.len() == runs.len(), "{} weights for {} runs", weights.len(), runs.len());
+    ensure!(
+        weights.len() == runs.len(),
+        "{} weights for {} runs: give one weight for each run",
+        weights.len(),
+        runs.len()
+    );
     ensure!(weights.iter().all(|weight| weight.is_finite() && *weight >= 0.0), "a weight must be a number from 0 on");
-    ensure!(weights.iter().any(|weight| *weight > 0.0), "every weight is 0: nothing is left to fuse");
+    ensure!(weights.iter().any(|weight| *weight > 0.0), "every weight is 0: at least one must be larger");
     let fusion = Fusion::default().with_method(method).with_depth(arguments.depth);
     let topics: BTreeSet<&str> = runs.iter().flat_map(|run| run.iter().map(|(topic, _)| topic)).collect();
     let (none, mut fused) = (Ranking::default(), Run::new("lodeseek-fusion"));
@@ -103,7 +120,7 @@ fn as_given(arguments: &Arguments, runs: &[Run]) -> anyhow::Result<(Run, Value)>
     Ok((fused, json!({ "inputs": inputs, "method": method.to_string(), "weights": weights })))
 }
 
-fn by_folds(arguments: &Arguments, runs: Vec<Run>, qrels: &Path, parts: &str) -> anyhow::Result<(Run, Value)> {
+fn fuse_by_folds(arguments: &Arguments, runs: Vec<Run>, qrels: &Path, parts: &str) -> anyhow::Result<(Run, Value)> {
     let judgements = Qrels::read(qrels)?;
     let Ok(source) = parts.parse::<FoldSource>();
     let folds = source.read(Path::new(""), &judgements)?;
@@ -122,7 +139,7 @@ fn by_folds(arguments: &Arguments, runs: Vec<Run>, qrels: &Path, parts: &str) ->
     });
     bar.finish_and_clear();
     let tuned = tuned?;
-    say(&tuned, &judgements, &arguments.objective)?;
+    report(&tuned, &judgements, &arguments.objective)?;
     let how = json!({
         "inputs": inputs(&arguments.runs, &firsts)?,
         "qrels": Input::read(qrels)?,
@@ -151,7 +168,7 @@ fn names(metrics: &[Metric]) -> Vec<String> {
     metrics.iter().map(Metric::to_string).collect()
 }
 
-/// Every file with its digest; a copy names the file it repeats and has no weight.
+/// Returns every file with its digest. A duplicate names the file that it repeats, and has no weight.
 fn inputs(paths: &[PathBuf], firsts: &[usize]) -> anyhow::Result<Vec<Value>> {
     let input = |(own, path): (usize, &PathBuf)| {
         let mut value = serde_json::to_value(Input::read(path)?)?;
@@ -163,13 +180,13 @@ fn inputs(paths: &[PathBuf], firsts: &[usize]) -> anyhow::Result<Vec<Value>> {
     paths.iter().enumerate().map(input).collect()
 }
 
-fn say(tuned: &TunedFusion, qrels: &Qrels, objective: &[Metric]) -> io::Result<()> {
+fn report(tuned: &TunedFusion, qrels: &Qrels, objective: &[Metric]) -> io::Result<()> {
     let mut err = io::stderr().lock();
     for (place, fold) in tuned.folds.iter().enumerate() {
         let used = fold.weights.iter().filter(|weight| **weight > 0.0).count();
         writeln!(
             err,
-            "fold {place}: {}, {used} of {} runs, {:.4} where learned",
+            "fold {place}: {}, {used} of {} runs, {:.4} on training topics",
             fold.method,
             fold.weights.len(),
             fold.learned
@@ -177,16 +194,17 @@ fn say(tuned: &TunedFusion, qrels: &Qrels, objective: &[Metric]) -> io::Result<(
     }
     for metric in objective {
         let topics = tuned.folds.iter().map(|fold| fold.topics).sum::<usize>() as f64;
-        let values: Vec<f64> = tuned.run.iter().map(|(topic, ranking)| metric.evaluate(qrels, topic, ranking)).collect();
+        let values: Vec<f64> =
+            tuned.run.iter().map(|(topic, ranking)| metric.evaluate(qrels, topic, ranking)).collect();
         writeln!(err, "{metric} {:.4} over {topics} test topics", mean(&values) * values.len() as f64 / topics)?;
     }
-    writeln!(err, "{:.1} distinct documents fused for a topic", tuned.pool)
+    writeln!(err, "{:.1} distinct documents fused for each topic", tuned.pool)
 }
 
 fn write(arguments: &Arguments, run: &Run, how: &Value) -> anyhow::Result<()> {
     let mut text = Vec::new();
     run.write(&mut text)?;
-    provenance::write_whole(&arguments.output, &text)?;
+    provenance::write_atomically(&arguments.output, &text)?;
     let mut record = json!({ "program": Provenance::default(), "depth": arguments.depth });
     for (key, value) in how.as_object().into_iter().flatten() {
         record[key] = value.clone();

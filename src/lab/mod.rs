@@ -1,4 +1,4 @@
-//! Research commands, built with the feature `lab` alone.
+//! Research commands. They exist only if the program is built with the feature `lab`.
 
 pub(crate) mod evaluate_snippets;
 pub(crate) mod fuse;

@@ -1,9 +1,9 @@
-//! `lodeseek reproduce`: a condition's scores against those expected.
+//! `lodeseek reproduce`: computes the scores of a condition and compares them with the expected ones.
 
 mod map;
 
 use crate::encoder::EncoderArguments;
-use crate::{Done, terminal};
+use crate::{ExitStatus, terminal};
 use anyhow::{Context, ensure};
 use lodeseek_lab::reproduce::{Condition, DataFinder, Experiment, Iclr, IclrInput, IclrProgress, Report, TableReport};
 use lodeseek_rerank::{Encoder, Granularity};
@@ -13,25 +13,25 @@ use std::path::{Path, PathBuf};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
-    /// A condition's file, or the NAME of acordar/NAME.toml.
+    /// Condition file, or the NAME of acordar/NAME.toml.
     condition: String,
-    /// The folder that holds the data; a condition's paths start there.
+    /// Data folder. Paths in the condition are relative to it.
     #[arg(long, value_name = "DIR", env = "LODESEEK_DATA", default_value = "../shared/data")]
     data: PathBuf,
-    /// The results to write the condition's section into; by default RESULTS.md beside the condition.
+    /// Results file; the condition's section in it is replaced. Default: RESULTS.md in the folder of the condition.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Writes the value of every topic, for significance tests.
+    /// Also write the value of every topic to this file, tab-separated, for significance tests.
     #[arg(long, value_name = "FILE")]
     by_topic: Option<PathBuf>,
-    /// Of iclr: other papers to measure on, JSON lines or Parquet. Nothing is verified or expected of them, and results are
-    /// written only where --output says.
+    /// Only for iclr: measure other papers, JSON lines or Parquet. Nothing is verified or expected of them, and results
+    /// are written only to --output.
     #[arg(long, value_name = "FILE")]
     papers: Option<PathBuf>,
-    /// Of iclr: draws the papers in the plane, by the row whose plane tells labels best, as SVG.
+    /// Only for iclr: draw the papers in the plane as SVG, by the row with the best accuracy in the plane.
     #[arg(long, value_name = "FILE.svg")]
     map: Option<PathBuf>,
-    /// The folder of trained models, exported to ONNX, where a condition asks for them (training/README.md).
+    /// Folder of trained models in ONNX format, required by conditions that name them (see training/README.md).
     #[arg(long, value_name = "FOLDER")]
     models: Option<PathBuf>,
     #[command(flatten)]
@@ -41,37 +41,37 @@ pub(crate) struct Arguments {
 impl Arguments {
     fn encoder(&self, granularity: Granularity, trained: Option<&Path>) -> anyhow::Result<Box<dyn Encoder>> {
         let Some(folder) = trained else { return self.encoders.one(granularity) };
-        let models = self.models.as_deref().context("this needs trained models: --models FOLDER")?;
-        self.encoders.of_folder(granularity, &models.join(folder))
+        let models = self.models.as_deref().context("this condition needs trained models: --models FOLDER")?;
+        self.encoders.open_folder(granularity, &models.join(folder))
     }
 }
 
-pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
+pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let path = file(&arguments.condition);
     let report = match Experiment::read(&path)? {
         Experiment::Ranking(condition) => ranked(&condition, home, arguments)?,
         Experiment::DataFinder(experiment) => found(&experiment, home, arguments)?,
         Experiment::Iclr(iclr) => mapped(&iclr, arguments)?,
     };
-    // Files first: what is printed may be cut off by whoever reads it.
+    // Files first: printing fails if the reader of stdout closes it early.
     let beside = || arguments.papers.is_none().then(|| path.with_file_name("RESULTS.md"));
     if let Some(output) = arguments.output.clone().or_else(beside) {
         write(&report, &output)?;
     }
     if let Some(path) = &arguments.by_topic {
-        fs::write(path, report.by_topic()).with_context(|| format!("{} cannot be written", path.display()))?;
+        fs::write(path, report.by_topic()).with_context(|| format!("cannot write {}", path.display()))?;
     }
     match print(&report) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         printed => printed?,
     }
-    Ok(if report.fails() { Done::Nothing } else { Done::Something })
+    Ok(if report.fails() { ExitStatus::NoResult } else { ExitStatus::Success })
 }
 
 fn ranked(condition: &Condition, home: &Path, arguments: &Arguments) -> anyhow::Result<Report> {
     no_papers(&condition.name, arguments)?;
     if let Some(reason) = &condition.awaits {
-        writeln!(io::stderr().lock(), "{}: nobody has run this yet: {reason}", condition.name)?;
+        writeln!(io::stderr().lock(), "{}: not run yet: {reason}", condition.name)?;
     }
     let bar = terminal::bar(0, "{spinner} {msg}");
     let encoders = |granularity, trained: Option<&Path>| arguments.encoder(granularity, trained);
@@ -91,24 +91,24 @@ fn found(experiment: &DataFinder, home: &Path, arguments: &Arguments) -> anyhow:
 
 fn no_papers(name: &str, arguments: &Arguments) -> anyhow::Result<()> {
     let other = arguments.papers.is_some() || arguments.map.is_some();
-    ensure!(!other, "--papers and --map are for iclr, not for {name}");
+    ensure!(!other, "--papers and --map are for iclr; {name} does not accept them");
     Ok(())
 }
 
 fn mapped(iclr: &Iclr, arguments: &Arguments) -> anyhow::Result<Report> {
-    let encoder = arguments.encoders.text()?;
+    let encoder = arguments.encoders.open_text_encoder()?;
     let (papers, encoder) = (arguments.papers.as_deref(), encoder.as_deref());
     let bar = terminal::bar(0, "{spinner} {msg}");
     let input = IclrInput { data: &arguments.data, papers, encoder };
     let done = iclr.reproduce(&input, &|step| match step {
         IclrProgress::Row(row) => bar.set_message(row.to_owned()),
         IclrProgress::Encoded(done, of) => bar.set_message(format!("{done} of {of} abstracts encoded")),
-        IclrProgress::Skipped(row) => tracing::warn!("the row {row} is SKIPPED: it needs a model, --dpr FOLDER"),
+        IclrProgress::Skipped(row) => tracing::warn!("row {row} SKIPPED: it needs an encoder, --dpr FOLDER"),
     });
     bar.finish_and_clear();
     let (report, best) = done?;
     if let (Some(path), Some(best)) = (&arguments.map, &best) {
-        fs::write(path, map::draw(best)?).with_context(|| format!("{} cannot be written", path.display()))?;
+        fs::write(path, map::draw(best)?).with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(report)
 }
@@ -154,7 +154,7 @@ fn print_table(table: &TableReport, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Other conditions' sections stay; a file without any is not ours to replace.
+/// Replaces the condition's section in a results file. A file without results is not overwritten.
 fn write(report: &Report, output: &Path) -> anyhow::Result<()> {
     let before = match fs::read_to_string(output) {
         Ok(text) => text,
@@ -162,6 +162,10 @@ fn write(report: &Report, output: &Path) -> anyhow::Result<()> {
         Err(error) => return Err(error).with_context(|| output.display().to_string()),
     };
     let ours = before.trim().is_empty() || before.starts_with("# Results\n");
-    anyhow::ensure!(ours, "{} holds something else than results: nothing was written", output.display());
-    fs::write(output, report.put_into(&before)).with_context(|| format!("{} cannot be written", output.display()))
+    anyhow::ensure!(
+        ours,
+        "{} holds something else than results and was not changed: choose another --output",
+        output.display()
+    );
+    fs::write(output, report.replace_section(&before)).with_context(|| format!("cannot write {}", output.display()))
 }

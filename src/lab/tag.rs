@@ -1,11 +1,11 @@
-//! `lodeseek tag`: the datasets that papers name in their titles and abstracts.
+//! `lodeseek tag`: finds the datasets that papers name in their titles and abstracts.
 //!
-//! The papers are read twice: first to learn how they use the names, then to tag them.
+//! The papers are read twice: first for statistics of the names, then to tag them.
 
 mod papers;
 mod report;
 
-use crate::Done;
+use crate::ExitStatus;
 use crate::terminal::{grouped, rate};
 use anyhow::{Context, ensure};
 use lodeseek_catalog::{Catalog, Metadata};
@@ -22,43 +22,48 @@ use std::time::Instant;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
-    /// Papers, one JSON object a line.
+    /// Papers, one JSON object a line. The file is read twice, so it cannot be a pipe.
     #[arg(value_name = "PAPERS.jsonl")]
     papers: PathBuf,
-    /// The keys of the texts that are read.
+    /// Keys of the texts to read, separated by commas.
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "title,abstract")]
     text_keys: Vec<String>,
-    /// Take the names from this catalogue instead of the collection.
+    /// Catalogue whose dataset names are searched for. Default: the collection in the home.
     #[arg(long, value_name = "FILE")]
     catalog: Option<PathBuf>,
-    /// Where the tagged papers go; stdout without --evaluate and --sample.
+    /// File for the tagged papers. Default: stdout; nothing with --evaluate or --sample.
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Write the mentions that do not count, too, and why.
+    /// Also write rejected mentions, with the reasons.
     #[arg(long)]
     rejected: bool,
-    /// Compare with the `positives` that the papers come with.
+    /// Compare the tags with the `positives` in the papers, and print precision, recall and F1.
     #[arg(long)]
     evaluate: bool,
-    /// Write the comparison as JSON.
+    /// Print the comparison as JSON.
     #[arg(long, requires = "evaluate")]
     json: bool,
-    /// Draw pairs of paper and dataset to be read: line, dataset, rule or reason, what stands around the mention.
+    /// Print N randomly drawn pairs of paper and dataset for manual review: line, dataset, rule or reason, and the
+    /// words around the mention, tab-separated.
     #[arg(long, value_name = "N", conflicts_with = "evaluate")]
     sample: Option<usize>,
-    /// The seed of the draw.
+    /// Seed of --sample. The same seed draws the same pairs.
     #[arg(long, value_name = "N", default_value_t = 1, requires = "sample")]
     seed: u64,
-    /// Whose pairs are drawn.
+    /// Pairs to draw from.
     #[arg(long, value_enum, value_name = "SIDE", default_value_t = Side::Ours, requires = "sample")]
     of: Side,
 }
 
-pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
+pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let is_stream = fs::metadata(&arguments.papers).is_ok_and(|papers| !papers.is_file());
-    ensure!(!is_stream, "{} is no file: papers are read twice", arguments.papers.display());
-    let lexicon = Lexicon::of(&metadata(home, arguments)?)?;
-    ensure!(!lexicon.is_empty(), "there are no datasets, and so no names to find");
+    ensure!(
+        !is_stream,
+        "{} is no file: papers are read twice, so pipes and folders are not possible",
+        arguments.papers.display()
+    );
+    let lexicon = Lexicon::from_datasets(&metadata(home, arguments)?)?;
+    ensure!(!lexicon.is_empty(), "no dataset names: load datasets, or give a catalogue with --catalog");
     let started = Instant::now();
     let names = lexicon.len();
     let tagger = learn(lexicon, arguments)?;
@@ -83,7 +88,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         None if arguments.evaluate => report.write_agreement(&mut out, arguments.json)?,
         None => {}
     }
-    Ok(if tagged.pairs > 0 { Done::Something } else { Done::Nothing })
+    Ok(if tagged.pairs > 0 { ExitStatus::Success } else { ExitStatus::NoResult })
 }
 
 fn metadata(home: &Path, arguments: &Arguments) -> anyhow::Result<Vec<Metadata>> {
@@ -98,7 +103,7 @@ fn metadata(home: &Path, arguments: &Arguments) -> anyhow::Result<Vec<Metadata>>
     Ok(catalog.datasets.into_iter().map(|dataset| dataset.metadata).collect())
 }
 
-/// What the papers tell of the names; lines that cannot be read are reported here, once.
+/// Reads the papers for statistics of the names, and reports unreadable lines.
 fn learn(lexicon: Lexicon, arguments: &Arguments) -> anyhow::Result<Tagger> {
     let mut statistics = Statistics::new(&lexicon);
     let mut err = io::stderr().lock();
@@ -129,7 +134,7 @@ fn tag(tagger: &Tagger, arguments: &Arguments, report: &mut Report) -> anyhow::R
     Ok(())
 }
 
-/// Where tagged papers go, if anywhere.
+/// Opens the output for tagged papers, if there is one.
 fn output(arguments: &Arguments) -> anyhow::Result<Option<Box<dyn Write>>> {
     if let Some(path) = &arguments.output {
         let same = path.canonicalize().is_ok_and(|path| arguments.papers.canonicalize().is_ok_and(|own| own == path));
@@ -141,7 +146,7 @@ fn output(arguments: &Arguments) -> anyhow::Result<Option<Box<dyn Write>>> {
     Ok((!elsewhere).then(|| Box::new(BufWriter::new(io::stdout())) as Box<dyn Write>))
 }
 
-/// The paper with what was found: ids, the names to mask, and each mention with its place and rule.
+/// Adds the results to a paper: dataset ids, names to mask, and each mention with its place and rule.
 fn tagged(paper: Paper, mentions: &[Mention], arguments: &Arguments) -> Value {
     let accepted: Vec<&Mention> = mentions.iter().filter(|mention| mention.accepted().is_some()).collect();
     let ids = accepted.iter().filter_map(|mention| mention.accepted()).map(ToString::to_string);
@@ -159,7 +164,7 @@ fn tagged(paper: Paper, mentions: &[Mention], arguments: &Arguments) -> Value {
     object.into()
 }
 
-/// Each once, in the order in which they first come.
+/// Returns the distinct values in the order of their first occurrence.
 fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     values.filter(|value| seen.insert(value.clone())).collect()

@@ -1,7 +1,7 @@
-//! `lodeseek training-data`: queries with passages that answer them and passages that do not, to train encoders on.
+//! `lodeseek training-data`: writes queries with relevant and irrelevant passages, to train encoders with.
 
 use crate::terminal::{self, grouped};
-use crate::{Done, provenance};
+use crate::{ExitStatus, provenance};
 use anyhow::{Context, ensure};
 use clap::Subcommand;
 use lodeseek_catalog::{Catalog, DatasetId};
@@ -15,7 +15,7 @@ use lodeseek_lab::training::judged::judged;
 use lodeseek_lab::training::mentions::mentions;
 use lodeseek_lab::training::queries::{QueryOptions, queries};
 use lodeseek_lab::training::titles::titles;
-use lodeseek_lab::training::{PaperOptions, TrainingData, TrainingError, check_free};
+use lodeseek_lab::training::{PaperOptions, TrainingData, TrainingError, check_output_folder};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -29,23 +29,24 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand, Debug)]
 enum Kind {
-    /// Titles of datasets, masked in their metadata, of the home or of catalogues.
+    /// Titles of datasets as queries for their metadata with the title masked. Datasets of the home or of catalogues.
     Titles(Titles),
-    /// Queries generated from what the datasets of the home say and hold.
+    /// Queries generated from metadata and content of the home's datasets.
     Queries(Queries),
-    /// Topics that people judged: datasets of grade 1 and more against those of grade 0.
+    /// Topics with human judgements: datasets of grade 1 or more against those of grade 0.
     Judged(Judged),
-    /// Papers that name datasets of the home, the names taken out.
+    /// Papers that name datasets of the home, with the names removed, as queries for these datasets.
     Mentions(Mentions),
-    /// Titles of the same papers, and their abstracts.
+    /// Titles of the same papers as queries for their abstracts.
     Abstracts(Papers),
-    /// Pieces of abstracts of the same papers, and other pieces of the same abstracts.
+    /// Pieces of abstracts of the same papers as queries for other pieces of the same abstract.
     Crops(Papers),
 }
 
 #[derive(clap::Args, Debug)]
 struct Output {
-    /// The folder that is made: passages.jsonl, examples.jsonl and about.json. Training data there is replaced.
+    /// Output folder for passages.jsonl, examples.jsonl and about.json. Existing training data is replaced; a folder
+    /// with other files is an error.
     #[arg(long, short, value_name = "FOLDER")]
     output: PathBuf,
 }
@@ -54,13 +55,13 @@ struct Output {
 struct Titles {
     #[command(flatten)]
     output: Output,
-    /// Take the titles of these catalogues, which need not be loaded, instead of the home's.
+    /// Use the titles of these catalogues instead of the home's. They need not be loaded. May list several files.
     #[arg(long, value_name = "FILE", num_args = 1..)]
     catalog: Vec<PathBuf>,
-    /// With --catalog: the home's titles, too.
+    /// With --catalog: also use the titles of the home.
     #[arg(long, requires = "catalog")]
     with_home: bool,
-    /// Negatives of a query.
+    /// Number of irrelevant passages of each query.
     #[arg(long, value_name = "N", default_value_t = 4)]
     negatives: usize,
 }
@@ -69,20 +70,20 @@ struct Titles {
 struct Queries {
     #[command(flatten)]
     output: Output,
-    /// Leave out datasets that these judgements judge.
+    /// Exclude the datasets in these judgements (TREC format).
     #[arg(long, value_name = "QRELS")]
     judged: Option<PathBuf>,
-    /// Queries that a language model wrote, a dataset's id, a tab and a query on each line, instead of keyphrases; made by
-    /// `python -m lodeseek_training generate`.
+    /// Queries written by a language model, used instead of keyphrases. Each line: dataset id, tab, query. `python -m
+    /// lodeseek_training generate` writes such files.
     #[arg(long, value_name = "FILE")]
     written: Option<PathBuf>,
-    /// Queries of a dataset.
+    /// Maximum number of queries of each dataset.
     #[arg(long, value_name = "N", default_value_t = QueryOptions::default().per_dataset)]
     per_dataset: usize,
-    /// Datasets that are negatives of a query.
+    /// Number of datasets that are negatives of each query.
     #[arg(long, value_name = "N", default_value_t = QueryOptions::default().negatives)]
     negatives: usize,
-    /// Of the draws.
+    /// Seed of random choices.
     #[arg(long, value_name = "N", default_value_t = QueryOptions::default().seed)]
     seed: u64,
 }
@@ -94,13 +95,13 @@ struct Judged {
     /// Topics, one a line: id, tab, text.
     #[arg(long, value_name = "FILE")]
     topics: PathBuf,
-    /// Their judgements in TREC's form.
+    /// Judgements in TREC format.
     #[arg(long, value_name = "FILE")]
     qrels: PathBuf,
-    /// Deal the sorted topics into so many folds.
+    /// Number of folds to deal the sorted topics into.
     #[arg(long, value_name = "N", required_unless_present = "folds_dir", conflicts_with = "folds_dir")]
     folds: Option<usize>,
-    /// Take the folds of a folder: fold0.test.qrels and so on.
+    /// Folder of existing folds: fold0.test.qrels and so on.
     #[arg(long, value_name = "DIR")]
     folds_dir: Option<PathBuf>,
 }
@@ -109,10 +110,10 @@ struct Judged {
 struct Mentions {
     #[command(flatten)]
     papers: Papers,
-    /// Queries that people asked, one a line, of which it is not known what for: papers are given those that fit them.
+    /// Queries of people, one a line, without relevance information. Each paper gets up to two queries that fit it.
     #[arg(long, value_name = "FILE")]
     queries: Option<PathBuf>,
-    /// Negatives of a query.
+    /// Number of irrelevant passages of each query.
     #[arg(long, value_name = "N", default_value_t = 7)]
     negatives: usize,
 }
@@ -121,19 +122,19 @@ struct Mentions {
 struct Papers {
     #[command(flatten)]
     output: Output,
-    /// Papers, one JSON object a line: title, abstract, positives, mentions, and year, keywords, tldr_query where known.
+    /// Papers, one JSON object a line: title, abstract, positives, mentions; optional: year, keywords, tldr_query.
     #[arg(long, value_name = "FILE")]
     papers: PathBuf,
-    /// Topics that are tested on: papers that say nearly the same are left out. May be repeated.
+    /// Test topics: papers that overlap them are excluded. May be repeated.
     #[arg(long, value_name = "FILE")]
     topics: Vec<PathBuf>,
-    /// Judgements of such topics, whose ids are their sentences: topics that no file of topics tells are known by these.
+    /// Judgements of further test topics whose ids are their sentences: topics without a file. May be repeated.
     #[arg(long, value_name = "FILE")]
     qrels: Vec<PathBuf>,
 }
 
-/// What was made, and what is to be told of it.
-struct Made {
+/// Training data, and the contents of its record.
+struct Artifact {
     data: TrainingData,
     kind: &'static str,
     inputs: Vec<PathBuf>,
@@ -151,43 +152,44 @@ impl Kind {
         &output.output
     }
 
-    /// Whether it is made without the home.
-    fn is_of_catalogs_alone(&self) -> bool {
+    /// Returns true if no home is needed.
+    fn needs_no_home(&self) -> bool {
         matches!(self, Self::Titles(Titles { catalog, with_home: false, .. }) if !catalog.is_empty())
     }
 }
 
-pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
+pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let kind = &arguments.kind;
-    // Before the work, not after it.
-    check_free(kind.output())?;
-    let (made, collection) = if kind.is_of_catalogs_alone() { (make(kind, None)?, None) } else { of_home(kind, home)? };
-    let about = about(&made, collection)?;
-    made.data.write(kind.output(), &about)?;
-    report(&made.data)?;
-    Ok(if made.data.examples.is_empty() { Done::Nothing } else { Done::Something })
+    // Before the computation: an unusable output folder is reported at once.
+    check_output_folder(kind.output())?;
+    let (artifact, collection) =
+        if kind.needs_no_home() { (make(kind, None)?, None) } else { make_from_home(kind, home)? };
+    let about = about(&artifact, collection)?;
+    artifact.data.write(kind.output(), &about)?;
+    report(&artifact.data)?;
+    Ok(if artifact.data.examples.is_empty() { ExitStatus::NoResult } else { ExitStatus::Success })
 }
 
-/// With what tells the home's index from others.
-fn of_home(kind: &Kind, home: &Path) -> anyhow::Result<(Made, Option<Value>)> {
+/// Makes data from a home, and describes the home's index.
+fn make_from_home(kind: &Kind, home: &Path) -> anyhow::Result<(Artifact, Option<Value>)> {
     let searcher = Searcher::open(home)?;
     let collection = provenance::collection(&searcher)?;
     Ok((make(kind, Some(searcher))?, Some(collection)))
 }
 
-fn make(kind: &Kind, searcher: Option<Searcher>) -> anyhow::Result<Made> {
+fn make(kind: &Kind, searcher: Option<Searcher>) -> anyhow::Result<Artifact> {
     match (kind, searcher) {
-        (Kind::Titles(arguments), searcher) => of_titles(searcher.as_ref(), arguments),
-        (Kind::Queries(arguments), Some(searcher)) => of_content(searcher, arguments),
-        (Kind::Judged(arguments), Some(searcher)) => of_judgements(searcher, arguments),
-        (Kind::Mentions(arguments), Some(searcher)) => of_mentions(searcher, arguments),
-        (Kind::Abstracts(arguments), Some(searcher)) => of_papers("abstracts", abstracts, &searcher, arguments),
-        (Kind::Crops(arguments), Some(searcher)) => of_papers("crops", crops, &searcher, arguments),
-        (_, None) => anyhow::bail!("this kind is made of a home"),
+        (Kind::Titles(arguments), searcher) => make_titles(searcher.as_ref(), arguments),
+        (Kind::Queries(arguments), Some(searcher)) => make_queries(searcher, arguments),
+        (Kind::Judged(arguments), Some(searcher)) => make_judged(searcher, arguments),
+        (Kind::Mentions(arguments), Some(searcher)) => make_mentions(searcher, arguments),
+        (Kind::Abstracts(arguments), Some(searcher)) => make_from_papers("abstracts", abstracts, &searcher, arguments),
+        (Kind::Crops(arguments), Some(searcher)) => make_from_papers("crops", crops, &searcher, arguments),
+        (_, None) => anyhow::bail!("this kind of training data is made from a home"),
     }
 }
 
-fn of_titles(searcher: Option<&Searcher>, arguments: &Titles) -> anyhow::Result<Made> {
+fn make_titles(searcher: Option<&Searcher>, arguments: &Titles) -> anyhow::Result<Artifact> {
     let mut catalogs = Vec::new();
     for path in &arguments.catalog {
         let catalog = Catalog::read(path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -200,10 +202,10 @@ fn of_titles(searcher: Option<&Searcher>, arguments: &Titles) -> anyhow::Result<
     })?;
     bar.finish_and_clear();
     let parameters = json!({ "negatives": arguments.negatives, "home": searcher.is_some() });
-    Ok(Made { data, kind: "titles", inputs: arguments.catalog.clone(), parameters })
+    Ok(Artifact { data, kind: "titles", inputs: arguments.catalog.clone(), parameters })
 }
 
-fn of_content(searcher: Searcher, arguments: &Queries) -> anyhow::Result<Made> {
+fn make_queries(searcher: Searcher, arguments: &Queries) -> anyhow::Result<Artifact> {
     let qrels = arguments.judged.as_deref().map(Qrels::read).transpose()?;
     let Queries { per_dataset, negatives, seed, .. } = *arguments;
     let written = arguments.written.as_deref().map(written).transpose()?;
@@ -213,21 +215,23 @@ fn of_content(searcher: Searcher, arguments: &Queries) -> anyhow::Result<Made> {
     bar.finish_and_clear();
     let parameters = json!({ "per_dataset": per_dataset, "negatives": negatives, "seed": seed });
     let inputs = arguments.judged.iter().chain(&arguments.written).cloned().collect();
-    Ok(Made { data, kind: "queries", inputs, parameters })
+    Ok(Artifact { data, kind: "queries", inputs, parameters })
 }
 
-/// Queries by dataset.
+/// Reads queries by dataset.
 fn written(path: &Path) -> anyhow::Result<BTreeMap<DatasetId, Vec<String>>> {
     let mut queries: BTreeMap<DatasetId, Vec<String>> = BTreeMap::new();
     for line in &lines(path)? {
-        let place = || format!("{}: {line:?} is no dataset's id, a tab and a query", path.display());
+        let place = || {
+            format!("{}: {line:?} is no dataset's id, a tab and a query: one such line for each query", path.display())
+        };
         let (id, query) = line.split_once('\t').with_context(place)?;
         queries.entry(DatasetId::new(id).with_context(place)?).or_default().push(query.to_owned());
     }
     Ok(queries)
 }
 
-fn of_judgements(searcher: Searcher, arguments: &Judged) -> anyhow::Result<Made> {
+fn make_judged(searcher: Searcher, arguments: &Judged) -> anyhow::Result<Artifact> {
     let (topics, qrels) = (Topics::read(&arguments.topics)?, Qrels::read(&arguments.qrels)?);
     let source = match (&arguments.folds_dir, arguments.folds) {
         (Some(folder), _) => FoldSource::Folder(folder.clone()),
@@ -237,20 +241,20 @@ fn of_judgements(searcher: Searcher, arguments: &Judged) -> anyhow::Result<Made>
     let mut inputs = vec![arguments.topics.clone(), arguments.qrels.clone()];
     inputs.extend(arguments.folds_dir.clone());
     let parameters = json!({ "folds": folds.0.len() });
-    Ok(Made { data: judged(searcher, &topics, &qrels, &folds)?, kind: "judged", inputs, parameters })
+    Ok(Artifact { data: judged(searcher, &topics, &qrels, &folds)?, kind: "judged", inputs, parameters })
 }
 
-fn of_mentions(searcher: Searcher, arguments: &Mentions) -> anyhow::Result<Made> {
+fn make_mentions(searcher: Searcher, arguments: &Mentions) -> anyhow::Result<Artifact> {
     let Mentions { papers, queries, negatives } = arguments;
     let topics = papers.topics()?;
-    let asked = queries.as_deref().map(lines).transpose()?.unwrap_or_default();
+    let queries_of_people = queries.as_deref().map(lines).transpose()?.unwrap_or_default();
     let options = PaperOptions { papers: &papers.papers, topics: &topics };
     let bar = terminal::bar(0, "{spinner} {msg}");
-    let data = mentions(searcher, &options, &asked, *negatives, &|done, all| {
+    let data = mentions(searcher, &options, &queries_of_people, *negatives, &|done, all| {
         bar.set_message(format!("{done} of {all} queries"))
     })?;
     bar.finish_and_clear();
-    Ok(Made {
+    Ok(Artifact {
         data,
         kind: "mentions",
         inputs: [papers.inputs(), queries.iter().cloned().collect()].concat(),
@@ -263,17 +267,22 @@ fn lines(path: &Path) -> anyhow::Result<Vec<String>> {
     Ok(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect())
 }
 
-/// How examples are made of papers alone.
-type OfPapers = fn(&Searcher, &PaperOptions<'_>) -> Result<TrainingData, TrainingError>;
+/// A function that makes examples of papers.
+type MakeFromPapers = fn(&Searcher, &PaperOptions<'_>) -> Result<TrainingData, TrainingError>;
 
-fn of_papers(kind: &'static str, made: OfPapers, searcher: &Searcher, papers: &Papers) -> anyhow::Result<Made> {
+fn make_from_papers(
+    kind: &'static str,
+    make: MakeFromPapers,
+    searcher: &Searcher,
+    papers: &Papers,
+) -> anyhow::Result<Artifact> {
     let topics = papers.topics()?;
-    let data = made(searcher, &PaperOptions { papers: &papers.papers, topics: &topics })?;
-    Ok(Made { data, kind, inputs: papers.inputs(), parameters: json!({}) })
+    let data = make(searcher, &PaperOptions { papers: &papers.papers, topics: &topics })?;
+    Ok(Artifact { data, kind, inputs: papers.inputs(), parameters: json!({}) })
 }
 
 impl Papers {
-    /// The topics that are tested on.
+    /// Reads the test topics.
     fn topics(&self) -> anyhow::Result<Vec<ResearchTopic>> {
         let mut topics = Vec::new();
         for path in &self.topics {
@@ -290,21 +299,22 @@ impl Papers {
     }
 }
 
-/// The record: what a reader needs to make it again, and to know what it holds. No place of this machine is told.
-fn about(made: &Made, collection: Option<Value>) -> anyhow::Result<Value> {
+/// Builds the provenance record: kind, program, arguments, digests of input files, and counts. It contains file names
+/// without folders.
+fn about(artifact: &Artifact, collection: Option<Value>) -> anyhow::Result<Value> {
     let mut inputs = Vec::new();
-    for path in &made.inputs {
-        ensure!(path.file_name().is_some(), "{} names no file", path.display());
+    for path in &artifact.inputs {
+        ensure!(path.file_name().is_some(), "{} is not the path of a file", path.display());
         inputs.push(json!({ "file": name(path), "sha256": Input::read(path)?.sha256 }));
     }
     Ok(json!({
-        "kind": made.kind,
+        "kind": artifact.kind,
         "program": Provenance::default(),
-        "arguments": made.parameters,
+        "arguments": artifact.parameters,
         "inputs": inputs,
         "collection": collection,
-        "counts": made.data.counts(),
-        "excluded": made.data.excluded,
+        "counts": artifact.data.counts(),
+        "excluded": artifact.data.excluded,
     }))
 }
 
@@ -317,7 +327,7 @@ fn report(data: &TrainingData) -> anyhow::Result<()> {
     let (examples, passages) = (grouped(data.examples.len() as u64), grouped(data.passages.len() as u64));
     writeln!(err, "{examples} examples, {passages} passages")?;
     for (reason, count) in data.left_out.iter().filter(|(_, count)| *count > 0) {
-        writeln!(err, "left out: {} {reason}", grouped(count))?;
+        writeln!(err, "excluded: {} {reason}", grouped(count))?;
     }
     Ok(())
 }

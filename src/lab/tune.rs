@@ -1,6 +1,6 @@
-//! `lodeseek tune`: field weights learned by cross-validation, and the test topics ranked with them.
+//! `lodeseek tune`: learns field weights by cross-validation, and ranks the test topics with them.
 
-use crate::Done;
+use crate::ExitStatus;
 use crate::model::ModelArguments;
 use crate::provenance;
 use anyhow::Context;
@@ -22,39 +22,39 @@ pub(crate) struct Arguments {
     /// Topics, one a line: id, tab, text.
     #[arg(long, value_name = "FILE")]
     topics: PathBuf,
-    /// Judgements in TREC's form.
+    /// Judgements in TREC format.
     #[arg(long, value_name = "FILE")]
     qrels: PathBuf,
-    /// A folder of fold0.train.qrels, fold0.valid.qrels, fold0.test.qrels …, or a number of folds to deal the judged
-    /// topics into.
+    /// Folder with foldN.train.qrels, foldN.valid.qrels and foldN.test.qrels, N from 0, or a number of folds to deal
+    /// the judged topics into.
     #[arg(long, value_name = "DIR|N", default_value = "5")]
     folds: FoldSource,
     #[command(flatten)]
     ranking: ModelArguments,
-    /// What is maximised.
+    /// Measure that the weights maximise.
     #[arg(long, value_name = "MEASURE", default_value = "nDCG@10")]
     objective: Metric,
-    /// The part of a fold that is learned from.
+    /// Part of each fold that weights are learned from: train+valid or valid.
     #[arg(long, value_name = "PART", default_value = "train+valid")]
     on: LearnOn,
-    /// Datasets a topic that weights may choose from: the best with every field weighted 1, and for fsdm no more than the
-    /// 100 of its first stage.
+    /// Number of candidate datasets of each topic: the best with every field weighted 1. fsdm uses at most the 100 of
+    /// its first stage.
     #[arg(long, value_name = "N", default_value = "1000")]
     candidates: NonZeroUsize,
-    /// Datasets ranked for a test topic.
+    /// Number of ranked datasets of each test topic.
     #[arg(long, value_name = "N", default_value = "100")]
     depth: NonZeroUsize,
-    /// The run of all test topics; its record, with the weights of every fold, goes to FILE.json.
+    /// File for the run of all test topics. Its record, with the weights of every fold, is written to FILE.json.
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
 }
 
-pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
+pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let (topics, qrels) = (Topics::read(&arguments.topics)?, Qrels::read(&arguments.qrels)?);
     let folds = arguments.folds.read(Path::new(""), &qrels)?;
     let without = qrels.topics().filter(|topic| !topics.0.iter().any(|one| one.id == *topic)).count();
     if without > 0 {
-        tracing::warn!("{without} judged topics have no text: they are not ranked and count 0");
+        tracing::warn!("{without} judged topics have no text in --topics; they are not ranked and count as 0");
     }
     let model = arguments.ranking.model()?;
     let tuning = WeightTuning { objective: arguments.objective, learn_on: arguments.on, published: *model.weights() };
@@ -78,11 +78,11 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let test = test_run(home, arguments, &topics, &folds, &tuned)?;
     let mut text = Vec::new();
     test.write(&mut text)?;
-    provenance::write_whole(&arguments.output, &text)?;
+    provenance::write_atomically(&arguments.output, &text)?;
     provenance::write(&provenance::sidecar(&arguments.output), &with_folds(record, &tuned))?;
     state.finish();
     report(arguments, &searcher, &topics, &qrels, &folds, &tuned, &test)?;
-    Ok(Done::Something)
+    Ok(ExitStatus::Success)
 }
 
 fn pools(searcher: &Searcher, topics: &Topics, candidates: usize) -> anyhow::Result<FieldPools> {
@@ -90,7 +90,7 @@ fn pools(searcher: &Searcher, topics: &Topics, candidates: usize) -> anyhow::Res
     bar.set_style(ProgressStyle::with_template("{msg} {pos}/{len} topics {wide_bar}")?);
     let mut pools = FieldPools::new();
     for topic in &topics.0 {
-        pools.insert(topic.id.clone(), searcher.pool(&topic.text, candidates)?);
+        pools.insert(topic.id.clone(), searcher.tuning_pool().candidates(&topic.text, candidates)?);
         bar.inc(1);
     }
     bar.finish_and_clear();
@@ -101,7 +101,7 @@ fn learn(tuning: &WeightTuning, pools: &FieldPools, folds: &Folds, state: &State
     let bar = ProgressBar::new(folds.0.len() as u64);
     bar.set_style(ProgressStyle::with_template("{pos}/{len} folds {wide_bar} {msg}")?);
     bar.set_position(state.known.len() as u64);
-    let told = |progress: WeightProgress| {
+    let on_progress = |progress: WeightProgress| {
         let search = progress.search;
         bar.set_message(format!(
             "fold {}: {} {:.4}, {} points tried",
@@ -112,12 +112,12 @@ fn learn(tuning: &WeightTuning, pools: &FieldPools, folds: &Folds, state: &State
         state.keep(fold, tuned);
         bar.inc(1);
     };
-    let tuned = tuning.run(pools, folds, &state.known, &done, &told)?;
+    let tuned = tuning.run(pools, folds, &state.known, &done, &on_progress)?;
     bar.finish_and_clear();
     Ok(tuned)
 }
 
-/// The test topics of every fold, ranked with the weights of that fold.
+/// Ranks the test topics of every fold with the weights of that fold.
 fn test_run(
     home: &Path,
     arguments: &Arguments,
@@ -148,7 +148,7 @@ fn with_folds(mut record: Value, tuned: &[TunedWeights]) -> Value {
     record
 }
 
-/// What is learned so far, kept beside the output: an interrupted command goes on where it was.
+/// Saved state of the tuning, beside the output. An interrupted command resumes from it.
 struct State {
     path: PathBuf,
     record: Value,
@@ -157,7 +157,7 @@ struct State {
 }
 
 impl State {
-    /// Folds learned before from the same inputs, by the same build of the program, with the same parameters.
+    /// Loads folds that were learned from the same inputs, with the same parameters, by the same build of the program.
     fn open(output: &Path, record: &Value) -> Self {
         let record = &json!({ "record": record, "build": provenance::build() });
         let mut path = output.as_os_str().to_owned();
@@ -165,7 +165,7 @@ impl State {
         let path = PathBuf::from(path);
         let known = Self::read(&path, record).unwrap_or_default();
         if !known.is_empty() {
-            tracing::info!(folds = known.len(), "going on where the last tuning was stopped");
+            tracing::info!(folds = known.len(), "resuming an interrupted tuning");
         }
         Self { path, record: record.clone(), folds: Mutex::new(known.clone()), known }
     }
@@ -182,14 +182,14 @@ impl State {
         state.get("folds")?.as_object()?.iter().map(one).collect()
     }
 
-    /// Keeps a fold. Where that fails nothing is lost but the chance to go on.
+    /// Saves a fold. An error is only logged: without the state the command cannot resume, but its result is complete.
     fn keep(&self, fold: usize, tuned: &TunedWeights) {
         let mut folds = self.folds.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         folds.insert(fold, *tuned);
         let folds: BTreeMap<String, Value> =
             folds.iter().map(|(fold, tuned)| (fold.to_string(), as_json(tuned))).collect();
         if let Err(error) = provenance::write(&self.path, &json!({ "of": self.record, "folds": folds })) {
-            tracing::warn!(%error, "what was learned so far cannot be kept");
+            tracing::warn!(%error, "cannot save the state of the tuning; an interrupted command starts again");
         }
     }
 
@@ -198,7 +198,7 @@ impl State {
     }
 }
 
-/// The weights of every fold, and what they bring on its test topics.
+/// Prints the weights of every fold, and the measure of its test topics with and without them.
 fn report(
     arguments: &Arguments,
     searcher: &Searcher,
@@ -210,14 +210,10 @@ fn report(
 ) -> anyhow::Result<()> {
     let mut untuned = Run::new("untuned");
     for (topic, _) in test.iter() {
-        let text = topics.0.iter().find(|one| one.id == topic).context("a ranked topic has a text")?;
+        let text = topics.0.iter().find(|one| one.id == topic).context("a ranked topic has no text")?;
         untuned.insert(topic, searcher.rank(&text.text, arguments.depth.get())?);
     }
-    let mean = |run: &Run, qrels: &Qrels| {
-        let value = |topic: &str| run.ranking(topic).map_or(0.0, |r| arguments.objective.of(qrels, topic, r));
-        let values: Vec<f64> = qrels.topics().map(value).collect();
-        lodeseek_eval::mean(&values)
-    };
+    let objective = arguments.objective;
     let mut out = io::stdout().lock();
     write!(out, "{:<5}", "fold")?;
     for field in Field::ALL {
@@ -229,15 +225,23 @@ fn report(
         for weight in tuned.weights.0 {
             write!(out, " {weight:>11.1}")?;
         }
-        let (before, after) = (mean(&untuned, &fold.test), mean(test, &fold.test));
+        let (before, after) = (mean(objective, &untuned, &fold.test), mean(objective, test, &fold.test));
         writeln!(out, " {:>8.4} {before:>8.4} {after:>8.4}", tuned.learned)?;
     }
-    let (before, after) = (mean(&untuned, qrels), mean(test, qrels));
+    let (before, after) = (mean(objective, &untuned, qrels), mean(objective, test, qrels));
     writeln!(
         out,
-        "{} over all {} topics, each tested once: untuned {before:.4}, tuned {after:.4}",
-        arguments.objective,
+        "{objective} over all {} topics, each tested once: untuned {before:.4}, tuned {after:.4}",
         qrels.topics().count()
     )?;
     Ok(())
+}
+
+/// Returns the mean of a measure over the judged topics. A topic without a ranking counts as 0.
+fn mean(measure: Metric, run: &Run, qrels: &Qrels) -> f64 {
+    let mut values = Vec::new();
+    for topic in qrels.topics() {
+        values.push(run.ranking(topic).map_or(0.0, |ranking| measure.evaluate(qrels, topic, ranking)));
+    }
+    lodeseek_eval::mean(&values)
 }

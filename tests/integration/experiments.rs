@@ -116,7 +116,7 @@ fn tuning_ranks_every_topic_once_and_goes_on_where_it_was() {
     let state = serde_json::json!({ "of": { "record": record, "build": build() }, "folds": { "0": odd } });
     fs::write(out.path().join("t.run.tuning.json"), state.to_string()).expect("written");
     let again = tune(home.path(), path);
-    assert!(again.err.contains("going on where the last tuning was stopped"), "{}", again.err);
+    assert!(again.err.contains("resuming an interrupted tuning"), "{}", again.err);
     assert_eq!(json(&out.path().join("t.run.json"))["weights_of_folds"][0], odd);
 
     // Of other inputs it is not taken.

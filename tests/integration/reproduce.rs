@@ -1,7 +1,7 @@
 //! Conditions, what they are held against, and what is quoted of them.
 
 use super::support::{root, testdata};
-use lodeseek_lab::reproduce::{Condition, Experiment, Outcome, Report, quoted};
+use lodeseek_lab::reproduce::{Condition, Experiment, Outcome, Report, marked_sections};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -21,8 +21,8 @@ fn reproduced(condition: &Path, data: &Path) -> anyhow::Result<Report> {
 
 #[test]
 fn readme_quotes_the_results_as_they_are() {
-    let results = quoted("table", &text("acordar/RESULTS.md"));
-    let readme = quoted("table", &text("README.md"));
+    let results = marked_sections("table", &text("acordar/RESULTS.md"));
+    let readme = marked_sections("table", &text("README.md"));
     assert!(!readme.is_empty(), "README quotes no table");
     for (name, table) in readme {
         let original = results.iter().find(|(other, _)| *other == name).unwrap_or_else(|| panic!("no table {name}"));
@@ -33,7 +33,7 @@ fn readme_quotes_the_results_as_they_are() {
 #[test]
 fn every_condition_is_read_and_has_its_results() {
     let results = text("acordar/RESULTS.md");
-    let sections = quoted("condition", &results);
+    let sections = marked_sections("condition", &results);
     assert!(!results.contains("FAIL:"));
     let all = conditions().into_iter().map(|path| Experiment::read(&path).expect("a condition"));
     let (waiting, run): (Vec<Experiment>, Vec<Experiment>) = all.partition(|one| one.awaits().is_some());
@@ -44,7 +44,7 @@ fn every_condition_is_read_and_has_its_results() {
         assert!(section.1.contains(one.command()) && section.1.contains(one.about().trim()), "{}", one.name());
         for table in one.tables() {
             let name = format!("{}/{table}", one.name());
-            assert!(quoted("table", &section.1).iter().any(|(other, _)| *other == name), "{name}");
+            assert!(marked_sections("table", &section.1).iter().any(|(other, _)| *other == name), "{name}");
         }
     }
 }
@@ -55,10 +55,10 @@ fn a_small_condition_comes_out_as_worked_out_by_hand() {
     let outcomes: Vec<Outcome> =
         report.tables[0].rows.iter().flat_map(|row| &row.cells).map(|cell| cell.outcome).collect();
     assert_eq!(outcomes.iter().filter(|outcome| **outcome == Outcome::Ok).count(), 7, "{report:?}");
-    assert_eq!(outcomes[3], Outcome::Known);
+    assert_eq!(outcomes[3], Outcome::KnownDifference);
     assert!(!report.fails());
     let again = reproduced(&testdata("fusion.toml"), &testdata("")).expect("reproduced");
-    assert_eq!(report.put_into(""), again.put_into(&report.put_into("")));
+    assert_eq!(report.replace_section(""), again.replace_section(&report.replace_section("")));
 }
 
 fn researched(file: &Path) -> anyhow::Result<Report> {
@@ -72,10 +72,10 @@ fn research_ideas_come_out_as_worked_out_by_hand() {
     let report = researched(&testdata("datafinder.toml")).expect("reproduced");
     let cells = report.tables.iter().flat_map(|table| &table.rows).flat_map(|row| &row.cells);
     let outcomes: Vec<Outcome> = cells.map(|cell| cell.outcome).collect();
-    assert_eq!(outcomes, vec![Outcome::Ok; 6 * 4 + 4 * 6 * 4 + 2 * 2], "{}", report.put_into(""));
+    assert_eq!(outcomes, vec![Outcome::Ok; 6 * 4 + 4 * 6 * 4 + 2 * 2], "{}", report.replace_section(""));
     let again = researched(&testdata("datafinder.toml")).expect("reproduced");
-    assert_eq!(report.put_into(""), again.put_into(""));
-    let text = report.put_into("");
+    assert_eq!(report.replace_section(""), again.replace_section(""));
+    let text = report.replace_section("");
     assert!(text.contains("5 judgements (1 of datasets that are not in the collection)"), "{text}");
     assert!(
         text.contains("| Fused | .2667 ± ") && text.contains("| .1000 | .2000 | .3000 | .4000 |"),
@@ -151,15 +151,15 @@ fn the_published_runs_score_as_published() {
     };
     let report = reproduced(&root().join("acordar/acordar-published.toml"), &data).expect("reproduced");
     assert!(!report.fails());
-    let (_, section) = &quoted("condition", &report.put_into(""))[0];
-    let written = quoted("condition", &text("acordar/RESULTS.md"));
+    let (_, section) = &marked_sections("condition", &report.replace_section(""))[0];
+    let written = marked_sections("condition", &text("acordar/RESULTS.md"));
     assert_eq!(written.iter().find(|(name, _)| name == "acordar-published").map(|(_, section)| section), Some(section));
 }
 
 #[cfg(feature = "rocksdb")]
 mod program {
     use super::super::support::run;
-    use super::{quoted, root, testdata, text};
+    use super::{marked_sections, root, testdata, text};
     use lodeseek_eval::Run;
     use std::fs;
     use std::path::Path;
@@ -204,7 +204,7 @@ mod program {
         for (wrong, part) in [
             (&["--weights", "1"][..], "1 weights for 2 runs"),
             (&["--weights=1,-1"], "a weight must be a number from 0 on"),
-            (&["--method", "rrf,combsum"], "by folds only"),
+            (&["--method", "rrf,combsum"], "several methods need --qrels and --folds"),
             (&["--qrels", "testdata/qrels.txt"], "--folds"),
             (&["--k=-1"], "the constant of rrf"),
         ] {
@@ -277,7 +277,7 @@ mod program {
         assert!(ran.code == Some(0) && ran.out.contains("120 papers, 120 of them with one of 2 labels"), "{ran:?}");
         assert!(ran.err.contains("SKIPPED") && ran.out.contains("6 cells: 0 OK, 6 new"), "{ran:?}");
         let written = fs::read_to_string(&results).expect("results");
-        let table = &quoted("table", &written)[0].1;
+        let table = &marked_sections("table", &written)[0].1;
         assert!(table.contains("| TF-IDF | 1.0000 (new) |") && table.contains("| .5920 | .5200 |"), "{table}");
         let first = fs::read_to_string(&map).expect("a map");
         assert!(first.contains("graphs (60)") && first.contains("RL (60)"));
@@ -305,7 +305,7 @@ mod program {
         let ran = reproduce(path(&wrong), &output);
         assert!(ran.code == Some(1) && ran.out.contains("FAIL"), "{ran:?}");
         let written = fs::read_to_string(&output).expect("results");
-        let names: Vec<String> = quoted("condition", &written).into_iter().map(|(name, _)| name).collect();
+        let names: Vec<String> = marked_sections("condition", &written).into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["fusion", "wrong"]);
         for (condition, output, part) in [
             ("no-such-condition", output.as_path(), "no condition at acordar/no-such-condition.toml"),

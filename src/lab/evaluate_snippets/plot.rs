@@ -1,4 +1,4 @@
-//! The measures as small multiples: a panel for each, a bar for each method.
+//! Chart of the measures as small multiples: a panel for each measure, a bar for each method.
 
 use super::Row;
 use anyhow::anyhow;
@@ -7,12 +7,12 @@ use plotters::prelude::*;
 
 const PANEL: (u32, u32) = (420, 60);
 const BAR: u32 = 22;
-/// Room for the names beside the bars, in pixels.
+/// Width of the method names beside the bars, in pixels.
 const NAMES: u32 = 150;
 const COLUMNS: usize = 2;
 const COLOUR: RGBColor = RGBColor(0x2b, 0x6c, 0xb0);
 
-/// The rows as SVG.
+/// Draws the rows as SVG.
 pub(super) fn draw(rows: &[Row]) -> anyhow::Result<String> {
     let mut panels: Vec<(&str, Vec<f64>)> = Report::NAMES
         .iter()
@@ -38,7 +38,7 @@ fn failed(error: impl std::fmt::Display) -> anyhow::Error {
     anyhow!("the plot cannot be drawn: {error}")
 }
 
-/// Measures reach from 0 to 1, times to the longest.
+/// Draws one panel. Its axis ends at 1 for measures, and at the longest time for times.
 fn panel(
     area: &DrawingArea<SVGBackend<'_>, plotters::coord::Shift>,
     title: &str,

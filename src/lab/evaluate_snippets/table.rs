@@ -1,11 +1,11 @@
-//! The measures as text.
+//! Measures as a table, Markdown, CSV or JSON.
 
 use super::Row;
 use lodeseek_snippet::metrics::Report;
 use serde_json::json;
 use std::io::{self, Write};
 
-/// How the measures are written.
+/// Format of the measures.
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Format {
     /// Columns for a terminal.

@@ -1,4 +1,4 @@
-//! Papers in the plane, coloured by label: names stand where a label's papers are, and in a legend.
+//! Two-dimensional map of papers as SVG, coloured by label, with label names and a legend.
 
 use anyhow::anyhow;
 use lodeseek_lab::reproduce::PaperMap;
@@ -7,32 +7,32 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::collections::BTreeMap;
 
-/// The picture, in pixels: the plane is a square, the legend beside it.
+/// Sizes in pixels: the square of the map, the legend beside it, and the title above it.
 const SIDE: u32 = 900;
 const LEGEND: u32 = 240;
 const TITLE: u32 = 44;
-/// Room between the outermost papers and the border.
+/// Distance in pixels between the outermost papers and the border.
 const MARGIN: f64 = 24.0;
 const POINT: i32 = 3;
 const UNLABELED: RGBColor = RGBColor(0xd4, 0xd4, 0xd4);
 const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
-/// Labels of fewer papers have no name in the plane.
+/// Labels of fewer papers have no name in the map.
 const NAMED: usize = 5;
 const NAME_HEIGHT: i32 = 15;
-/// The width of a letter in names, which must not cover one another.
+/// Width in pixels of a letter of a name. Names must not overlap.
 const LETTER: f64 = 7.4;
 const LINE: i32 = 20;
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// A label's papers, in pixels of the plane.
+/// Papers of a label, in pixels of the map.
 struct Cluster<'m> {
     label: &'m str,
     colour: RGBColor,
     points: Vec<(i32, i32)>,
 }
 
-/// The map as SVG.
+/// Draws the map as SVG.
 pub(super) fn draw(map: &PaperMap) -> anyhow::Result<String> {
     let mut svg = String::new();
     {
@@ -40,7 +40,7 @@ pub(super) fn draw(map: &PaperMap) -> anyhow::Result<String> {
         root.fill(&WHITE).map_err(failed)?;
         let (title, below) = root.split_vertically(TITLE);
         let text = format!(
-            "{} papers by {} and t-SNE: ten neighbours tell {:.1} % of labels",
+            "{} papers by {} and t-SNE: k-NN accuracy {:.1} %",
             map.points.len(),
             map.row,
             100.0 * map.accuracy
@@ -63,7 +63,7 @@ fn failed(error: impl std::fmt::Display) -> anyhow::Error {
     anyhow!("the map cannot be drawn: {error}")
 }
 
-/// Labels by their number of papers, most first, and the papers without one.
+/// Groups papers by label, largest label first, and separates papers without a label.
 fn clusters(map: &PaperMap) -> (Vec<Cluster<'_>>, Vec<(i32, i32)>) {
     let mut by_label = BTreeMap::<&str, Vec<(i32, i32)>>::new();
     let mut others = Vec::new();
@@ -79,7 +79,7 @@ fn clusters(map: &PaperMap) -> (Vec<Cluster<'_>>, Vec<(i32, i32)>) {
     (coloured.map(|(place, (label, points))| Cluster { label, colour: colour(place), points }).collect(), others)
 }
 
-/// Points in the square of the plane, their proportions kept.
+/// Maps points to pixels of the square and keeps their proportions.
 fn pixels(points: &[[f32; 2]]) -> Vec<(i32, i32)> {
     let bounds = |axis: usize| {
         let values = points.iter().map(|point| f64::from(point[axis]));
@@ -87,7 +87,7 @@ fn pixels(points: &[[f32; 2]]) -> Vec<(i32, i32)> {
     };
     let ((left, right), (bottom, top)) = (bounds(0), bounds(1));
     let room = f64::from(SIDE) - 2.0 * MARGIN;
-    // Points on one spot have no extent to be scaled to.
+    // Points at one position have no extent to scale.
     let scale = room / (right - left).max(top - bottom).max(1e-9);
     let centred = |value: f64, low: f64, high: f64| (value - (low + high) / 2.0) * scale + f64::from(SIDE) / 2.0;
     let pixel = |point: &[f32; 2]| {
@@ -97,7 +97,8 @@ fn pixels(points: &[[f32; 2]]) -> Vec<(i32, i32)> {
     points.iter().map(pixel).collect()
 }
 
-/// Hues a golden angle apart, which all but come back after 13 and after 21: every twelve in another lightness.
+/// Returns the colour of a label. Hues are a golden angle apart; they nearly repeat after 13 and 21 labels, so every
+/// twelve labels change lightness.
 fn colour(place: usize) -> RGBColor {
     let hue = (place as f64 * 0.618_033_988_75 + 0.58).fract();
     let (saturation, lightness) = [(0.75, 0.45), (0.60, 0.34), (0.70, 0.60)][place / 12 % 3];
@@ -112,7 +113,7 @@ fn dots(area: &Area<'_>, points: &[(i32, i32)], colour: RGBColor) -> anyhow::Res
     Ok(())
 }
 
-/// A label's name at the median of its papers, moved until it covers no other.
+/// Writes a label's name at the median of its papers, shifted so that names do not overlap.
 fn names(area: &Area<'_>, clusters: &[Cluster<'_>]) -> anyhow::Result<()> {
     let mut taken: Vec<[i32; 4]> = Vec::new();
     for cluster in clusters.iter().filter(|cluster| cluster.points.len() >= NAMED) {
@@ -122,7 +123,7 @@ fn names(area: &Area<'_>, clusters: &[Cluster<'_>]) -> anyhow::Result<()> {
             let font = ("sans-serif", f64::from(NAME_HEIGHT)).into_font().style(FontStyle::Bold);
             font.color(colour).pos(Pos::new(HPos::Center, VPos::Center))
         };
-        // A rim, so that the name is read upon points of any colour.
+        // A white outline keeps the name readable on points of any colour.
         for (x, y) in [(-1, -1), (-1, 1), (1, -1), (1, 1), (0, -2), (0, 2), (-2, 0), (2, 0)] {
             let rim = Text::new(cluster.label, (place.0 + x, place.1 + y), style(&WHITE));
             area.draw(&rim).map_err(failed)?;
@@ -140,7 +141,8 @@ fn median(points: &[(i32, i32)]) -> (i32, i32) {
     (of(points.iter().map(|point| point.0).collect()), of(points.iter().map(|point| point.1).collect()))
 }
 
-/// The nearest place above or below where a name covers no other, and what it covers there; within three lines.
+/// Returns the nearest position above or below, within three lines, where a name overlaps no other, and its rectangle
+/// there.
 fn free(wanted: (i32, i32), label: &str, taken: &[[i32; 4]]) -> Option<((i32, i32), [i32; 4])> {
     let half = ((label.chars().count() as f64 * LETTER / 2.0) as i32).min(SIDE as i32 / 2 - 4);
     let x = wanted.0.clamp(half + 4, SIDE as i32 - half - 4);

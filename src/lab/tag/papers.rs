@@ -1,4 +1,4 @@
-//! Papers as lines of JSON.
+//! Papers as JSON lines.
 
 use anyhow::Context;
 use serde_json::{Map, Value};
@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-/// A paper: its object, and its texts by the keys asked for; what it does not have is empty.
+/// A paper: its JSON object, and its texts by key. Missing texts are empty.
 pub(super) struct Paper {
     pub(super) object: Map<String, Value>,
     texts: Vec<String>,
@@ -17,7 +17,7 @@ impl Paper {
         self.texts.iter().map(String::as_str).collect()
     }
 
-    /// The datasets that the paper comes with, by ids as catalogues are loaded with: white space is `_`.
+    /// Returns the datasets that the paper lists, as ids of loaded catalogues: white space becomes `_`.
     pub(super) fn positives(&self) -> Vec<String> {
         let given = self.object.get("positives").and_then(Value::as_array).into_iter().flatten();
         given.filter_map(Value::as_str).map(|name| name.split_whitespace().collect::<Vec<_>>().join("_")).collect()
@@ -35,7 +35,7 @@ impl Paper {
     }
 }
 
-/// The papers of a file with the numbers of their lines, or why a line is none. Empty lines are passed over.
+/// Returns the papers of a file with their line numbers, or the error of a line. Empty lines are skipped.
 pub(super) fn papers<'k>(
     path: &Path,
     keys: &'k [String],

@@ -1,4 +1,4 @@
-//! How the tags compare with those the papers come with, in words and in JSON; samples to be read.
+//! Comparison of the tags with those in the papers, as text and as JSON; samples for manual review.
 
 use super::papers::Paper;
 use crate::terminal::{cut, grouped};
@@ -7,25 +7,25 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-/// Datasets named of each side.
+/// Number of datasets listed for each side.
 const NAMED: usize = 20;
-/// Bytes shown before and behind a mention.
+/// Number of bytes shown before and after a mention.
 const AROUND: usize = 160;
 
-/// Whose pairs of paper and dataset.
+/// Side of a comparison of pairs of paper and dataset.
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Side {
-    /// All that are tagged.
+    /// All tagged pairs.
     Ours,
-    /// Those tagged that the papers do not come with.
+    /// TagCounts pairs that the papers do not list.
     OursAlone,
-    /// Those the papers come with that are not tagged.
+    /// Pairs that the papers list and that are not tagged.
     TheirsAlone,
 }
 
-/// What was tagged.
+/// Counts of the tagging.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Tagged {
+pub(super) struct TagCounts {
     pub(super) papers: u64,
     pub(super) papers_with: u64,
     pub(super) pairs: u64,
@@ -33,7 +33,7 @@ pub(super) struct Tagged {
     pub(super) bytes: u64,
 }
 
-/// A pair to be read.
+/// A pair for manual review.
 struct Pair {
     line: usize,
     dataset: String,
@@ -45,7 +45,7 @@ struct Pair {
 
 #[derive(Default)]
 pub(super) struct Report {
-    pub(super) tagged: Tagged,
+    pub(super) tagged: TagCounts,
     agreement: Agreement,
     pairs: Vec<Pair>,
 }
@@ -67,7 +67,7 @@ impl Report {
         if keeps_pairs {
             let pairs = ours.union(&theirs).map(|dataset| {
                 let (is_ours, is_theirs) = (ours.contains(dataset), theirs.contains(dataset));
-                let (why, around) = shown(paper, mentions, dataset);
+                let (why, around) = explanation(paper, mentions, dataset);
                 Pair { line, dataset: dataset.clone(), is_ours, is_theirs, why, around }
             });
             self.pairs.extend(pairs);
@@ -139,8 +139,8 @@ impl Report {
     }
 }
 
-/// Why a pair is one or none, and what stands around the mention that says so; the title where nothing was found.
-fn shown(paper: &Paper, mentions: &[Mention], dataset: &str) -> (String, String) {
+/// Returns the rule or reason of a pair, and the words around its mention. Without a mention, the title is returned.
+fn explanation(paper: &Paper, mentions: &[Mention], dataset: &str) -> (String, String) {
     let of = |mention: &&Mention| mention.datasets.iter().any(|id| id.as_str() == dataset);
     let accepted = mentions.iter().find(|mention| of(mention) && mention.accepted().is_some());
     let Some(mention) = accepted.or_else(|| mentions.iter().find(of)) else {

@@ -1,36 +1,42 @@
-//! Folds in which every class is as common as among all.
+//! Stratified folds: every class is as frequent in each fold as in the whole collection.
 
 use std::collections::BTreeMap;
 
-/// Why labels cannot be dealt into folds.
+/// Errors of [`stratified_folds`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StratifyError {
-    /// There must be two folds: one to test, one to learn from.
-    #[error("{0} folds: there must be at least two")]
+    /// Fewer than two folds: cross-validation needs one fold to test and one to learn from.
+    #[error("cannot make {0} folds: at least two are needed")]
     TooFew(usize),
     /// No class has a member for every fold.
-    #[error("no class has {folds} members, one for each fold: the largest has {largest}")]
+    #[error("cannot make {folds} folds: the largest class has only {largest} members")]
     NoClassFits {
-        /// The folds asked for.
+        /// The requested number of folds.
         folds: usize,
-        /// The members of the largest class.
+        /// The number of members of the largest class.
         largest: usize,
     },
 }
 
-/// The fold that tests each label, from 0: as scikit-learn's `StratifiedKFold` deals them without shuffling.
+/// Returns for each label the fold that tests it, counted from 0.
 ///
-/// Labels sorted by class, classes in the order in which they first appear, are dealt out like cards: that says how many of
-/// a class each fold gets. The members of a class then go to the folds in their own order. A class with fewer members than
-/// folds is missing from some; that all are is an error, there as here.
+/// The folds are those of scikit-learn's `StratifiedKFold` without shuffling. Labels are sorted by class, and classes
+/// by their first appearance. Dealing this list to the folds in turn fixes how many members of a class each fold gets.
+/// The members of a class then fill the folds in their own order. A class with fewer members than folds is missing from
+/// some folds.
+///
+/// # Errors
+///
+/// Fails with fewer than two folds, and if every class has fewer members than there are folds. scikit-learn rejects the
+/// same inputs.
 ///
 /// ```
-/// let folds = lodeseek_lab::neighbors::stratified(&["b", "a", "b", "b", "a", "b"], 2)?;
+/// let folds = lodeseek_lab::neighbors::stratified_folds(&["b", "a", "b", "b", "a", "b"], 2)?;
 /// assert_eq!(folds, [0, 0, 0, 1, 1, 1]);
 /// # Ok::<(), lodeseek_lab::neighbors::StratifyError>(())
 /// ```
-pub fn stratified<T: Ord>(labels: &[T], folds: usize) -> Result<Vec<usize>, StratifyError> {
+pub fn stratified_folds<T: Ord>(labels: &[T], folds: usize) -> Result<Vec<usize>, StratifyError> {
     if folds < 2 {
         return Err(StratifyError::TooFew(folds));
     }
@@ -54,7 +60,7 @@ pub fn stratified<T: Ord>(labels: &[T], folds: usize) -> Result<Vec<usize>, Stra
     Ok(fold_of)
 }
 
-/// The places of every class, classes in the order in which they first appear.
+/// Returns the positions of every class's members. Classes are in the order of their first appearance.
 fn members<T: Ord>(labels: &[T]) -> Vec<Vec<usize>> {
     let (mut numbers, mut members) = (BTreeMap::new(), Vec::new());
     for (place, label) in labels.iter().enumerate() {
@@ -75,21 +81,21 @@ mod tests {
     #[test]
     fn the_remainder_of_a_class_goes_where_the_one_before_ended() {
         // Sorted by first appearance: x x x y y y y z, dealt to 0 1 2 0 1 2 0 1.
-        let folds = stratified(&["x", "y", "x", "z", "y", "y", "x", "y"], 3).expect("folds");
+        let folds = stratified_folds(&["x", "y", "x", "z", "y", "y", "x", "y"], 3).expect("folds");
         assert_eq!(folds, [0, 0, 1, 1, 0, 1, 2, 2]);
     }
 
     #[test]
     fn classes_must_fit() {
-        assert_eq!(stratified(&[1, 2, 1], 1), Err(StratifyError::TooFew(1)));
-        assert_eq!(stratified(&[1, 2, 1], 3), Err(StratifyError::NoClassFits { folds: 3, largest: 2 }));
-        assert_eq!(stratified::<u8>(&[], 2), Err(StratifyError::NoClassFits { folds: 2, largest: 0 }));
+        assert_eq!(stratified_folds(&[1, 2, 1], 1), Err(StratifyError::TooFew(1)));
+        assert_eq!(stratified_folds(&[1, 2, 1], 3), Err(StratifyError::NoClassFits { folds: 3, largest: 2 }));
+        assert_eq!(stratified_folds::<u8>(&[], 2), Err(StratifyError::NoClassFits { folds: 2, largest: 0 }));
     }
 
     proptest! {
         #[test]
         fn folds_and_classes_differ_by_one_at_most(labels in prop::collection::vec(0_u8..5, 20..90), folds in 2_usize..5) {
-            let dealt = stratified(&labels, folds).expect("twenty labels of five classes: four of one");
+            let dealt = stratified_folds(&labels, folds).expect("twenty labels of five classes: four of one");
             let even = |counts: Vec<usize>| {
                 counts.iter().max().zip(counts.iter().min()).is_some_and(|(most, least)| most - least <= 1)
             };

@@ -1,20 +1,22 @@
-//! The nearest of many, and what they vote for.
+//! k-nearest-neighbour search and majority vote.
 
-use super::rows::Rows;
+use super::matrices::Rows;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// A row and how far it is.
+/// A row and its distance from the query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Neighbor {
-    /// Its place.
+    /// Position of the row.
     pub row: usize,
-    /// Its Euclidean distance.
+    /// Euclidean distance.
     pub distance: f32,
 }
 
-/// The places of the `k` least numbers for which `keep` holds, least first, ties by place.
+/// Returns the positions of the `k` smallest numbers for which `keep` is true. The smallest comes first; ties go by
+/// position.
 pub(super) fn closest(squared: &[f64], k: usize, keep: impl Fn(usize) -> bool) -> Vec<Neighbor> {
     let nearer = |&one: &usize, &other: &usize| squared[one].total_cmp(&squared[other]).then(one.cmp(&other));
     let mut places: Vec<usize> = (0..squared.len()).filter(|&place| keep(place)).collect();
@@ -26,7 +28,9 @@ pub(super) fn closest(squared: &[f64], k: usize, keep: impl Fn(usize) -> bool) -
     places.into_iter().map(|row| Neighbor { row, distance: squared[row].sqrt() as f32 }).collect()
 }
 
-/// What most say; of those said equally often, the smallest, as scikit-learn's vote. `None` of none.
+/// Returns the most frequent vote, and `None` without votes.
+///
+/// Among equally frequent votes the smallest wins, as in scikit-learn's `KNeighborsClassifier`.
 ///
 /// ```
 /// assert_eq!(lodeseek_lab::neighbors::majority(["b", "c", "a", "b", "a"]), Some("a"));
@@ -36,42 +40,58 @@ pub fn majority<T: Ord>(votes: impl IntoIterator<Item = T>) -> Option<T> {
     for vote in votes {
         *counts.entry(vote).or_insert(0_usize) += 1;
     }
-    // Of equal maxima, `max_by_key` takes the last: the smallest, from behind.
+    // `max_by_key` returns the last of equal maxima. In reverse order that is the smallest vote.
     counts.into_iter().rev().max_by_key(|(_, count)| *count).map(|(vote, _)| vote)
 }
 
-/// What the `k` nearest rows of other folds vote for, of each row; `None` where there is no other fold.
+/// Predicts the label of each row by the majority of its `k` nearest rows in other folds.
+///
+/// A row is `None` if there is no other fold.
 ///
 /// # Panics
 ///
-/// Where there is not a label and a fold for each row.
-pub fn predicted<R: Rows, L: Ord + Copy + Sync + Send>(
+/// Panics unless there are as many labels and as many folds as rows.
+pub fn cross_val_predict<R: Rows, L: Ord + Copy + Sync + Send>(
     rows: &R,
     labels: &[L],
     folds: &[usize],
     k: usize,
 ) -> Vec<Option<L>> {
     assert!(labels.len() == rows.len() && folds.len() == rows.len(), "a label and a fold for each row");
-    each(rows.len(), |place| {
+    parallel_map(rows.len(), |place| {
         let near = rows.nearest_among(rows.row(place), k, |other| folds[other] != folds[place]);
         majority(near.iter().map(|near| labels[near.row]))
     })
 }
 
-/// What `of` makes of 0, 1, … `count` − 1, in that order, computed by all processors.
-pub fn each<T: Send>(count: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let part = count.div_ceil(threads).max(1);
-    let of = &of;
+/// Computes `work(0)`, `work(1)` … `work(count − 1)` on all processors and returns the results in this order.
+///
+/// Each thread takes the next index when it is free, so items may differ in cost. A panic of `work` is resumed.
+pub fn parallel_map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(count);
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut results = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            if index >= count {
+                return results;
+            }
+            results.push((index, work(index)));
+        }
+    };
+    let mut results: Vec<(usize, T)> = Vec::with_capacity(count);
     thread::scope(|scope| {
-        let parts = (0..count).step_by(part).map(|start| start..(start + part).min(count));
-        let workers: Vec<_> = parts.map(|part| scope.spawn(move || part.map(of).collect::<Vec<T>>())).collect();
-        let done = workers.into_iter().flat_map(|worker| match worker.join() {
-            Ok(done) => done,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        done.collect()
-    })
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
+        for worker in workers {
+            match worker.join() {
+                Ok(part) => results.extend(part),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+    });
+    results.sort_unstable_by_key(|(index, _)| *index);
+    results.into_iter().map(|(_, result)| result).collect()
 }
 
 #[cfg(test)]
@@ -95,15 +115,15 @@ mod tests {
     fn a_row_does_not_vote_for_its_own_fold() {
         let rows = DenseRows::new(1, vec![0.0, 0.1, 5.0, 5.1, 0.2]);
         let labels = ["a", "a", "b", "b", "b"];
-        let votes = predicted(&rows, &labels, &[0, 1, 0, 1, 0], 1);
+        let votes = cross_val_predict(&rows, &labels, &[0, 1, 0, 1, 0], 1);
         assert_eq!(votes, [Some("a"), Some("a"), Some("b"), Some("b"), Some("a")]);
-        assert_eq!(predicted(&rows, &labels, &[0; 5], 1), [None; 5]);
+        assert_eq!(cross_val_predict(&rows, &labels, &[0; 5], 1), [None; 5]);
     }
 
     #[test]
     fn each_keeps_the_order() {
         for count in [0, 1, 2, 1000] {
-            assert_eq!(each(count, |place| place * 2), (0..count).map(|place| place * 2).collect::<Vec<_>>());
+            assert_eq!(parallel_map(count, |place| place * 2), (0..count).map(|place| place * 2).collect::<Vec<_>>());
         }
     }
 }

@@ -1,19 +1,19 @@
-//! Vectors of texts, and what stands near them: TF-IDF and its truncated singular value decomposition, exact nearest
-//! neighbours, classification by their vote, the folds to judge that by, and maps of the plane.
+//! Vectors of texts and their neighbourhoods.
 //!
-//! The numbers are those of scikit-learn (`TfidfVectorizer`, `TruncatedSVD`, `KNeighborsClassifier`, `StratifiedKFold`),
-//! so that what is measured here stands beside what others measured there.
+//! The module offers TF-IDF, truncated singular value decomposition (SVD), exact nearest neighbours, k-NN
+//! classification, stratified folds, and t-SNE maps. The numbers equal those of scikit-learn (`TfidfVectorizer`,
+//! `TruncatedSVD`, `KNeighborsClassifier`, `StratifiedKFold`). Results are therefore comparable with published ones.
 
 mod folds;
 mod knn;
-mod plane;
-mod rows;
+mod matrices;
 mod svd;
-mod terms;
+mod tf_idf;
+mod tsne;
 
-pub use folds::{StratifyError, stratified};
-pub use knn::{Neighbor, each, majority, predicted};
-pub use plane::{NoThread, TSne, principal};
-pub use rows::{DenseRows, Rows, SparseRow, SparseRows};
+pub use folds::{StratifyError, stratified_folds};
+pub use knn::{Neighbor, cross_val_predict, majority, parallel_map};
+pub use matrices::{DenseRows, Rows, SparseRow, SparseRows};
 pub use svd::{SvdError, TruncatedSvd};
-pub use terms::{DocumentFrequency, TermFrequency, TfIdf, TfIdfOptions};
+pub use tf_idf::{DocumentFrequency, TermFrequency, TfIdf, TfIdfOptions};
+pub use tsne::{TSne, ThreadPoolError, principal_components};

@@ -1,37 +1,39 @@
-//! Truncated singular value decomposition: rows of many columns in few.
+//! Truncated singular value decomposition (SVD): reduces sparse rows to a few dense columns.
 
 mod bidiagonal;
 
-use super::rows::{DenseRows, Rows, SparseRows};
+use super::matrices::{DenseRows, Rows, SparseRows};
 use bidiagonal::{Basis, Matrix, Triplets};
 use faer::ColRef;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-/// How a decomposition is computed.
+/// Parameters of a truncated SVD by Golub-Kahan-Lanczos bidiagonalisation.
 ///
-/// Golub and Kahan's bidiagonalisation (*Calculating the singular values and pseudo-inverse of a matrix*, 1965), a Lanczos
-/// method: it reads the matrix by its products with vectors alone, and goes on, without restarts, until the tolerance is
-/// met. Two vectors a step are held, in some hundreds of steps for a hundred components of texts. Every vector is made
-/// orthogonal to all before it, twice, which is enough (L. Giraud et al., *The loss of orthogonality in the Gram-Schmidt
-/// orthogonalization process*, 2005). One vector to begin with leads to one direction of each singular value: whether there
-/// are others is then looked for, from another vector, where the found ones do not reach, until what is left is no larger
-/// than the least that is kept.
+/// The method is described in G. Golub and W. Kahan, *Calculating the singular values and pseudo-inverse of a matrix*,
+/// 1965. It reads the matrix only through products with vectors. It runs without restarts until the tolerance is met,
+/// and stores two vectors a step. A hundred components of texts need some hundreds of steps. Every new vector is
+/// orthogonalised twice against all earlier ones, which is enough (L. Giraud et al., *The loss of orthogonality in the
+/// Gram-Schmidt orthogonalization process*, 2005).
 ///
-/// A component's sign is scikit-learn's: the number farthest from 0 of its right vector is positive. So the seed, of the
-/// vectors to begin with, changes last digits only, unless singular values are equal (any turn of their components is as
-/// good) or several numbers equally far from 0.
+/// One start vector finds only one direction for each singular value. Further start vectors, orthogonal to the results
+/// so far, search for other directions. The search ends when the remaining values are no larger than the smallest
+/// requested one.
 ///
-/// (Not faer's `partial_svd`: in 0.24.4 two of its vectors may be at no right angle after a restart, and the loop that
-/// makes a new one orthogonal to both then never ends. Seen with 100 components of 1,176 abstracts.)
+/// A component has scikit-learn's sign: the entry of its right vector with the largest absolute value is positive. The
+/// seed of the start vectors therefore changes only the last digits. Exceptions are equal singular values, whose
+/// components may be rotated, and several entries with equal absolute values.
+///
+/// faer's `partial_svd` is not used. In 0.24.4 two of its vectors may not be orthogonal after a restart, and then a
+/// loop never ends. This was observed with 100 components of 1,176 abstracts.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TruncatedSvd {
-    /// The columns of the result.
+    /// Number of columns of the result (default 100).
     pub components: usize,
-    /// Where the generator of vectors to begin with (ChaCha8) begins.
+    /// Seed of the generator (ChaCha8) of start vectors (default 42).
     pub seed: u64,
-    /// What ‖Aᵀu − σv‖ may be for a component, relative to the largest singular value. Its value is nearer than that; its
-    /// direction as near as other values are far.
+    /// Largest accepted residual ‖Aᵀu − σv‖ of a component, relative to the largest singular value (default 10⁻¹⁰). The
+    /// error of a singular value is smaller. The error of a direction depends on the gap to other values.
     pub tolerance: f64,
 }
 
@@ -41,81 +43,89 @@ impl Default for TruncatedSvd {
     }
 }
 
-/// Why there is no decomposition.
+/// Errors of [`TruncatedSvd::fit_transform`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SvdError {
-    /// A matrix has no more components than it has rows or columns.
-    #[error("{asked} components of {rows} rows and {columns} columns")]
+    /// The number of components is 0, or larger than the number of rows or columns.
+    #[error(
+        "cannot compute {requested} components of {rows} rows and {columns} columns: use 1 to the smaller of the two"
+    )]
     TooMany {
-        /// The components asked for.
-        asked: usize,
-        /// The rows.
+        /// The requested number of components.
+        requested: usize,
+        /// The number of rows.
         rows: usize,
-        /// The columns.
+        /// The number of columns.
         columns: usize,
     },
-    /// A number is not finite, or the squares of all are too large to add.
-    #[error("a number of the rows is not finite, or too large")]
+    /// A number is not finite, or the sum of squares overflows.
+    #[error("the matrix contains a number that is not finite or too large")]
     NotFinite,
-    /// The decomposition of the small matrix that is left did not converge.
-    #[error("the singular values of {rows} rows and {columns} columns do not converge")]
+    /// The decomposition of the small bidiagonal matrix did not converge.
+    #[error("the singular values of {rows} rows and {columns} columns did not converge")]
     NotConverged {
-        /// The rows.
+        /// The number of rows.
         rows: usize,
-        /// The columns.
+        /// The number of columns.
         columns: usize,
     },
 }
 
 impl TruncatedSvd {
-    /// The rows in the directions of the largest singular values, largest first: U · Σ. What is 0 in all rows stays out.
-    pub fn of(&self, rows: &SparseRows) -> Result<DenseRows, SvdError> {
+    /// Returns the rows in the directions of the largest singular values, largest first: U · Σ. Columns of zeros have
+    /// no effect.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there are too many components, if a number is not finite, or if the decomposition does not converge.
+    pub fn fit_transform(&self, rows: &SparseRows) -> Result<DenseRows, SvdError> {
         let (height, width) = (rows.len(), rows.width());
-        let asked = self.components;
-        if asked == 0 || asked > height.min(width) {
-            return Err(SvdError::TooMany { asked, rows: height, columns: width });
+        let requested = self.components;
+        if requested == 0 || requested > height.min(width) {
+            return Err(SvdError::TooMany { requested, rows: height, columns: width });
         }
         let matrix = Matrix::new(rows).ok_or(SvdError::NotFinite)?;
         let found = self.triplets(&matrix).ok_or(SvdError::NotConverged { rows: height, columns: width })?;
         let (left, right) = if height < width { (&found.short, &found.long) } else { (&found.long, &found.short) };
-        let scales: Vec<f64> = (0..asked).map(|place| found.values[place] * sign(right.col(place))).collect();
+        let scales: Vec<f64> = (0..requested).map(|place| found.values[place] * sign(right.col(place))).collect();
         let scaled = (0..height).flat_map(|row| scales.iter().enumerate().map(move |(column, by)| (row, column, by)));
-        Ok(DenseRows::new(asked, scaled.map(|(row, column, by)| (left[(row, column)] * by) as f32).collect()))
+        Ok(DenseRows::new(requested, scaled.map(|(row, column, by)| (left[(row, column)] * by) as f32).collect()))
     }
 
-    /// The largest, at least as many as are asked for.
+    /// Returns the largest singular triplets, at least as many as `components`.
     fn triplets(&self, matrix: &Matrix<'_>) -> Option<Triplets> {
         let mut generator = ChaCha8Rng::seed_from_u64(self.seed);
-        let mut found = self.besides(matrix, &Triplets::none(matrix), self.components, &mut generator)?;
+        let mut found = self.deflated_triplets(matrix, &Triplets::none(matrix), self.components, &mut generator)?;
         while found.values.len() < matrix.short() {
-            let next = self.besides(matrix, &found, 1, &mut generator)?;
+            let next = self.deflated_triplets(matrix, &found, 1, &mut generator)?;
             if next.values[0] <= found.values[self.components - 1] + self.tolerance * found.values[0] {
                 break;
             }
-            found = found.with(&next);
+            found = found.merged(&next);
         }
         Some(found)
     }
 
-    /// The largest besides known ones that can be reached from one vector: all, but of those with one singular value one.
-    fn besides(
+    /// Returns the largest triplets beside known ones that one start vector can reach. Of several triplets with the
+    /// same singular value one vector reaches only one.
+    fn deflated_triplets(
         &self,
         matrix: &Matrix<'_>,
         known: &Triplets,
-        asked: usize,
+        requested: usize,
         generator: &mut ChaCha8Rng,
     ) -> Option<Triplets> {
         let most = matrix.short() - known.values.len();
         let mut basis = Basis::new(matrix, known, generator);
-        let mut steps = 2 * asked + 20;
+        let mut steps = 2 * requested + 20;
         loop {
             while basis.len() < steps.min(most) {
                 basis.step(generator);
             }
-            let (triplets, errors) = basis.triplets(asked)?;
+            let (triplets, errors) = basis.triplets(requested)?;
             let largest = known.values.first().unwrap_or(&triplets.values[0]);
-            // After the last possible step only rounding is left.
+            // Beyond the last possible step only rounding errors remain.
             if steps >= most || errors.iter().all(|error| *error <= self.tolerance * largest) {
                 return Some(triplets);
             }
@@ -124,7 +134,8 @@ impl TruncatedSvd {
     }
 }
 
-/// −1 where the number of a vector farthest from 0, the first of them, is negative, else 1.
+/// Returns −1 if the entry with the largest absolute value is negative, else 1. Among equal ones the first entry
+/// decides.
 fn sign(vector: ColRef<'_, f64>) -> f64 {
     let mut farthest = 0.0_f64;
     for &number in vector.iter() {
@@ -142,7 +153,7 @@ mod tests {
     use rand_chacha::rand_core::RngCore;
     use std::collections::BTreeMap;
 
-    /// Random rows of so many columns, a tenth of them not 0.
+    /// Random rows of `width` columns. A tenth of the entries is not 0.
     fn random(height: usize, width: u32, seed: u64) -> SparseRows {
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
         let mut next = || f64::from(generator.next_u32()) / f64::from(u32::MAX);
@@ -154,7 +165,7 @@ mod tests {
         SparseRows::new(width as usize, rows)
     }
 
-    /// Singular values by the decomposition of the whole matrix, dense.
+    /// Singular values of the dense decomposition of the whole matrix.
     fn values(rows: &SparseRows) -> Vec<f64> {
         let mut matrix = Mat::zeros(rows.len(), rows.width());
         for row in 0..rows.len() {
@@ -166,10 +177,11 @@ mod tests {
     }
 
     fn decomposed(rows: &SparseRows, components: usize, seed: u64) -> DenseRows {
-        TruncatedSvd { components, seed, ..TruncatedSvd::default() }.of(rows).expect("a decomposition")
+        TruncatedSvd { components, seed, ..TruncatedSvd::default() }.fit_transform(rows).expect("a decomposition")
     }
 
-    /// Columns are as long as singular values, orthogonal, and keep of the rows' products what can be kept in so many.
+    /// Checks that columns are as long as singular values and orthogonal, and that the error equals that of the best
+    /// approximation.
     fn check(rows: &SparseRows, components: usize, name: &str) {
         let (values, decomposed) = (values(rows), decomposed(rows, components, 42));
         let found = &decomposed;
@@ -183,7 +195,7 @@ mod tests {
                 assert!(near(sum, expected), "{name}, {components}: {one}, {other}: {sum}, not {expected}");
             }
         }
-        // What is left of AAᵀ has the eigenvalues that are left: their squares add up.
+        // The eigenvalues of the rest of AAᵀ are those not used: their squares add up.
         let rest: f64 = values[components..].iter().map(|value| value.powi(4)).sum();
         let mut left = 0.0;
         for one in 0..rows.len() {
@@ -200,15 +212,15 @@ mod tests {
 
     #[test]
     fn the_largest_by_hand() {
-        // Two independent rows: singular values are their lengths.
+        // Two orthogonal rows: the singular values are their lengths.
         let rows = SparseRows::new(3, [vec![(0, 3.0), (1, 4.0)], vec![(2, 2.0)]]);
-        let of = |components| TruncatedSvd { components, ..TruncatedSvd::default() }.of(&rows);
+        let of = |components| TruncatedSvd { components, ..TruncatedSvd::default() }.fit_transform(&rows);
         let both = of(2).expect("a decomposition");
         let rounded: Vec<f32> = both.iter().flatten().map(|value| value.round()).collect();
         assert_eq!(rounded, [5.0, 0.0, 0.0, 2.0]);
-        assert_eq!(of(3), Err(SvdError::TooMany { asked: 3, rows: 2, columns: 3 }));
-        assert_eq!(of(0), Err(SvdError::TooMany { asked: 0, rows: 2, columns: 3 }));
-        // The direction whose largest number is negative is turned.
+        assert_eq!(of(3), Err(SvdError::TooMany { requested: 3, rows: 2, columns: 3 }));
+        assert_eq!(of(0), Err(SvdError::TooMany { requested: 0, rows: 2, columns: 3 }));
+        // A direction whose largest entry is negative changes its sign.
         let rows = SparseRows::new(2, [vec![(0, -3.0), (1, 4.0)], vec![(0, 4.0), (1, 3.0)], vec![(0, 30.0)]]);
         let first: Vec<f32> = decomposed(&rows, 1, 42).iter().map(|row| row[0]).collect();
         assert!(first[2] > 29.0 && first[0] < 0.0, "{first:?}");
@@ -260,7 +272,7 @@ mod tests {
         for number in [f64::NAN, f64::INFINITY, 1e200] {
             let rows = SparseRows::new(3, (0..3).map(|row| vec![(row, if row == 1 { number } else { 1.0 })]));
             let svd = TruncatedSvd { components: 2, ..TruncatedSvd::default() };
-            assert_eq!(svd.of(&rows), Err(SvdError::NotFinite), "{number}");
+            assert_eq!(svd.fit_transform(&rows), Err(SvdError::NotFinite), "{number}");
         }
     }
 

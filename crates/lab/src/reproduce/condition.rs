@@ -1,14 +1,14 @@
 //! Conditions: retrieval experiments with expected scores, one TOML file each.
 
 use super::field_weights::{FieldPools, WeightProgress, WeightTuning};
-use super::report::{Against, Cell, Report, RowReport, TableReport};
-use super::reranked::{Encoders, RerankSpec};
+use super::report::{Cell, Report, RowComparison, RowReport, TableReport};
+use super::reranking::{Encoders, RerankSpec};
 use super::tuning::{FusionTuning, LearnOn, TuningProgress, distinct};
-use super::verify::{Collection, Facts};
+use super::verification::{Collection, VerifiedCollection};
 use anyhow::{Context, bail, ensure};
 use lodeseek_engine::Searcher;
 use lodeseek_eval::{Comparison, Differences, Metric, Run, SignificanceTest, Topic, holm, mean};
-use lodeseek_index::sparse::{FieldSet, LengthMode, ModelKind};
+use lodeseek_index::sparse::{FieldSet, LengthMode, ModelKind, SparseModel};
 use lodeseek_ranking::Ranking;
 use lodeseek_rerank::{Fusion, Method};
 use serde::{Deserialize, Deserializer, de};
@@ -61,10 +61,10 @@ pub struct Table {
     #[serde(default)]
     pub rows: Vec<Row>,
     /// Further rows, listed in a file of scores.
-    pub listed: Option<Listed>,
+    pub listed: Option<ScoreFile>,
     /// Cells whose published number is known to be wrong.
-    #[serde(default)]
-    pub known: Vec<Known>,
+    #[serde(default, rename = "known")]
+    pub errata: Vec<Erratum>,
 }
 
 /// Averaging of topics.
@@ -84,7 +84,7 @@ pub struct Row {
     /// Name of the row.
     pub name: String,
     /// Source of the rankings.
-    pub source: Source,
+    pub source: RankingSource,
     /// Scores in the order of the measures.
     pub expected: Vec<f64>,
     /// Rows that this row is compared with in significance tests, topic by topic.
@@ -94,7 +94,7 @@ pub struct Row {
 /// Source of a row's rankings.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Source {
+pub enum RankingSource {
     /// A run file.
     Run(PathBuf),
     /// A fusion of several runs.
@@ -123,10 +123,10 @@ impl TryFrom<RowFile> for Row {
     type Error = String;
 
     fn try_from(row: RowFile) -> Result<Self, String> {
-        let mut sources = row.run.map(Source::Run).into_iter().collect::<Vec<_>>();
-        sources.extend(row.fusion.map(Source::Fusion));
-        sources.extend(row.model.map(Source::Model));
-        sources.extend(row.rerank.map(Source::Rerank));
+        let mut sources = row.run.map(RankingSource::Run).into_iter().collect::<Vec<_>>();
+        sources.extend(row.fusion.map(RankingSource::Fusion));
+        sources.extend(row.model.map(RankingSource::Model));
+        sources.extend(row.rerank.map(RankingSource::Rerank));
         let (Some(source), true) = (sources.pop(), sources.is_empty()) else {
             return Err(format!("{}: a row has one of run, fusion, model and rerank", row.name));
         };
@@ -146,6 +146,13 @@ pub struct ModelSpec {
     /// Source of its weights (default: published).
     #[serde(default)]
     pub weights: WeightSource,
+}
+
+impl ModelSpec {
+    /// Returns the model with its published weights, restricted to its fields.
+    fn model(&self) -> Box<dyn SparseModel> {
+        self.name.model(LengthMode::Exact).restricted_to(&|field| self.fields.contains(field))
+    }
 }
 
 /// Source of a model's weights.
@@ -202,7 +209,7 @@ pub struct FusionSpec {
 /// Rows from a file of tab-separated scores. Its first line is a heading; its first column is the name of a system.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Listed {
+pub struct ScoreFile {
     /// The file.
     pub file: PathBuf,
     /// Columns of the measures, counted from 0.
@@ -226,7 +233,7 @@ pub struct System {
 /// A cell whose published number differs from the number that its published run gives.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Known {
+pub struct Erratum {
     /// Name of the row.
     pub row: String,
     /// Name of the measure.
@@ -249,7 +256,9 @@ impl Condition {
     ///
     /// Fails if the file cannot be read or parsed, or if its tables are inconsistent.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
-        let text = fs::read_to_string(path).with_context(|| format!("no condition at {}", path.display()))?;
+        let text = fs::read_to_string(path).with_context(|| {
+            format!("no condition at {}: give a file, or the NAME of acordar/NAME.toml", path.display())
+        })?;
         let mut condition: Self = toml::from_str(&text).with_context(|| path.display().to_string())?;
         condition.name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         condition.check().with_context(|| path.display().to_string())?;
@@ -271,14 +280,14 @@ impl Condition {
             ensure!(columns == width, "{}: {columns} columns for {width} measures", table.id);
         }
         let ids: BTreeSet<&str> = self.tables.iter().map(|table| table.id.as_str()).collect();
-        ensure!(ids.len() == self.tables.len(), "two tables of one id");
+        ensure!(ids.len() == self.tables.len(), "two tables have the same id");
         Ok(())
     }
 
     /// Returns true if a row needs the index of a home.
     #[must_use]
     pub fn needs_home(&self) -> bool {
-        let ranks = |row: &Row| matches!(row.source, Source::Model(_) | Source::Rerank(_));
+        let ranks = |row: &Row| matches!(row.source, RankingSource::Model(_) | RankingSource::Rerank(_));
         self.tables.iter().flat_map(|table| &table.rows).any(ranks)
     }
 
@@ -294,16 +303,17 @@ impl Condition {
         encoders: &Encoders<'_>,
         progress: &Progress<'_>,
     ) -> anyhow::Result<Report> {
-        let facts = self.collection.verify(data).with_context(|| self.advice(data))?;
-        let mut laboratory = Laboratory { data, home, encoders, facts: &facts, runs: BTreeMap::new(), progress };
-        let tables = self.tables.iter().map(|table| laboratory.table(table)).collect::<Result<Vec<_>, _>>();
+        let collection = self.collection.verify(data).with_context(|| self.advice(data))?;
+        let mut context =
+            ExperimentContext { data, home, encoders, collection: &collection, runs: BTreeMap::new(), progress };
+        let tables = self.tables.iter().map(|table| context.table(table)).collect::<Result<Vec<_>, _>>();
         let tables = if self.needs_home() { tables? } else { tables.with_context(|| self.advice(data))? };
         Ok(Report {
             name: self.name.clone(),
             title: self.title.clone(),
             about: self.about.clone(),
             command: self.command.clone(),
-            collection: facts.sentence(),
+            collection: collection.sentence(),
             tables,
         })
     }
@@ -316,25 +326,25 @@ impl Condition {
 type Progress<'p> = dyn Fn(ConditionProgress<'_>) + Sync + 'p;
 
 /// State of a running condition. Each run file is read once for all tables.
-pub(super) struct Laboratory<'l> {
+pub(super) struct ExperimentContext<'l> {
     data: &'l Path,
     pub(super) home: &'l Path,
     pub(super) encoders: &'l Encoders<'l>,
-    pub(super) facts: &'l Facts,
+    pub(super) collection: &'l VerifiedCollection,
     runs: BTreeMap<PathBuf, Run>,
     progress: &'l Progress<'l>,
 }
 
-impl Laboratory<'_> {
+impl ExperimentContext<'_> {
     fn table(&mut self, table: &Table) -> anyhow::Result<TableReport> {
         let mut rows = table.rows.clone();
         if let Some(listed) = &table.listed {
             rows.extend(self.listed(listed)?);
         }
-        for known in &table.known {
-            let fits = rows.iter().any(|row| row.name == known.row)
-                && table.measures.iter().any(|measure| measure.to_string() == known.measure);
-            ensure!(fits, "{}: no cell {} of {}", table.id, known.measure, known.row);
+        for erratum in &table.errata {
+            let fits = rows.iter().any(|row| row.name == erratum.row)
+                && table.measures.iter().any(|measure| measure.to_string() == erratum.measure);
+            ensure!(fits, "{}: no cell {} of {}", table.id, erratum.measure, erratum.row);
         }
         let mut reports: Vec<RowReport> = rows.iter().map(|row| self.row(table, row)).collect::<Result<_, _>>()?;
         compare(&rows, &mut reports, table.measures.len())?;
@@ -346,26 +356,27 @@ impl Laboratory<'_> {
 
     fn row(&mut self, table: &Table, row: &Row) -> anyhow::Result<RowReport> {
         let (run, note) = match &row.source {
-            Source::Run(path) => (self.run(path)?.clone(), None),
-            Source::Fusion(spec) => self.fuse(spec).map(|(run, note)| (run, Some(note)))?,
-            Source::Model(spec) => self.rank(&row.name, *spec)?,
-            Source::Rerank(spec) => self.rerank(spec)?,
+            RankingSource::Run(path) => (self.run(path)?.clone(), None),
+            RankingSource::Fusion(spec) => self.fuse(spec).map(|(run, note)| (run, Some(note)))?,
+            RankingSource::Model(spec) => self.rank(&row.name, *spec)?,
+            RankingSource::Rerank(spec) => self.rerank(spec)?,
         };
         let (mut cells, mut by_topic) = (Vec::new(), Vec::new());
         for (&measure, &expected) in table.measures.iter().zip(&row.expected) {
-            let values = self.facts.values(&run, measure);
+            let values = self.collection.values(&run, measure);
             let measured = match table.average {
                 Average::Micro => mean(&values.values().copied().collect::<Vec<_>>()),
-                Average::Macro => self.facts.mean_of_folds(&values),
+                Average::Macro => self.collection.mean_of_folds(&values),
             };
-            let known = table.known.iter().find(|known| known.row == row.name && known.measure == measure.to_string());
-            cells.push(match known {
-                Some(known) => Cell::known(expected, known.printed, measured, known.reason.clone()),
+            let erratum =
+                table.errata.iter().find(|erratum| erratum.row == row.name && erratum.measure == measure.to_string());
+            cells.push(match erratum {
+                Some(erratum) => Cell::with_erratum(expected, erratum.printed, measured, erratum.reason.clone()),
                 None => Cell::new(expected, measured),
             });
             by_topic.push(values);
         }
-        let fused = matches!(row.source, Source::Fusion(_));
+        let fused = matches!(row.source, RankingSource::Fusion(_));
         Ok(RowReport {
             name: row.name.clone(),
             fused,
@@ -385,7 +396,7 @@ impl Laboratory<'_> {
         Ok(&self.runs[path])
     }
 
-    fn listed(&self, listed: &Listed) -> anyhow::Result<Vec<Row>> {
+    fn listed(&self, listed: &ScoreFile) -> anyhow::Result<Vec<Row>> {
         let path = self.data.join(&listed.file);
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
         let mut rows = Vec::new();
@@ -395,10 +406,15 @@ impl Laboratory<'_> {
             let Some(system) = listed.systems.iter().find(|system| name.starts_with(&system.prefix)) else { continue };
             let score = |column: &usize| columns.get(*column).and_then(|cell| cell.parse().ok());
             let Some(expected) = listed.columns.iter().map(score).collect() else {
-                bail!("{}: no scores for {name}", path.display());
+                bail!("{}: the line of {name} has no score in a required column", path.display());
             };
             let run = system.run.replace("{}", &name[system.prefix.len()..]);
-            rows.push(Row { name: name.to_owned(), source: Source::Run(run.into()), expected, against: Vec::new() });
+            rows.push(Row {
+                name: name.to_owned(),
+                source: RankingSource::Run(run.into()),
+                expected,
+                against: Vec::new(),
+            });
         }
         ensure!(rows.len() == listed.count, "{}: {} rows instead of {}", path.display(), rows.len(), listed.count);
         Ok(rows)
@@ -408,11 +424,11 @@ impl Laboratory<'_> {
     fn fuse(&mut self, spec: &FusionSpec) -> anyhow::Result<(Run, String)> {
         let runs = self.distinct_runs(&spec.runs)?;
         let Some(weights) = &spec.weights else { return self.fuse_by_folds(spec, &runs) };
-        let [method] = spec.methods[..] else { bail!("given weights need one method") };
+        let [method] = spec.methods[..] else { bail!("given weights need exactly one method") };
         ensure!(weights.len() == runs.len(), "{} weights for {} distinct runs", weights.len(), runs.len());
         let fusion = Fusion::default().with_method(method).with_depth(FusionTuning::DEPTH);
         let (none, mut fused) = (Ranking::default(), Run::new("lodeseek-fusion"));
-        for topic in &self.facts.topics {
+        for topic in &self.collection.topics {
             let rankings = runs.iter().map(|run| run.ranking(topic).unwrap_or(&none));
             fused.insert(topic, fusion.fuse(&rankings.zip(weights.iter().copied()).collect::<Vec<_>>()));
         }
@@ -424,15 +440,18 @@ impl Laboratory<'_> {
         let tuning = FusionTuning::default().with_methods(spec.methods.clone()).with_learn_on(spec.learn_on);
         let tuned = tuning
             .with_objective(spec.objective.clone())
-            .run(runs, &self.facts.folds, &|step| (self.progress)(ConditionProgress::Fusion(step)))?;
-        let by_fold = |text: &dyn Fn(usize) -> String| (0..tuned.folds.len()).map(text).collect::<Vec<_>>().join(", ");
-        let used =
-            by_fold(&|fold| tuned.folds[fold].weights.iter().filter(|weight| **weight > 0.0).count().to_string());
-        let methods = by_fold(&|fold| tuned.folds[fold].method.to_string());
+            .run(runs, &self.collection.folds, &|step| (self.progress)(ConditionProgress::Fusion(step)))?;
+        let (mut used, mut methods) = (Vec::new(), Vec::new());
+        for fold in &tuned.folds {
+            used.push(fold.weights.iter().filter(|weight| **weight > 0.0).count().to_string());
+            methods.push(fold.method.to_string());
+        }
         let note = format!(
-            "{} distinct runs; by fold, runs of a weight above 0: {used}; methods taken: {methods}; {:.1} distinct documents \
+            "{} distinct runs; by fold, runs of a weight above 0: {}; methods taken: {}; {:.1} distinct documents \
              fused for a test topic on average",
             runs.len(),
+            used.join(", "),
+            methods.join(", "),
             tuned.pool
         );
         Ok((tuned.run, note))
@@ -440,46 +459,58 @@ impl Laboratory<'_> {
 
     /// Returns the home's rankings, and a description of learned weights for the report.
     fn rank(&self, row: &str, spec: ModelSpec) -> anyhow::Result<(Run, Option<String>)> {
-        let model = || spec.name.model(LengthMode::Exact).restricted_to(&|field| spec.fields.contains(field));
-        let searcher = Searcher::open(self.home)?.with_model(model());
-        if let Some(expected) = &self.facts.home {
+        let searcher = Searcher::open(self.home)?.with_model(spec.model());
+        if let Some(expected) = &self.collection.home {
             expected.verify(&searcher).with_context(|| self.home.display().to_string())?;
         }
-        let queries = self.queries();
-        let mut run = Run::new(spec.fields.tag(spec.name));
-        if spec.weights == WeightSource::Published {
-            for query in queries {
-                run.insert(&query.id, searcher.rank(&query.text, FusionTuning::DEPTH)?);
-            }
-            return Ok((run, None));
-        }
-        let mut pools = FieldPools::new();
-        for query in queries.clone() {
-            pools.insert(query.id.clone(), searcher.pool(&query.text, WeightTuning::CANDIDATES)?);
-        }
         let learn_on = match spec.weights {
+            WeightSource::Published => return Ok((self.rank_published(&searcher, spec)?, None)),
+            WeightSource::Tuned => LearnOn::TrainAndValid,
             WeightSource::TunedOnValid => LearnOn::Valid,
-            _ => LearnOn::TrainAndValid,
         };
-        let tuning = WeightTuning { objective: Metric::ndcg(10), learn_on, published: *model().weights() };
-        let told = |step| (self.progress)(ConditionProgress::Weights(row, step));
-        let tuned = tuning.run(&pools, &self.facts.folds, &BTreeMap::new(), &|_, _| (), &told)?;
-        for (fold, tuned) in self.facts.folds.0.iter().zip(&tuned) {
-            let searcher = Searcher::open(self.home)?.with_model(model().with_weights(tuned.weights));
-            for query in queries.clone().filter(|query| fold.test.has(&query.id)) {
+        self.rank_by_folds(&searcher, row, spec, learn_on).map(|(run, note)| (run, Some(note)))
+    }
+
+    fn rank_published(&self, searcher: &Searcher, spec: ModelSpec) -> anyhow::Result<Run> {
+        let mut run = Run::new(spec.fields.tag(spec.name));
+        for query in self.queries() {
+            run.insert(&query.id, searcher.rank(&query.text, FusionTuning::DEPTH)?);
+        }
+        Ok(run)
+    }
+
+    /// Learns field weights for every fold, and ranks the fold's test topics with them.
+    fn rank_by_folds(
+        &self,
+        searcher: &Searcher,
+        row: &str,
+        spec: ModelSpec,
+        learn_on: LearnOn,
+    ) -> anyhow::Result<(Run, String)> {
+        let mut pools = FieldPools::new();
+        for query in self.queries() {
+            pools.insert(query.id.clone(), searcher.tuning_pool().candidates(&query.text, WeightTuning::CANDIDATES)?);
+        }
+        let tuning = WeightTuning { objective: Metric::ndcg(10), learn_on, published: *spec.model().weights() };
+        let on_progress = |step| (self.progress)(ConditionProgress::Weights(row, step));
+        let tuned = tuning.run(&pools, &self.collection.folds, &BTreeMap::new(), &|_, _| (), &on_progress)?;
+        let mut run = Run::new(spec.fields.tag(spec.name));
+        for (fold, tuned) in self.collection.folds.0.iter().zip(&tuned) {
+            let searcher = Searcher::open(self.home)?.with_model(spec.model().with_weights(tuned.weights));
+            for query in self.queries().filter(|query| fold.test.has(&query.id)) {
                 run.insert(&query.id, searcher.rank(&query.text, FusionTuning::DEPTH)?);
             }
         }
         let weights: Vec<String> = tuned.iter().map(|tuned| tuned.weights.to_string()).collect();
-        Ok((run, Some(format!("weights by fold: {}", weights.join("; ")))))
+        Ok((run, format!("weights by fold: {}", weights.join("; "))))
     }
 
     /// Returns the queries with judgements.
     pub(super) fn queries(&self) -> impl Iterator<Item = &Topic> + Clone {
-        self.facts.queries.0.iter().filter(|query| self.facts.topics.contains(&query.id))
+        self.collection.queries.0.iter().filter(|query| self.collection.topics.contains(&query.id))
     }
 
-    pub(super) fn tell_fusion(&self, step: TuningProgress) {
+    pub(super) fn report_fusion(&self, step: TuningProgress) {
         (self.progress)(ConditionProgress::Fusion(step));
     }
 
@@ -510,7 +541,7 @@ pub(super) fn compare_rows(
     for (place, (name, against)) in rows.iter().enumerate() {
         for other in *against {
             let baseline = rows.iter().position(|(row, _)| row == other);
-            pairs.push((place, baseline.with_context(|| format!("{name}: there is no row {other}"))?));
+            pairs.push((place, baseline.with_context(|| format!("{name}: cannot compare with {other}: no such row"))?));
         }
     }
     let mut columns = Vec::new();
@@ -529,7 +560,7 @@ pub(super) fn compare_rows(
     }
     for (which, &(place, baseline)) in pairs.iter().enumerate() {
         let comparisons = columns.iter().map(|column| column[which]).collect();
-        reports[place].against.push(Against { row: rows[baseline].0.to_owned(), comparisons });
+        reports[place].against.push(RowComparison { row: rows[baseline].0.to_owned(), comparisons });
     }
     Ok(())
 }

@@ -1,55 +1,56 @@
-//! Coordinate search: the best weights on a grid, one weight at a time.
+//! Coordinate search: optimises weights on a grid, one weight at a time.
 //!
-//! An exhaustive search over eight field weights of eleven values each is out of reach (2 · 10⁸ points). Coordinate search
-//! tries all values of one weight while the others rest, keeps the best, goes to the next weight, and ends where a whole
-//! round brings nothing. It finds a point that no change of a single weight improves; several starts make a poor one
-//! unlikely.
+//! Exhaustive search over eight field weights with eleven values each is infeasible (2 · 10⁸ points). Coordinate search
+//! tries all values of one weight while the others are fixed, and keeps the best. It continues with the next weight,
+//! and ends after a round without gain. The result cannot be improved by changing a single weight. Several starts
+//! reduce the risk of a poor local optimum.
 
 use std::num::NonZeroUsize;
 use std::thread;
 
-/// Where a search begins.
+/// Initial weights of a search.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Start {
     /// Every weight at the largest value of the grid.
     Uniform,
-    /// One weight at the largest value and all others 0: the one that is best alone, the first of equals.
+    /// One weight at the largest value and all others 0: the best of these points. Among equals the first wins.
     BestAlone,
-    /// Here.
+    /// Given weights.
     At(Vec<f64>),
 }
 
-/// How far a search has come; given to the hook after every weight.
+/// Progress of a search, reported after every weight.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Progress {
-    /// Which of the starts, from 0.
+    /// Index of the start, from 0.
     pub start: usize,
-    /// Which round from this start, from 0.
+    /// Round since this start, from 0.
     pub round: usize,
-    /// Which weight was just tried, from 0.
+    /// Weight that was just optimised, from 0.
     pub dimension: usize,
-    /// The best value so far from this start.
+    /// Best value so far since this start.
     pub value: f64,
-    /// How often the objective was computed, all starts together.
+    /// Number of evaluations of the objective, over all starts.
     pub evaluations: usize,
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Optimum {
-    /// The weights.
+    /// The best weights.
     pub weights: Vec<f64>,
-    /// The objective there.
+    /// Value of the objective at these weights.
     pub value: f64,
-    /// Which of the starts led there, from 0.
+    /// Index of the start that led to them, from 0.
     pub start: usize,
-    /// How often the objective was computed.
+    /// Number of evaluations of the objective.
     pub evaluations: usize,
 }
 
-/// The search.
+/// Coordinate search on a grid.
 ///
-/// It is deterministic: of equal values the current one stays, else the smaller weight wins; of equal starts the first.
+/// The search is deterministic. Among equal values the current one stays, otherwise the smaller weight wins. Among
+/// equal starts the first wins.
 ///
 /// ```
 /// use lodeseek_lab::reproduce::CoordinateSearch;
@@ -68,15 +69,16 @@ pub struct CoordinateSearch {
 impl CoordinateSearch {
     /// The grid of ACORDAR's field weights: 0, 0.1 … 1.
     pub const GRID: [f64; 11] = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
-    /// Rounds after which a search gives up waiting for a round without gain. None has been seen to need them.
+    /// Maximum number of rounds from one start. The searches so far needed fewer.
     pub const ROUNDS: usize = 50;
-    /// A gain has to be larger than this, so that the order of a sum is not mistaken for one.
+    /// Smallest difference that counts as a gain. It excludes differences due to the order of summation.
     pub const LEAST_GAIN: f64 = 1e-9;
 
-    /// Another grid; it is sorted.
+    /// Sets the grid, which is sorted.
     ///
     /// # Panics
-    /// Where it is empty.
+    ///
+    /// Panics if the grid is empty.
     #[must_use]
     pub fn with_grid(mut self, grid: &[f64]) -> Self {
         assert!(!grid.is_empty(), "a grid needs a value");
@@ -85,10 +87,11 @@ impl CoordinateSearch {
         self
     }
 
-    /// Other starts.
+    /// Sets the starts.
     ///
     /// # Panics
-    /// Where there is none.
+    ///
+    /// Panics if there is no start.
     #[must_use]
     pub fn with_starts(mut self, starts: Vec<Start>) -> Self {
         assert!(!starts.is_empty(), "a search needs a start");
@@ -96,24 +99,25 @@ impl CoordinateSearch {
         self
     }
 
-    /// At most this many rounds from each start.
+    /// Sets the maximum number of rounds from each start.
     #[must_use]
     pub fn with_rounds(mut self, rounds: usize) -> Self {
         self.rounds = rounds;
         self
     }
 
-    /// Computes the objective in this many threads at once; what is found does not depend on it.
+    /// Sets the number of threads that evaluate the objective. The result does not depend on it.
     #[must_use]
     pub fn with_threads(mut self, threads: NonZeroUsize) -> Self {
         self.threads = threads;
         self
     }
 
-    /// The best weights that the starts lead to.
+    /// Returns the best weights reached from the starts.
     ///
     /// # Panics
-    /// Where a [`Start::At`] has another number of weights than `dimensions`.
+    ///
+    /// Panics if a [`Start::At`] has another number of weights than `dimensions`.
     pub fn maximize<F>(&self, dimensions: usize, objective: &F, progress: &(dyn Fn(Progress) + Sync)) -> Optimum
     where
         F: Fn(&[f64]) -> f64 + Sync,
@@ -178,8 +182,10 @@ impl<F: Fn(&[f64]) -> f64 + Sync> Climb<'_, F> {
                 weights.clone()
             }
             Start::BestAlone => {
-                let alone = |chosen| (0..dimensions).map(|place| if place == chosen { largest } else { 0.0 }).collect();
-                let points: Vec<Vec<f64>> = (0..dimensions).map(alone).collect();
+                let mut points = vec![vec![0.0; dimensions]; dimensions];
+                for (place, point) in points.iter_mut().enumerate() {
+                    point[place] = largest;
+                }
                 let values = self.values(&points);
                 let best = first_best(&values, f64::NEG_INFINITY).unwrap_or(0);
                 points.into_iter().nth(best).unwrap_or_default()
@@ -187,15 +193,16 @@ impl<F: Fn(&[f64]) -> f64 + Sync> Climb<'_, F> {
         }
     }
 
-    /// Sets one weight to its best value, where that is a gain.
+    /// Sets one weight to its best value if that is a gain.
     fn improve(&mut self, weights: &mut [f64], dimension: usize, value: f64) -> f64 {
         let others: Vec<f64> = self.search.grid.iter().copied().filter(|&point| point != weights[dimension]).collect();
-        let at = |&point: &f64| {
+        let mut points = Vec::with_capacity(others.len());
+        for &point in &others {
             let mut changed = weights.to_vec();
             changed[dimension] = point;
-            changed
-        };
-        let values = self.values(&others.iter().map(at).collect::<Vec<_>>());
+            points.push(changed);
+        }
+        let values = self.values(&points);
         match first_best(&values, value) {
             Some(best) => {
                 weights[dimension] = others[best];
@@ -205,7 +212,7 @@ impl<F: Fn(&[f64]) -> f64 + Sync> Climb<'_, F> {
         }
     }
 
-    /// The objective at some points, in their order.
+    /// Evaluates the objective at some points, in their order.
     fn values(&mut self, points: &[Vec<f64>]) -> Vec<f64> {
         self.evaluations += points.len();
         let threads = self.search.threads.get().min(points.len());
@@ -222,7 +229,7 @@ impl<F: Fn(&[f64]) -> f64 + Sync> Climb<'_, F> {
     }
 }
 
-/// The place of the largest value that is a gain over `than`; the first of equals.
+/// Returns the position of the largest value that is a gain over `than`. Among equals the first wins.
 fn first_best(values: &[f64], than: f64) -> Option<usize> {
     let (mut best, mut least) = (None, than);
     for (place, &value) in values.iter().enumerate() {
@@ -250,7 +257,7 @@ mod tests {
         all
     }
 
-    /// A function with values from a table, by the places of the weights in the grid.
+    /// A function with values from a table, indexed by the positions of the weights in the grid.
     fn table(values: &[u8]) -> impl Fn(&[f64]) -> f64 + Sync + '_ {
         |weights| {
             let digit = |weight: &f64| GRID.iter().position(|value| value == weight).expect("on the grid");
@@ -284,11 +291,11 @@ mod tests {
     }
 
     #[test]
-    fn progress_is_told_and_rounds_are_bounded() {
+    fn progress_is_reported_and_rounds_are_bounded() {
         let seen = Mutex::new(Vec::new());
-        let told = |progress: Progress| seen.lock().expect("a lock").push(progress);
+        let record = |progress: Progress| seen.lock().expect("a lock").push(progress);
         let one = search().with_rounds(1).with_starts(vec![Start::Uniform]);
-        let best = one.maximize(3, &|weights: &[f64]| -weights.iter().sum::<f64>(), &told);
+        let best = one.maximize(3, &|weights: &[f64]| -weights.iter().sum::<f64>(), &record);
         let seen = seen.into_inner().expect("a lock");
         assert_eq!(seen.iter().map(|step| step.dimension).collect::<Vec<_>>(), [0, 1, 2]);
         assert_eq!((best.value, best.evaluations), (0.0, 1 + 3 * 3));

@@ -1,11 +1,15 @@
-//! DataFinder: datasets for a research idea, by all systems of the paper and ours, in both forms of its topics.
+//! The DataFinder task: datasets for a research idea, ranked by the systems of the paper and of this program.
 //!
-//! V. Viswanathan et al.: *DataFinder: Scientific Dataset Recommendation from Natural Language Descriptions*, ACL 2023. An
-//! experiment is a file that names the topics, the collection, the papers that serve as labelled examples, and
-//! [systems](SystemSpec); every system ranks all topics as sentences and as keyphrases, with and without the filter by year.
-//! Three things are done otherwise than in the paper's scripts, which rank wrongly:
-//! neighbours count by nearness, not by distance; the filter comes before the cut; resampling keeps multiplicity, with the
-//! published way beside it.
+//! V. Viswanathan et al.: *DataFinder: Scientific Dataset Recommendation from Natural Language Descriptions*, ACL 2023.
+//! An experiment file names the topics, the collection, the papers that serve as labelled examples, and
+//! [systems](SystemSpec). Every system ranks all topics as sentences and as keyphrases, with and without the filter by
+//! year.
+//!
+//! Three things differ from the paper's scripts, which have errors:
+//!
+//! - neighbours are weighted by similarity, not by distance;
+//! - the year filter precedes the cut-off;
+//! - resampling of topics keeps multiplicities; deviations by the published way are shown beside.
 
 mod collection;
 mod examples;
@@ -25,188 +29,188 @@ use serde::{Deserialize, Deserializer, de};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use systems::Laboratory;
+use systems::ExperimentContext;
 use tables::OVERVIEW;
 
-/// An experiment. All paths are relative to the data folder.
+/// A DataFinder experiment. All paths are relative to the data folder.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataFinder {
-    /// The name of its file, without `.toml`.
+    /// Name of the file without `.toml`.
     #[serde(skip)]
     pub name: String,
-    /// `datafinder`: what kind of experiment this is.
+    /// Kind of experiment: always `datafinder`.
     pub task: String,
-    /// In a few words.
+    /// Title in a few words.
     pub title: String,
-    /// In a few sentences.
+    /// Description in a few sentences.
     pub about: String,
-    /// What to type.
+    /// Shell command that runs the experiment.
     pub command: String,
-    /// How to get the data.
+    /// Source of the data.
     pub get: String,
-    /// Where published scores come from.
+    /// Source of the published scores.
     pub source: String,
-    /// The data, and what must be true of them.
+    /// Data files and the counts that are verified.
     pub collection: CollectionSpec,
-    /// The systems, in the order of their rows.
+    /// Systems in the order of their rows.
     pub systems: Vec<SystemSpec>,
-    /// What happens when a part of the query is not said.
-    pub concealed: Vec<ConcealedSpec>,
+    /// Ablations: tables of queries that lack one part.
+    pub concealed: Vec<AblationSpec>,
 }
 
-/// The files, and their counts.
+/// Data files and their required counts.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CollectionSpec {
-    /// The topics: [`ResearchTopic`](lodeseek_eval::ResearchTopic)s.
+    /// Topics: [`ResearchTopic`](lodeseek_eval::ResearchTopic)s.
     pub topics: PathBuf,
-    /// Their judgements.
+    /// Judgements.
     pub qrels: PathBuf,
-    /// The catalogue of datasets.
+    /// Catalogue of datasets.
     pub catalog: PathBuf,
     /// Papers that name datasets of the catalogue.
     pub examples: PathBuf,
-    /// Judged topics.
+    /// Number of judged topics.
     pub judged: usize,
-    /// Judgements.
+    /// Number of judgements.
     pub judgements: usize,
-    /// Datasets.
+    /// Number of datasets.
     pub datasets: usize,
-    /// Of the files.
+    /// SHA-256 digests of the files.
     #[serde(default)]
     pub sha256: BTreeMap<PathBuf, String>,
 }
 
-/// A system and the scores expected of it.
+/// A system and its expected scores.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SystemSpec {
-    /// Its name: the row's.
+    /// Name of the system and of its row.
     pub name: String,
-    /// What it is, where the name does not say all.
+    /// Description, if the name is not sufficient.
     pub note: Option<String>,
-    /// What ranks.
+    /// Ranking method.
     pub ranks: SystemKind,
-    /// By form, the paper's scores, in the order of the measures; 0 stands for what it does not say.
+    /// The paper's scores by form of the topics, in the order of the measures. 0 means not published.
     #[serde(default)]
     pub published: BTreeMap<QueryForm, Vec<f64>>,
-    /// The scores, in the order of the measures, by table.
+    /// Expected scores by table, in the order of the measures.
     #[serde(default)]
     pub expected: BTreeMap<String, Vec<f64>>,
-    /// The systems that it is tested against.
+    /// Systems that this system is compared with in significance tests.
     #[serde(default)]
     pub against: Vec<String>,
 }
 
-/// What ranks.
+/// Ranking method of a system.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum SystemKind {
-    /// BM25 over one text a dataset.
+    /// BM25 over one text for each dataset.
     Bm25 {
-        /// What the text holds.
+        /// Content of the text.
         text: TextForm,
-        /// How soon repetition stops to count.
+        /// BM25's k₁: saturation of term frequency.
         k1: f64,
-        /// How much length counts.
+        /// BM25's b: length normalization, in [0, 1].
         b: f64,
     },
-    /// BM25 over one text a dataset, k₁ and b learned by five folds of the topics.
+    /// BM25 over one text for each dataset, with k₁ and b learned by five-fold cross-validation.
     TunedBm25 {
-        /// What the text holds.
+        /// Content of the text.
         text: TextForm,
     },
-    /// One vector a dataset, compared with the query's.
+    /// One vector for each dataset, compared with the query's vector.
     Dense {
-        /// What the encoded text holds.
+        /// Content of the encoded text.
         text: TextForm,
-        /// The encoder's folder among trained models; without, the one that the command line names.
+        /// Folder of the encoder among trained models. If absent, the encoder of the command line.
         trained: Option<PathBuf>,
     },
     /// The datasets of the papers nearest to the query.
     Neighbors {
-        /// What tells how near.
-        by: Nearness,
-        /// How many papers.
+        /// Similarity of papers and queries.
+        by: PaperSimilarity,
+        /// Number of nearest papers.
         k: usize,
-        /// Whether papers count that are later than the query's own.
+        /// If true, papers newer than the query count too.
         later: bool,
-        /// As of [`Dense`](Self::Dense).
+        /// Encoder, as for [`Dense`](Self::Dense).
         trained: Option<PathBuf>,
     },
-    /// The home, as `search` ranks it.
+    /// The home, ranked as `lodeseek search` does.
     Home {
-        /// The models whose best are candidates, as `--pool`.
+        /// Models whose best results are candidates, as for `--pool`.
         pool: Vec<lodeseek_index::sparse::ModelKind>,
-        /// Candidates of each.
+        /// Number of candidates of each model.
         depth: usize,
-        /// Candidates by vectors.
+        /// Number of candidates by vectors.
         #[serde(default)]
         dense: usize,
-        /// What each ranking counts when they are fused, as `--fusion-weights`; none for equal ones.
+        /// Weights of the fused rankings, as for `--fusion-weights`. Empty: equal weights.
         #[serde(default)]
         weights: Vec<f64>,
     },
-    /// Several of these, fused: of each the first hundred.
+    /// A fusion of the first hundred results of other systems.
     Fusion {
-        /// Their names.
+        /// Names of the systems.
         of: Vec<String>,
-        /// What each counts.
+        /// Weight of each system.
         weights: Vec<f64>,
-        /// How scores are made comparable and added.
+        /// Method of normalization and fusion.
         #[serde(deserialize_with = "by_name")]
         method: Method,
     },
-    /// One of these, with something added for popularity, which is known only later than the query.
+    /// Another system with a popularity prior. Popularity includes information published after the query (leakage).
     Prior {
-        /// Its name.
+        /// Name of the system.
         on: String,
-        /// What ln(1 + n) counts, n the papers known to use the dataset or, where nobody counted, its names.
+        /// Weight of ln(1 + n). n is the number of papers known to use the dataset; if unknown, its number of names.
         weight: f64,
     },
 }
 
-/// What a dataset's text holds: the paper's Table 3, and what there is beside.
+/// Content of a dataset's text: the variants of the paper's Table 3, and further ones.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TextForm {
-    /// Its description.
+    /// The description.
     Description,
-    /// Also the titles of the papers that introduced it.
+    /// Also the titles of the papers that introduced the dataset.
     Title,
-    /// Also its name and other names.
+    /// Also its name and alternative names.
     Names,
-    /// Also its tasks, modalities and languages, and how popular it is.
+    /// Also its tasks, modalities, languages and popularity.
     Structure,
 }
 
-/// What tells how near a paper is to a query.
+/// Similarity of papers and queries.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Nearness {
-    /// TF-IDF vectors of words that at least two papers have.
+pub enum PaperSimilarity {
+    /// TF-IDF vectors of words that occur in at least two papers.
     TfIdf,
-    /// The encoder's vectors.
+    /// Vectors of the encoder.
     Encoder,
 }
 
-/// A system whose queries do not say one part after the other.
+/// An ablation: a system ranks queries that lack one part after the other.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ConcealedSpec {
-    /// The name of the system.
+pub struct AblationSpec {
+    /// Name of the system.
     pub system: String,
-    /// The form of the topics.
+    /// Form of the topics.
     pub form: QueryForm,
-    /// By part, the scores expected: average precision with it, and without.
+    /// Expected average precision with and without a part, by part.
     #[serde(default)]
     pub expected: BTreeMap<String, [f64; 2]>,
 }
 
-impl ConcealedSpec {
-    /// The name of its table.
+impl AblationSpec {
+    /// Returns the name of its table.
     fn id(&self) -> String {
         format!("concealed-{}", self.form)
     }
@@ -216,49 +220,55 @@ fn by_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Method, D::Erro
     String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
 }
 
-/// Which datasets may be answered.
+/// Filter of results by year.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-enum Years {
-    /// Those known to be later than the query's year are left out.
+enum YearFilter {
+    /// Exclude datasets known to be newer than the query's paper.
     Known,
-    /// All.
+    /// No filter.
     All,
 }
 
-/// The topics in a form, under a filter: a table.
+/// A table: the topics in one form, under one filter.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 struct View {
     form: QueryForm,
-    years: Years,
+    years: YearFilter,
 }
 
 impl View {
     const ALL: [Self; 4] = [
-        Self { form: QueryForm::Sentences, years: Years::Known },
-        Self { form: QueryForm::Keyphrases, years: Years::Known },
-        Self { form: QueryForm::Sentences, years: Years::All },
-        Self { form: QueryForm::Keyphrases, years: Years::All },
+        Self { form: QueryForm::Sentences, years: YearFilter::Known },
+        Self { form: QueryForm::Keyphrases, years: YearFilter::Known },
+        Self { form: QueryForm::Sentences, years: YearFilter::All },
+        Self { form: QueryForm::Keyphrases, years: YearFilter::All },
     ];
 
-    /// The name of the table.
+    /// Returns the name of the table.
     fn id(self) -> String {
         match self.years {
-            Years::Known => self.form.to_string(),
-            Years::All => format!("{}-all-years", self.form),
+            YearFilter::Known => self.form.to_string(),
+            YearFilter::All => format!("{}-all-years", self.form),
         }
     }
 }
 
-/// Rankings, one a topic, in the order of the topics.
+/// Rankings, one for each topic, in the order of the topics.
 type Rankings = Vec<Ranking>;
 
-/// How far an experiment is: in words.
+/// Progress of an experiment: a text that names the current step.
 pub type DataFinderProgress<'p> = dyn Fn(&str) + Sync + 'p;
 
 impl DataFinder {
-    /// Reads a file.
+    /// Reads an experiment file.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be read or parsed, or if its systems are inconsistent.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
-        let text = fs::read_to_string(path).with_context(|| format!("no condition at {}", path.display()))?;
+        let text = fs::read_to_string(path).with_context(|| {
+            format!("no condition at {}: give a file, or the NAME of acordar/NAME.toml", path.display())
+        })?;
         let mut experiment: Self = toml::from_str(&text).with_context(|| path.display().to_string())?;
         experiment.name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         experiment.check().with_context(|| path.display().to_string())?;
@@ -277,9 +287,9 @@ impl DataFinder {
                 _ => Vec::new(),
             };
             for name in wanted.into_iter().chain(&system.against) {
-                ensure!(before(name), "{}: no system {name} before it", system.name);
+                ensure!(before(name), "{}: no system {name} before it; move it up or correct the name", system.name);
             }
-            ensure!(!before(&system.name), "two systems called {}", system.name);
+            ensure!(!before(&system.name), "two systems called {}: names must be unique", system.name);
         }
         self.check_scores()?;
         for concealed in &self.concealed {
@@ -289,14 +299,20 @@ impl DataFinder {
         Ok(())
     }
 
-    /// A score under a name that no table has, or too few of them, would be compared with nothing.
+    /// Checks that every list of expected scores belongs to a table and has its length. Otherwise these scores would be
+    /// compared with nothing.
     fn check_scores(&self) -> anyhow::Result<()> {
         for SystemSpec { name, expected, published, .. } in &self.systems {
             for view in expected.keys() {
                 ensure!(View::ALL.iter().any(|known| known.id() == *view), "{name}: there is no table {view}");
             }
             for scores in expected.values().chain(published.values()) {
-                ensure!(scores.len() == tables::MEASURES.len(), "{name}: {} scores of a table", scores.len());
+                ensure!(
+                    scores.len() == tables::MEASURES.len(),
+                    "{name}: {} scores of a table instead of {}",
+                    scores.len(),
+                    tables::MEASURES.len()
+                );
             }
         }
         for part in self.concealed.iter().flat_map(|concealed| concealed.expected.keys()) {
@@ -305,13 +321,17 @@ impl DataFinder {
         Ok(())
     }
 
-    /// The names of its tables.
+    /// Returns the names of its tables.
     pub(super) fn tables(&self) -> Vec<String> {
         let concealed = self.concealed.iter().map(|concealed| concealed.id());
         [OVERVIEW.to_owned()].into_iter().chain(View::ALL.map(View::id)).chain(concealed).collect()
     }
 
-    /// Verifies the collection, then computes every table. The hook hears what is being done.
+    /// Verifies the collection, then computes every table. `progress` receives the name of each step.
+    ///
+    /// # Errors
+    ///
+    /// Fails if data are missing or differ from the expected counts and digests, or if a system cannot rank.
     pub fn reproduce(
         &self,
         data: &Path,
@@ -321,14 +341,14 @@ impl DataFinder {
     ) -> anyhow::Result<Report> {
         let advice = || format!("{} needs its data under {} ({})", self.name, data.display(), self.get.trim());
         let collection = Collection::read(&self.collection, data).with_context(advice)?;
-        let mut laboratory = Laboratory::new(self, &collection, home, encoders, progress)?;
+        let mut context = ExperimentContext::new(self, &collection, home, encoders, progress)?;
         let mut tables = Vec::new();
         for view in View::ALL {
-            tables.push(laboratory.table(view)?);
+            tables.push(context.table(view)?);
         }
-        tables.insert(0, laboratory.overview(&tables));
+        tables.insert(0, context.overview(&tables));
         for concealed in &self.concealed {
-            tables.push(laboratory.concealed(concealed)?);
+            tables.push(context.ablation(concealed)?);
         }
         Ok(Report {
             name: self.name.clone(),
@@ -341,12 +361,12 @@ impl DataFinder {
     }
 }
 
-/// A dataset and a score.
+/// Pairs a dataset with a score.
 fn scored(id: &DatasetId, score: f64) -> lodeseek_ranking::Scored {
     lodeseek_ranking::Scored { id: id.clone(), score }
 }
 
-/// The parts in the order of the table, by the names that people read.
+/// Returns the name of a part as tables show it.
 fn part_name(part: QueryPart) -> String {
     part.name().replace('_', " ")
 }

@@ -1,4 +1,4 @@
-//! Experiments by their files: what a file is about stands in it.
+//! Experiment files of all kinds. The key `task` selects the kind.
 
 use super::{Condition, DataFinder, Iclr};
 use anyhow::Context;
@@ -6,18 +6,18 @@ use serde::Deserialize;
 use std::fs;
 use std::path::Path;
 
-/// An experiment in a file.
+/// An experiment file.
 #[derive(Clone, Debug)]
 pub enum Experiment {
-    /// Rankings against judgements: a file without a `task`.
+    /// Rankings with judgements: a file without `task`.
     Ranking(Box<Condition>),
     /// Datasets for research ideas: `task = "datafinder"`.
     DataFinder(Box<DataFinder>),
-    /// Vectors of papers against their labels: `task = "iclr"`.
+    /// Vectors of papers with labels: `task = "iclr"`.
     Iclr(Box<Iclr>),
 }
 
-/// The key that says what is measured; without it, rankings are.
+/// The key that selects the kind of experiment. Without it, the file is a [`Condition`].
 #[derive(Deserialize)]
 struct Head {
     task: Option<Task>,
@@ -31,9 +31,15 @@ enum Task {
 }
 
 impl Experiment {
-    /// Reads a file.
+    /// Reads an experiment file.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be read or parsed, or if it is inconsistent.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
-        let text = fs::read_to_string(path).with_context(|| format!("no condition at {}", path.display()))?;
+        let text = fs::read_to_string(path).with_context(|| {
+            format!("no condition at {}: give a file, or the NAME of acordar/NAME.toml", path.display())
+        })?;
         let head: Head = toml::from_str(&text).with_context(|| path.display().to_string())?;
         match head.task {
             None => Condition::read(path).map(|condition| Self::Ranking(Box::new(condition))),
@@ -42,7 +48,7 @@ impl Experiment {
         }
     }
 
-    /// The name of its file, without `.toml`.
+    /// Returns the name of the file without `.toml`.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -52,7 +58,7 @@ impl Experiment {
         }
     }
 
-    /// What to type.
+    /// Returns the shell command that runs the experiment.
     #[must_use]
     pub fn command(&self) -> &str {
         match self {
@@ -62,7 +68,7 @@ impl Experiment {
         }
     }
 
-    /// In a few sentences.
+    /// Returns the description in a few sentences.
     #[must_use]
     pub fn about(&self) -> &str {
         match self {
@@ -72,7 +78,7 @@ impl Experiment {
         }
     }
 
-    /// Why nobody has run it yet, where that is so.
+    /// Returns the reason why the experiment has not been run yet, if so.
     #[must_use]
     pub fn awaits(&self) -> Option<&str> {
         match self {
@@ -81,7 +87,7 @@ impl Experiment {
         }
     }
 
-    /// The names of its tables.
+    /// Returns the names of its tables.
     #[must_use]
     pub fn tables(&self) -> Vec<String> {
         match self {

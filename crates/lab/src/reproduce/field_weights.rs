@@ -4,8 +4,9 @@
 //! Other weights are then evaluated without the index. ACORDAR's authors tried every point of their grid (10⁸ for eight
 //! fields). [`CoordinateSearch`] tries a few hundred, and 0 is among the values, so a field can be ignored.
 
-use super::tuning::{check_disjoint, learned_from, side_by_side};
+use super::tuning::{check_disjoint, training_judgements};
 use super::{CoordinateSearch, LearnOn, Progress, Start, TuneError};
+use crate::neighbors::parallel_map;
 use lodeseek_eval::{Folds, Grades, Metric, Qrels};
 use lodeseek_index::document::Field;
 use lodeseek_index::sparse::{FieldWeights, ScoreParts};
@@ -59,38 +60,42 @@ impl WeightTuning {
         progress: &(dyn Fn(WeightProgress) + Sync),
     ) -> Result<Vec<TunedWeights>, TuneError> {
         check_disjoint(folds, self.learn_on)?;
-        Ok(side_by_side(folds.0.len(), &|fold| {
+        Ok(parallel_map(folds.0.len(), |fold| {
             if let Some(&known) = known.get(&fold) {
                 return known;
             }
-            let told = |search| progress(WeightProgress { fold, search });
-            let tuned = self.learn(pools, &learned_from(&folds.0[fold], self.learn_on), &told);
+            let progress = |search| progress(WeightProgress { fold, search });
+            let tuned = self.learn(pools, &training_judgements(&folds.0[fold], self.learn_on), &progress);
             done(fold, &tuned);
             tuned
         }))
     }
 
     /// Returns the best weights for some judgements.
-    pub fn learn(&self, pools: &FieldPools, judgements: &[&Qrels], told: &(dyn Fn(Progress) + Sync)) -> TunedWeights {
+    pub fn learn(
+        &self,
+        pools: &FieldPools,
+        judgements: &[&Qrels],
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> TunedWeights {
         let fields: Vec<Field> = self.published.fields().collect();
-        let lessons: Vec<Lesson> = judgements
+        let topics: Vec<TrainingTopic> = judgements
             .iter()
-            .flat_map(|qrels| qrels.topics().map(|topic| Lesson::new(qrels, topic, pools.get(topic))))
+            .flat_map(|qrels| qrels.topics().map(|topic| TrainingTopic::new(qrels, topic, pools.get(topic))))
             .collect();
         let objective = |point: &[f64]| {
-            let weights = weights_of(&fields, point);
-            lessons.iter().map(|lesson| lesson.value(self.objective, &weights)).sum::<f64>()
-                / lessons.len().max(1) as f64
+            let weights = field_weights_at(&fields, point);
+            topics.iter().map(|topic| topic.value(self.objective, &weights)).sum::<f64>() / topics.len().max(1) as f64
         };
-        let published = fields.iter().map(|&field| self.published.of(field)).collect();
+        let published = fields.iter().map(|&field| self.published.weight(field)).collect();
         let search =
             CoordinateSearch::default().with_starts(vec![Start::At(published), Start::Uniform, Start::BestAlone]);
-        let optimum = search.maximize(fields.len(), &objective, told);
-        TunedWeights { weights: weights_of(&fields, &optimum.weights), learned: optimum.value }
+        let optimum = search.maximize(fields.len(), &objective, progress);
+        TunedWeights { weights: field_weights_at(&fields, &optimum.weights), learned: optimum.value }
     }
 }
 
-fn weights_of(fields: &[Field], point: &[f64]) -> FieldWeights {
+fn field_weights_at(fields: &[Field], point: &[f64]) -> FieldWeights {
     let mut weights = FieldWeights([0.0; 8]);
     for (field, &weight) in fields.iter().zip(point) {
         weights.0[field.index()] = weight;
@@ -99,14 +104,14 @@ fn weights_of(fields: &[Field], point: &[f64]) -> FieldWeights {
 }
 
 /// A topic prepared for thousands of evaluations.
-struct Lesson<'p> {
+struct TrainingTopic<'p> {
     /// Sorted by id, descending as strings, so that positions break ties.
     documents: Vec<(&'p ScoreParts, Option<i32>)>,
     /// All grades, best first.
     judged: Vec<i32>,
 }
 
-impl<'p> Lesson<'p> {
+impl<'p> TrainingTopic<'p> {
     fn new(qrels: &Qrels, topic: &str, pool: Option<&'p Vec<(DatasetId, ScoreParts)>>) -> Self {
         let mut pool: Vec<&(DatasetId, ScoreParts)> = pool.into_iter().flatten().collect();
         pool.sort_by(|a, b| b.0.cmp(&a.0));

@@ -1,4 +1,4 @@
-//! Where folds come from, and that they belong to the judgements.
+//! Sources of folds, and checks that they belong to the judgements.
 
 use anyhow::{Context, ensure};
 use lodeseek_eval::digest;
@@ -9,13 +9,13 @@ use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// A folder of folds, or how many the sorted topics are dealt into.
+/// A folder of folds, or a number of folds.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum FoldSource {
-    /// [`Folds::split`].
+    /// Deal the sorted topics into this number of folds: [`Folds::split`].
     Dealt(usize),
-    /// A folder, in ACORDAR's form.
+    /// A folder in ACORDAR's format.
     Folder(PathBuf),
 }
 
@@ -28,14 +28,17 @@ impl FromStr for FoldSource {
 }
 
 impl FoldSource {
-    /// The folds; a folder is looked for in `base`. That they test every judged topic once, with the judgements given, is
-    /// made sure.
+    /// Reads or makes the folds. A folder is relative to `base`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a folder cannot be read, or if its folds do not test every judged topic once with the given judgements.
     pub fn read(&self, base: &Path, qrels: &Qrels) -> anyhow::Result<Folds> {
         match self {
             Self::Dealt(count) => {
                 let topics = qrels.len();
                 let possible = (3..=topics).contains(count);
-                ensure!(possible, "{count} folds of {topics} topics: from 3 to {topics} are possible");
+                ensure!(possible, "cannot make {count} folds of {topics} topics: use a number from 3 to {topics}");
                 Ok(Folds::split(qrels, *count))
             }
             Self::Folder(folder) => {
@@ -48,7 +51,7 @@ impl FoldSource {
         }
     }
 
-    /// The source and what it held, for the record.
+    /// Returns the source and the numbers of its topics, for provenance records.
     pub fn record(&self, base: &Path) -> anyhow::Result<Value> {
         match self {
             Self::Dealt(count) => Ok(json!({ "dealt": count })),

@@ -1,9 +1,18 @@
-//! Experiments: weights learned by folds, and published or measured numbers held against what the program computes.
+//! Experiments with expected scores: published tables and own measurements, recomputed and compared.
 //!
-//! A [`Condition`] is a file that names runs, the collection they answer, and the scores expected of them;
-//! [`Condition::reproduce`] verifies the collection, computes the scores and gives a [`Report`]. [`CoordinateSearch`] finds
-//! weights; [`FusionTuning`] learns with it how to fuse runs, fold by fold, without a look at the topics it reports on.
-//! [`Iclr`] is an experiment of another kind: vectors of papers, judged by their neighbours' labels.
+//! An experiment is a TOML file ([`Experiment`]). A [`Condition`] names runs or rankers, a collection, and expected
+//! scores. [`Condition::reproduce`] verifies the collection, computes the scores and returns a [`Report`].
+//! [`CoordinateSearch`] optimises weights. [`WeightTuning`] learns field weights with it, and [`FusionTuning`] fusions of
+//! runs, both by cross-validation: test topics influence no choice.
+//!
+//! | part | reproduces | experiment files |
+//! |---|---|---|
+//! | [`Condition`] with [`RankingSource::Run`] | ACORDAR (Lin et al., SIGIR 2022): the table of its README and its twelve baseline runs. DR2 (Chen et al., ISWC 2023): Tables 1 to 3. The 29 runs of CDS and ODS. All from published runs | `acordar-published` |
+//! | [`RankingSource::Model`], [`WeightTuning`] | ACORDAR: TF-IDF, BM25, LMD and FSDM with field weights tuned by five folds | `acordar-sparse`, `lod-dev`, `lod-dev-multilingual` |
+//! | [`RankingSource::Rerank`] | DR2, Tables 2 and 3: re-ranking by DPR and ColBERT, untrained and trained | `lod-dev-vectors`, `lod-dev-trained`, `lod-dev-trained-pcsg` |
+//! | [`RankingSource::Fusion`], [`FusionTuning`] | no paper: fusions of all published runs | `acordar-fusion` |
+//! | [`DataFinder`] | DataFinder (Viswanathan et al., ACL 2023): its systems, Table 3 (content of texts, [`TextForm`]) and Table 4 (trained bi-encoder) | `datafinder`, `datafinder-trained` |
+//! | [`Iclr`] | González-Márquez and Kobak 2024: k-NN accuracy of vectors and of two-dimensional maps | `iclr` |
 
 mod condition;
 mod coordinate;
@@ -13,25 +22,25 @@ mod field_weights;
 mod folds;
 mod iclr;
 mod report;
-mod reranked;
+mod reranking;
 mod tuning;
-mod verify;
+mod verification;
 
 pub use condition::{
-    Average, Condition, ConditionProgress, FusionSpec, Known, Listed, ModelSpec, Row, Source, System, Table,
-    WeightSource,
+    Average, Condition, ConditionProgress, Erratum, FusionSpec, ModelSpec, RankingSource, Row, ScoreFile, System,
+    Table, WeightSource,
 };
 pub use coordinate::{CoordinateSearch, Optimum, Progress, Start};
 pub use datafinder::{
-    CollectionSpec, ConcealedSpec, DataFinder, DataFinderProgress, Nearness, SystemKind, SystemSpec, TextForm,
+    AblationSpec, CollectionSpec, DataFinder, DataFinderProgress, PaperSimilarity, SystemKind, SystemSpec, TextForm,
 };
 pub use experiment::Experiment;
 pub use field_weights::{FieldPools, TunedWeights, WeightProgress, WeightTuning};
 pub use folds::FoldSource;
 pub use iclr::{Iclr, IclrInput, IclrProgress, KeywordLabels, Paper, PaperMap, Vectors};
-pub use report::{Against, Cell, Outcome, Report, RowReport, Spread, TableReport, quoted};
-pub use reranked::{Encoders, RerankSpec};
+pub use report::{Cell, Outcome, Report, RowComparison, RowReport, Spread, TableReport, marked_sections};
+pub use reranking::{Encoders, RerankSpec};
 pub use tuning::{
     FusionTuning, LearnOn, ParseLearnOnError, TuneError, TunedFold, TunedFusion, TuningProgress, distinct,
 };
-pub use verify::{Collection, HomeFacts};
+pub use verification::{Collection, HomeRequirements};

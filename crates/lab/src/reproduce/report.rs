@@ -1,27 +1,27 @@
-//! What came out, held against what was expected.
+//! Reports: measured scores compared with expected ones, as Markdown and TSV.
 
 use super::condition::Average;
 use lodeseek_eval::Comparison;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
-/// How near a score comes to the expected one.
+/// Agreement of a score with the expected one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Outcome {
-    /// The same four decimals.
+    /// Equal in four decimals.
     Ok,
-    /// At most [`Cell::OKISH`] away.
+    /// Differs by at most [`Cell::OKISH`].
     Okish,
-    /// Further away, for a reason that the condition states.
-    Known,
+    /// Differs for a reason that the condition states.
+    KnownDifference,
     /// Nothing was expected.
     New,
-    /// Further away.
+    /// Differs by more, without a stated reason.
     Fail,
 }
 
 impl Outcome {
-    fn of(expected: f64, measured: f64) -> Self {
+    fn from_scores(expected: f64, measured: f64) -> Self {
         let steps = ((expected * 1e4).round() - (measured * 1e4).round()).abs();
         match steps {
             0.0 => Self::Ok,
@@ -36,25 +36,25 @@ impl fmt::Display for Outcome {
         f.pad(match self {
             Self::Ok => "OK",
             Self::Okish => "OKish",
-            Self::Known => "known",
+            Self::KnownDifference => "known",
             Self::New => "new",
             Self::Fail => "FAIL",
         })
     }
 }
 
-/// One score.
+/// A score and its expected value.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Cell {
-    /// What was expected.
+    /// Expected score.
     pub expected: f64,
-    /// What came out.
+    /// Measured score.
     pub measured: f64,
-    /// How near that is.
+    /// Agreement of the two.
     pub outcome: Outcome,
-    /// Why a difference is known.
+    /// Reason of a known difference.
     pub reason: Option<String>,
-    /// How far it spreads over samples of topics, where that was asked for.
+    /// Standard deviations over samples of topics, if computed.
     pub spread: Option<Spread>,
 }
 
@@ -63,41 +63,41 @@ pub struct Cell {
 pub struct Spread {
     /// By the bootstrap.
     pub bootstrap: f64,
-    /// As the publication draws samples.
+    /// By the sampling of the publication.
     pub published: f64,
 }
 
 impl Cell {
-    /// The largest difference that is still OKish.
+    /// Largest difference that counts as OKish.
     pub const OKISH: f64 = 0.0005;
 
-    /// Compares, four decimals of each.
+    /// Compares two scores in four decimals.
     #[must_use]
     pub fn new(expected: f64, measured: f64) -> Self {
-        Self { expected, measured, outcome: Outcome::of(expected, measured), reason: None, spread: None }
+        Self { expected, measured, outcome: Outcome::from_scores(expected, measured), reason: None, spread: None }
     }
 
-    /// A cell of which nothing was expected.
+    /// Builds a cell without an expected score.
     #[must_use]
     pub fn unexpected(measured: f64) -> Self {
         Self { outcome: Outcome::New, ..Self::new(measured, measured) }
     }
 
-    /// A cell whose source is known to print something else: it fails where it is off what is expected, as any other; else
-    /// the printed score is what it is held against.
+    /// Builds a cell whose published number differs from that of the published run. It fails if the measured score
+    /// differs from the expected one, like any other cell. Otherwise it shows the published number and the reason.
     #[must_use]
-    pub fn known(expected: f64, printed: f64, measured: f64, reason: String) -> Self {
-        if Outcome::of(expected, measured) == Outcome::Fail {
+    pub fn with_erratum(expected: f64, printed: f64, measured: f64, reason: String) -> Self {
+        if Outcome::from_scores(expected, measured) == Outcome::Fail {
             return Self::new(expected, measured);
         }
-        let outcome = match Outcome::of(printed, measured) {
-            Outcome::Fail => Outcome::Known,
+        let outcome = match Outcome::from_scores(printed, measured) {
+            Outcome::Fail => Outcome::KnownDifference,
             near => near,
         };
         Self { expected: printed, outcome, reason: Some(reason), ..Self::new(expected, measured) }
     }
 
-    /// With how far it spreads.
+    /// Adds standard deviations.
     #[must_use]
     pub fn with_spread(self, spread: Spread) -> Self {
         Self { spread: Some(spread), ..self }
@@ -117,42 +117,42 @@ impl Cell {
     }
 }
 
-/// Four decimals without the zero before them.
+/// Formats a score with four decimals and without the leading zero.
 fn decimals(score: f64) -> String {
     let text = format!("{score:.4}");
     text.strip_prefix('0').map_or(text.clone(), str::to_owned)
 }
 
-/// A row.
+/// Results of a row.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RowReport {
-    /// Its name.
+    /// Name of the row.
     pub name: String,
-    /// Whether it was fused of other runs.
+    /// If true, the row is a fusion of other runs.
     pub fused: bool,
-    /// The scores, in the order of the measures.
+    /// Scores in the order of the measures.
     pub cells: Vec<Cell>,
-    /// What was published for these measures on other data, in their order; empty where nothing was.
+    /// Published scores of these measures on other data, in their order. Empty if there are none.
     pub published: Vec<Option<f64>>,
-    /// How it came about, where that is worth a line.
+    /// Remark on the origin of the row.
     pub note: Option<String>,
-    /// The value of every topic, for each measure: what a significance test needs.
+    /// Value of every topic for each measure, as significance tests need them.
     pub by_topic: Vec<BTreeMap<String, f64>>,
-    /// How it differs from other rows.
-    pub against: Vec<Against>,
+    /// Comparisons with other rows.
+    pub against: Vec<RowComparison>,
 }
 
-/// How a row differs from another, in the order of the measures; by the paired t-test.
+/// Comparison of a row with another by the paired t-test, in the order of the measures.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Against {
-    /// The other row.
+pub struct RowComparison {
+    /// Name of the other row.
     pub row: String,
-    /// The differences. P values are corrected over all tested rows of a column (Holm).
+    /// The comparisons. P values are corrected over all tested rows of a column (Holm).
     pub comparisons: Vec<Comparison>,
 }
 
 impl RowReport {
-    /// † where the row differs from all it is held against with p < .05, ‡ with p < .01, after correction.
+    /// Returns † if the row differs from all compared rows with p < .05 after correction, and ‡ with p < .01.
     #[must_use]
     pub fn mark(&self, column: usize) -> &'static str {
         let p = self.against.iter().filter_map(|against| against.comparisons.get(column)).map(|one| one.corrected_p);
@@ -163,53 +163,63 @@ impl RowReport {
         }
     }
 
-    fn tested(&self, against: &Against, measures: &[String]) -> String {
-        let one = |(measure, comparison): (&String, &Comparison)| {
-            let sign = if comparison.difference < 0.0 { "−" } else { "+" };
-            let effect = comparison.effect_size.map_or(String::new(), |effect| format!(", d {effect:.2}"));
-            let (difference, p) = (decimals(comparison.difference.abs()), p_value(comparison.p));
-            format!("{measure} {sign}{difference} (p {p}, corrected {}{effect})", p_value(comparison.corrected_p))
-        };
-        let all: Vec<String> = measures.iter().zip(&against.comparisons).map(one).collect();
-        format!("{} against {}: {}.", self.name, against.row, all.join("; "))
+    /// Returns a remark with the differences to another row and their p values.
+    fn describe_comparison(&self, other: &RowComparison, measures: &[String]) -> String {
+        let mut parts = Vec::with_capacity(measures.len());
+        for (measure, comparison) in measures.iter().zip(&other.comparisons) {
+            parts.push(format!("{measure} {}", difference_with_p(comparison)));
+        }
+        format!("{} against {}: {}.", self.name, other.row, parts.join("; "))
     }
+}
+
+fn difference_with_p(comparison: &Comparison) -> String {
+    let (difference, p) = (signed(comparison.difference), p_value(comparison.p));
+    let corrected = p_value(comparison.corrected_p);
+    let effect = comparison.effect_size.map_or(String::new(), |effect| format!(", d {effect:.2}"));
+    format!("{difference} (p {p}, corrected {corrected}{effect})")
+}
+
+/// Formats a difference with its sign and four decimals.
+fn signed(difference: f64) -> String {
+    format!("{}{}", if difference < 0.0 { "−" } else { "+" }, decimals(difference.abs()))
 }
 
 fn p_value(p: f64) -> String {
     if p < 1e-4 { format!("{p:.0e}") } else { decimals(p) }
 }
 
-/// A table.
+/// Results of a table.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TableReport {
-    /// Its name within the condition.
+    /// Identifier within the condition.
     pub id: String,
-    /// Its heading.
+    /// Heading.
     pub title: String,
-    /// Where the expected numbers come from.
+    /// Source of the expected numbers.
     pub source: String,
-    /// How the values of topics became one.
+    /// Averaging of topics.
     pub average: Average,
-    /// The columns.
+    /// Columns.
     pub measures: Vec<String>,
-    /// The rows.
+    /// Rows.
     pub rows: Vec<RowReport>,
 }
 
-/// A condition's outcome.
+/// Results of a condition.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Report {
-    /// The condition's name.
+    /// Name of the condition.
     pub name: String,
-    /// Its title.
+    /// Title.
     pub title: String,
-    /// What it is.
+    /// Description.
     pub about: String,
-    /// What to type.
+    /// Shell command that runs the condition.
     pub command: String,
-    /// The collection's counts, verified.
+    /// Verified counts of the collection.
     pub collection: String,
-    /// The tables.
+    /// Tables.
     pub tables: Vec<TableReport>,
 }
 
@@ -230,19 +240,19 @@ impl TableReport {
         text
     }
 
-    /// Whether there is something published beside what is measured.
+    /// Returns true if the table has a column of published scores.
     #[must_use]
     pub fn has_published(&self) -> bool {
         self.rows.iter().any(|row| !row.published.is_empty())
     }
 
-    /// How many cells came out how.
+    /// Returns the number of cells of each outcome as text.
     #[must_use]
     pub fn summary(&self) -> String {
         let outcomes: Vec<Outcome> = self.rows.iter().flat_map(|row| &row.cells).map(|cell| cell.outcome).collect();
         let mut text = format!("{} cells", outcomes.len());
         for (place, outcome) in
-            [Outcome::Ok, Outcome::Okish, Outcome::Known, Outcome::New, Outcome::Fail].into_iter().enumerate()
+            [Outcome::Ok, Outcome::Okish, Outcome::KnownDifference, Outcome::New, Outcome::Fail].into_iter().enumerate()
         {
             let count = outcomes.iter().filter(|other| **other == outcome).count();
             if count > 0 || outcome == Outcome::Ok {
@@ -252,7 +262,7 @@ impl TableReport {
         text
     }
 
-    /// Remarks on rows and cells, and how fused rows compare with the best single one of each measure.
+    /// Returns remarks on rows and cells, and comparisons of fused rows with the best single row of each measure.
     fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         if self.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.spread.is_some()) {
@@ -268,28 +278,26 @@ impl TableReport {
                 }
             }
             remarks.extend(row.note.iter().map(|note| format!("{}: {note}.", row.name)));
-            remarks.extend(row.fused.then(|| self.comparison(row)).flatten());
-            remarks.extend(row.against.iter().map(|against| row.tested(against, &self.measures)));
+            remarks.extend(row.fused.then(|| self.compare_with_best_single(row)).flatten());
+            remarks.extend(row.against.iter().map(|against| row.describe_comparison(against, &self.measures)));
         }
         remarks
     }
 
-    fn comparison(&self, fused: &RowReport) -> Option<String> {
-        let best = |place: usize| {
-            let single = self.rows.iter().filter(|row| !row.fused).map(|row| row.cells[place].measured);
-            single.fold(None, |best: Option<f64>, value| Some(best.map_or(value, |best| best.max(value))))
-        };
-        let difference = |(place, measure): (usize, &String)| {
-            let difference = fused.cells[place].measured - best(place)?;
-            Some(format!("{measure} {}{}", if difference < 0.0 { "−" } else { "+" }, decimals(difference.abs())))
-        };
-        let differences = self.measures.iter().enumerate().map(difference).collect::<Option<Vec<_>>>()?;
+    /// Compares a fused row with the best single row of each measure. Returns `None` without single rows.
+    fn compare_with_best_single(&self, fused: &RowReport) -> Option<String> {
+        let mut differences = Vec::with_capacity(self.measures.len());
+        for (column, measure) in self.measures.iter().enumerate() {
+            let single = self.rows.iter().filter(|row| !row.fused).map(|row| row.cells[column].measured);
+            let difference = fused.cells[column].measured - single.reduce(f64::max)?;
+            differences.push(format!("{measure} {}", signed(difference)));
+        }
         Some(format!("{}, over the best single run of each column: {}.", fused.name, differences.join(", ")))
     }
 }
 
 impl Report {
-    /// Whether some cell is off without a stated reason.
+    /// Returns true if a cell differs without a stated reason.
     #[must_use]
     pub fn fails(&self) -> bool {
         self.tables
@@ -299,7 +307,8 @@ impl Report {
             .any(|cell| cell.outcome == Outcome::Fail)
     }
 
-    /// A section in Markdown. It depends on the condition and its data alone: no date, no time, no machine.
+    /// Returns a section in Markdown. It depends only on the condition and its data: it contains no date, time or
+    /// machine.
     #[must_use]
     pub fn markdown(&self) -> String {
         let mut text = format!("## {}\n\n{}\n\n```sh\n{}\n```\n\n", self.title, self.about.trim(), self.command.trim());
@@ -320,10 +329,10 @@ impl Report {
         text
     }
 
-    /// A file of results with this condition's section put in its place, and all others as they were.
+    /// Replaces this condition's section in a file of results. Other sections stay unchanged.
     #[must_use]
-    pub fn put_into(&self, results: &str) -> String {
-        let mut sections: BTreeMap<String, String> = quoted("condition", results).into_iter().collect();
+    pub fn replace_section(&self, results: &str) -> String {
+        let mut sections: BTreeMap<String, String> = marked_sections("condition", results).into_iter().collect();
         sections.insert(self.name.clone(), format!("\n{}", self.markdown()));
         let mut text = HEAD.to_owned();
         for (name, section) in &sections {
@@ -333,7 +342,7 @@ impl Report {
         text
     }
 
-    /// Every topic's value in tab-separated columns: table, row, measure, topic, value.
+    /// Returns every topic's value in tab-separated columns: table, row, measure, topic, value.
     #[must_use]
     pub fn by_topic(&self) -> String {
         let mut text = "table\trow\tmeasure\ttopic\tvalue\n".to_owned();
@@ -364,9 +373,9 @@ fn markers(kind: &str, name: &str) -> (String, String) {
     (format!("<!-- {kind} {name} -->"), format!("<!-- /{kind} {name} -->"))
 }
 
-/// The texts between markers of a kind (`condition`, `table`), with their names.
+/// Returns the texts between markers of a kind (`condition`, `table`), with their names.
 #[must_use]
-pub fn quoted(kind: &str, text: &str) -> Vec<(String, String)> {
+pub fn marked_sections(kind: &str, text: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some((_, after)) = rest.split_once(&format!("<!-- {kind} ")) {
@@ -391,8 +400,9 @@ mod tests {
         assert_eq!(outcome(0.5877, 0.587_76), Outcome::Okish);
         assert_eq!(outcome(0.5877, 0.5882), Outcome::Okish);
         assert_eq!(outcome(0.5877, 0.5883), Outcome::Fail);
-        let known = |expected, printed, measured| Cell::known(expected, printed, measured, "a typo".to_owned()).outcome;
-        assert_eq!(known(0.5883, 0.5877, 0.5883), Outcome::Known);
+        let known =
+            |expected, printed, measured| Cell::with_erratum(expected, printed, measured, "a typo".to_owned()).outcome;
+        assert_eq!(known(0.5883, 0.5877, 0.5883), Outcome::KnownDifference);
         assert_eq!(known(0.5876, 0.5877, 0.5876), Outcome::Okish);
         assert_eq!(known(0.5877, 0.9, 0.6), Outcome::Fail, "a reason excuses the print, not the program");
         assert_eq!((decimals(0.5), decimals(1.0)), (".5000".to_owned(), "1.0000".to_owned()));
@@ -431,14 +441,17 @@ mod tests {
 
     #[test]
     fn a_section_is_replaced_and_the_others_stay() {
-        let first = report("b", 0.5).put_into("");
-        let both = report("a", 0.4).put_into(&first);
-        assert_eq!(quoted("condition", &both).iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
-        assert_eq!(report("a", 0.4).put_into(&both), both);
-        assert_eq!(quoted("condition", &both)[1], quoted("condition", &first)[0]);
-        assert_ne!(report("a", 0.5).put_into(&both), both);
+        let first = report("b", 0.5).replace_section("");
+        let both = report("a", 0.4).replace_section(&first);
+        assert_eq!(
+            marked_sections("condition", &both).iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
+            ["a", "b"]
+        );
+        assert_eq!(report("a", 0.4).replace_section(&both), both);
+        assert_eq!(marked_sections("condition", &both)[1], marked_sections("condition", &first)[0]);
+        assert_ne!(report("a", 0.5).replace_section(&both), both);
         let table = "\n| | RR |\n|---|---|\n| one | .4000 (FAIL: .5000) |\n| fused | .5000 |\n".to_owned();
-        assert_eq!(quoted("table", &first), [("b/t".to_owned(), table)]);
+        assert_eq!(marked_sections("table", &first), [("b/t".to_owned(), table)]);
         assert!(
             first.contains("2 cells: 1 OK, 1 FAIL.")
                 && first.contains("fused, over the best single run of each column: RR +.1000.")

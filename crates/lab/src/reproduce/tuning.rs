@@ -1,31 +1,29 @@
-//! Fusion with weights learned by cross-validation.
+//! Fusion of runs with weights learned by cross-validation.
 
-use super::{CoordinateSearch, Progress};
+use super::{CoordinateSearch, Optimum, Progress};
+use crate::neighbors::parallel_map;
 use lodeseek_eval::{Fold, Folds, Grades, Metric, Qrels, Run, mean};
 use lodeseek_ranking::Ranking;
 use lodeseek_rerank::{Method, Normalization, Pool};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::num::NonZeroUsize;
 use std::str::FromStr;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
-/// The judgements that weights are learned from.
+/// Judgements that weights are learned from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum LearnOn {
     /// The training and the validation part of a fold.
     #[default]
     #[serde(rename = "train+valid")]
     TrainAndValid,
-    /// The validation part alone.
+    /// The validation part only.
     #[serde(rename = "valid")]
     Valid,
 }
 
-/// A name that is no part of a fold to learn from.
+/// The name of a part of folds is unknown.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("{0:?} is neither train+valid nor valid")]
+#[error("unknown parts of folds {0:?}: use train+valid or valid")]
 pub struct ParseLearnOnError(String);
 
 impl FromStr for LearnOn {
@@ -40,30 +38,30 @@ impl FromStr for LearnOn {
     }
 }
 
-/// Why nothing was learned.
+/// Errors of learning fusion weights.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TuneError {
-    /// A topic to report on is among those to learn from.
-    #[error("fold {fold}: topic {topic} is in the test part and among the topics to learn from")]
+    /// A test topic is also a training topic.
+    #[error("fold {fold}: topic {topic} is in the test part and in the training or validation part")]
     Leak {
-        /// The fold, from 0.
+        /// The fold, counted from 0.
         fold: usize,
         /// The topic.
         topic: String,
     },
-    /// A topic is tested twice.
-    #[error("topic {topic} is in the test parts of two folds, the later being fold {fold}")]
+    /// A topic is tested by two folds.
+    #[error("topic {topic} is in the test parts of fold {fold} and of an earlier fold")]
     TestedTwice {
-        /// The later fold, from 0.
+        /// The later fold, counted from 0.
         fold: usize,
         /// The topic.
         topic: String,
     },
     /// A part of a fold is empty.
-    #[error("fold {fold} has no topics to learn from, or none to test on")]
+    #[error("fold {fold} has no training topics or no test topics")]
     Empty {
-        /// The fold, from 0.
+        /// The fold, counted from 0.
         fold: usize,
     },
     /// There is nothing to choose from.
@@ -71,21 +69,22 @@ pub enum TuneError {
     Nothing(&'static str),
 }
 
-/// How far the tuning of a fold is; folds run side by side.
+/// Progress of a fold. Folds run in parallel.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TuningProgress {
-    /// The fold, from 0.
+    /// Fold, counted from 0.
     pub fold: usize,
-    /// The method being tried.
+    /// Method being tried.
     pub method: Method,
-    /// Of its search.
+    /// Progress of its search.
     pub search: Progress,
 }
 
-/// Learns, for each fold, how to fuse runs, and fuses the fold's test topics so.
+/// Learns a fusion of runs for each fold, and fuses the fold's test topics.
 ///
-/// Of several methods a fold takes the one whose weights, learned on its *training* part, do best on its *validation*
-/// part; then the weights are learned anew from all that it may learn from. Nothing is chosen by test topics.
+/// Of several methods a fold takes the one that performs best on its *validation* part with weights learned on its
+/// *training* part. The weights are then learned again from all judgements of [`LearnOn`]. Test topics influence no
+/// choice.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FusionTuning {
     methods: Vec<Method>,
@@ -95,30 +94,30 @@ pub struct FusionTuning {
     depth: usize,
 }
 
-/// What a fold learned.
+/// Method and weights of a fold.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TunedFold {
-    /// The method taken.
+    /// Chosen method.
     pub method: Method,
-    /// A weight for every run.
+    /// Weights, one for each run.
     pub weights: Vec<f64>,
-    /// The objective on the topics learned from.
+    /// Value of the objective on the training topics.
     pub learned: f64,
-    /// Of every method, the objective on the validation part under weights learned on the training part; empty where there
-    /// was one method alone.
+    /// For every method, the value of the objective on the validation part with weights learned on the training part.
+    /// Empty if there is a single method.
     pub validated: Vec<(Method, f64)>,
-    /// The number of test topics.
+    /// Number of test topics.
     pub topics: usize,
 }
 
-/// The fused test topics of all folds, and how they came about.
+/// Fused test topics of all folds, with the methods and weights of each fold.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TunedFusion {
-    /// The fused rankings.
+    /// Fused rankings.
     pub run: Run,
-    /// What each fold learned.
+    /// Method and weights of each fold.
     pub folds: Vec<TunedFold>,
-    /// The mean number of distinct documents that a test topic's ranking was chosen from.
+    /// Mean number of distinct documents that a test topic's ranking was chosen from.
     pub pool: f64,
 }
 
@@ -135,45 +134,50 @@ impl Default for FusionTuning {
 }
 
 impl FusionTuning {
-    /// Documents kept for a topic.
+    /// Default number of documents of a topic.
     pub const DEPTH: usize = 100;
 
-    /// The methods to choose from.
+    /// Sets the methods to choose from.
     #[must_use]
     pub fn with_methods(mut self, methods: Vec<Method>) -> Self {
         self.methods = methods;
         self
     }
 
-    /// What to maximise: the mean of these measures.
+    /// Sets the objective: the mean of these measures.
     #[must_use]
     pub fn with_objective(mut self, objective: Vec<Metric>) -> Self {
         self.objective = objective;
         self
     }
 
-    /// Which judgements to learn from.
+    /// Sets the judgements that weights are learned from.
     #[must_use]
     pub fn with_learn_on(mut self, learn_on: LearnOn) -> Self {
         self.learn_on = learn_on;
         self
     }
 
-    /// How to search.
+    /// Sets the search.
     #[must_use]
     pub fn with_search(mut self, search: CoordinateSearch) -> Self {
         self.search = search;
         self
     }
 
-    /// Keeps this many documents for a topic.
+    /// Sets the number of documents of a topic.
     #[must_use]
     pub fn with_depth(mut self, depth: usize) -> Self {
         self.depth = depth;
         self
     }
 
-    /// Learns and fuses, folds side by side.
+    /// Learns and fuses, with folds in parallel.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there are no runs, methods or measures, if a part of a fold is empty, or if a test topic is not
+    /// separate from the training topics.
     pub fn run(
         &self,
         runs: &[Run],
@@ -184,7 +188,7 @@ impl FusionTuning {
             return Err(TuneError::Nothing("tuning needs runs, folds, a method and an objective"));
         }
         check_disjoint(folds, self.learn_on)?;
-        let learned = side_by_side(folds.0.len(), &|fold| self.learn(runs, fold, &folds.0[fold], progress));
+        let learned = parallel_map(folds.0.len(), |fold| self.learn(runs, fold, &folds.0[fold], progress));
         let mut run = Run::new("lodeseek-fusion");
         let mut sizes = Vec::new();
         for (fold, tuned) in folds.0.iter().zip(&learned) {
@@ -200,45 +204,55 @@ impl FusionTuning {
         Ok(TunedFusion { run, folds: learned, pool: mean(&sizes) })
     }
 
-    /// The method and weights of a fold. Its test part is only counted.
+    /// Returns the method and weights of a fold. Its test part is only counted.
     fn learn(&self, runs: &[Run], fold: usize, parts: &Fold, progress: &(dyn Fn(TuningProgress) + Sync)) -> TunedFold {
-        let search = |method: Method, judgements: &[&Qrels]| {
-            let lesson = Lesson::new(runs, method, judgements, &self.objective);
-            let told = |search| progress(TuningProgress { fold, method, search });
-            self.search.maximize(runs.len(), &|weights: &[f64]| lesson.value(weights), &told)
-        };
-        let validate = |&method: &Method| {
-            let weights = search(method, &[&parts.train]).weights;
-            (method, Lesson::new(runs, method, &[&parts.valid], &self.objective).value(&weights))
-        };
-        let validated: Vec<(Method, f64)> =
-            if self.methods.len() > 1 { self.methods.iter().map(validate).collect() } else { Vec::new() };
         let mut best = (self.methods[0], f64::NEG_INFINITY);
-        for &(method, value) in &validated {
-            if value > best.1 {
-                best = (method, value);
+        let mut validated = Vec::new();
+        if self.methods.len() > 1 {
+            for &method in &self.methods {
+                let on_step = |search| progress(TuningProgress { fold, method, search });
+                let weights = self.optimize(runs, method, &[&parts.train], &on_step).weights;
+                let value = TrainingTopics::new(runs, method, &[&parts.valid], &self.objective).value(&weights);
+                validated.push((method, value));
+                if value > best.1 {
+                    best = (method, value);
+                }
             }
         }
-        let optimum = search(best.0, &learned_from(parts, self.learn_on));
+        let method = best.0;
+        let on_step = |search| progress(TuningProgress { fold, method, search });
+        let optimum = self.optimize(runs, method, &training_judgements(parts, self.learn_on), &on_step);
         let topics = parts.test.topics().count();
-        TunedFold { method: best.0, weights: optimum.weights, learned: optimum.value, validated, topics }
+        TunedFold { method, weights: optimum.weights, learned: optimum.value, validated, topics }
+    }
+
+    /// Returns the best weights of a method on the topics of some judgements.
+    fn optimize(
+        &self,
+        runs: &[Run],
+        method: Method,
+        judgements: &[&Qrels],
+        on_step: &(dyn Fn(Progress) + Sync),
+    ) -> Optimum {
+        let topics = TrainingTopics::new(runs, method, judgements, &self.objective);
+        self.search.maximize(runs.len(), &|weights: &[f64]| topics.value(weights), on_step)
     }
 }
 
-pub(super) fn learned_from(fold: &Fold, learn_on: LearnOn) -> Vec<&Qrels> {
+pub(super) fn training_judgements(fold: &Fold, learn_on: LearnOn) -> Vec<&Qrels> {
     match learn_on {
         LearnOn::TrainAndValid => vec![&fold.train, &fold.valid],
         LearnOn::Valid => vec![&fold.valid],
     }
 }
 
-/// No topic is tested twice, and none is tested that was learned from: not by the training part either, for a method may
-/// be chosen with it.
+/// Checks that no topic is tested twice and that no test topic is a training topic. The training part is always
+/// checked, because methods may be chosen with it.
 pub(super) fn check_disjoint(folds: &Folds, learn_on: LearnOn) -> Result<(), TuneError> {
     let mut tested = BTreeSet::new();
     for (place, fold) in folds.0.iter().enumerate() {
         let learned: BTreeSet<&str> = fold.train.topics().chain(fold.valid.topics()).collect();
-        let nothing_to_learn = learned_from(fold, learn_on).iter().all(|part| part.topics().next().is_none());
+        let nothing_to_learn = training_judgements(fold, learn_on).iter().all(|part| part.topics().next().is_none());
         if nothing_to_learn || fold.test.topics().next().is_none() {
             return Err(TuneError::Empty { fold: place });
         }
@@ -260,47 +274,53 @@ fn pool(runs: &[Run], method: Method, topic: &str) -> Pool {
     Pool::new(method, &rankings)
 }
 
-/// The topics to learn from, made ready for thousands of weightings.
-struct Lesson<'o> {
+/// Training topics, prepared for thousands of evaluations.
+struct TrainingTopics<'o> {
     objective: &'o [Metric],
-    /// The ranks that the objective looks at.
+    /// Number of ranks that the objective reads.
     depth: usize,
-    topics: Vec<LessonTopic>,
+    topics: Vec<TrainingTopic>,
 }
 
-struct LessonTopic {
+struct TrainingTopic {
     pool: Pool,
-    /// Of the pool's documents, in their order.
+    /// Grades of the pool's documents, in their order.
     grades: Vec<Option<i32>>,
     /// All grades, best first.
     judged: Vec<i32>,
 }
 
-impl<'o> Lesson<'o> {
+impl<'o> TrainingTopics<'o> {
     fn new(runs: &[Run], method: Method, judgements: &[&Qrels], objective: &'o [Metric]) -> Self {
         let all_ranks = objective.iter().any(|metric| metric.depth() == 0);
         let deepest = objective.iter().map(|metric| metric.depth()).max().unwrap_or(0);
-        let topic = |qrels: &Qrels, topic: &str| {
-            let pool = pool(runs, method, topic);
-            let grades = pool.documents().map(|document| qrels.judged(topic, document)).collect();
-            LessonTopic { pool, grades, judged: Grades::judged(qrels, topic) }
-        };
-        let topics = judgements.iter().flat_map(|qrels| qrels.topics().map(|id| topic(qrels, id))).collect();
+        let mut topics = Vec::new();
+        for qrels in judgements {
+            topics.extend(qrels.topics().map(|topic| TrainingTopic::new(runs, method, qrels, topic)));
+        }
         Self { objective, depth: if all_ranks { usize::MAX } else { deepest }, topics }
     }
 
-    /// The mean of the measures over the topics.
+    /// Returns the mean of the measures over the topics.
     fn value(&self, weights: &[f64]) -> f64 {
-        let of = |topic: &LessonTopic| {
+        let mut sum = 0.0;
+        for topic in &self.topics {
             let grades = topic.ranked(weights, self.depth);
-            self.objective.iter().map(|metric| metric.evaluate_grades(&grades, &topic.judged)).sum::<f64>()
-        };
-        self.topics.iter().map(of).sum::<f64>() / (self.topics.len() * self.objective.len()).max(1) as f64
+            sum += self.objective.iter().map(|metric| metric.evaluate_grades(&grades, &topic.judged)).sum::<f64>();
+        }
+        sum / (self.topics.len() * self.objective.len()).max(1) as f64
     }
 }
 
-impl LessonTopic {
-    /// The grades of the first ranks. The pool's order is that of equal scores, so places break ties as ids would.
+impl TrainingTopic {
+    fn new(runs: &[Run], method: Method, qrels: &Qrels, topic: &str) -> Self {
+        let pool = pool(runs, method, topic);
+        let grades = pool.documents().map(|document| qrels.judged(topic, document)).collect();
+        Self { pool, grades, judged: Grades::judged(qrels, topic) }
+    }
+
+    /// Returns the grades of the first ranks. The pool has the order of equal scores, so positions break ties as ids
+    /// would.
     fn ranked(&self, weights: &[f64], depth: usize) -> Vec<Option<i32>> {
         let scores = self.pool.scores(weights);
         let mut order: Vec<(f64, usize)> =
@@ -315,23 +335,8 @@ impl LessonTopic {
     }
 }
 
-/// Computes `work(0)`, `work(1)` … in as many threads as the machine has cores; results in order.
-pub(super) fn side_by_side<T: Send>(count: usize, work: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
-    let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(count);
-    let next = AtomicUsize::new(0);
-    let take = || {
-        let places = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed)).take_while(|&place| place < count);
-        places.map(|place| (place, work(place))).collect::<Vec<_>>()
-    };
-    let mut done: Vec<(usize, T)> = thread::scope(|scope| {
-        let running: Vec<_> = (0..threads).map(|_| scope.spawn(take)).collect();
-        running.into_iter().flat_map(|thread| thread.join().expect("the work does not panic")).collect()
-    });
-    done.sort_by_key(|(place, _)| *place);
-    done.into_iter().map(|(_, result)| result).collect()
-}
-
-/// For every run, the place of the first run with the same rankings: its own, unless it is a copy. Tags do not count.
+/// Returns for every run the position of the first run with the same rankings: its own position unless it is a
+/// duplicate. Tags are ignored.
 #[must_use]
 pub fn distinct(runs: &[Run]) -> Vec<usize> {
     let same = |a: &Run, b: &Run| a.len() == b.len() && a.iter().eq(b.iter());
@@ -348,7 +353,7 @@ mod tests {
     use lodeseek_ranking::Scored;
     use proptest::prelude::*;
 
-    /// Ten topics with documents a to d; `good` puts the relevant one first, `bad` last.
+    /// Ten topics with documents a to d. `good` ranks the relevant one first, `bad` last.
     fn qrels() -> Qrels {
         let mut qrels = Qrels::default();
         for topic in 0..10 {
@@ -438,7 +443,7 @@ mod tests {
     }
 
     proptest! {
-        /// The test part decides about nothing but which topics are fused.
+        /// The test part only selects the topics that are fused.
         #[test]
         fn test_judgements_change_no_weight(grades in proptest::collection::vec(0_i32..3, 8)) {
             let tuning = FusionTuning::default().with_methods(vec![Method::default(), Method::CombSum(Normalization::ZScore)]);
@@ -453,15 +458,15 @@ mod tests {
             prop_assert_eq!(learned(&folds, &tuning), learned(&other, &tuning));
         }
 
-        /// What is learned with is what is reported with.
+        /// Training and reporting use the same measure.
         #[test]
         fn a_lesson_values_as_the_measure_does(weights in proptest::collection::vec(0_u8..3, 3)) {
             let (weights, runs, qrels) = (weights.into_iter().map(f64::from).collect::<Vec<_>>(), runs(), qrels());
             for method in [Method::default(), Method::CombSum(Normalization::ZScore), Method::Mixed(Normalization::MinMax)] {
                 for metric in ["nDCG@2", "AP@3", "RR"].map(|name| name.parse::<Metric>().expect(name)) {
-                    let lesson = Lesson::new(&runs, method, &[&qrels], std::slice::from_ref(&metric)).value(&weights);
+                    let value = TrainingTopics::new(&runs, method, &[&qrels], std::slice::from_ref(&metric)).value(&weights);
                     let of = |topic: &str| metric.evaluate(&qrels, topic, &pool(&runs, method, topic).fuse(&weights));
-                    prop_assert!((lesson - mean(&qrels.topics().map(of).collect::<Vec<_>>())).abs() < 1e-12);
+                    prop_assert!((value - mean(&qrels.topics().map(of).collect::<Vec<_>>())).abs() < 1e-12);
                 }
             }
         }

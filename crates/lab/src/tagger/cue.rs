@@ -1,15 +1,15 @@
-//! What stands around a name and says that a dataset is meant, or that something else is.
+//! Context cues: words around a name that indicate a dataset, or something else.
 
 use super::text::Token;
 use std::collections::BTreeSet;
 use std::ops::{Range, RangeInclusive};
 
-/// What says that a dataset is meant.
+/// Evidence that a mention means a dataset.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Cue {
-    /// A word for experiments and "on" before it: "evaluated on SGD", "results on the MAP".
+    /// A word for experiments and "on" before the name: "evaluated on SGD", "results on the MAP".
     Experiment,
-    /// A word for datasets beside it: "the SGD dataset", "datasets such as SGD".
+    /// A word for datasets beside the name: "the SGD dataset", "datasets such as SGD".
     Kind,
 }
 
@@ -47,10 +47,10 @@ const KINDS: [&str; 30] = [
     "testsets",
 ];
 
-/// Of these, words that mean a dataset after its name only: "set SGD" is an order.
+/// Words for datasets that count only after a name: "set SGD" is an imperative.
 const KINDS_AFTER_ONLY: [&str; 7] = ["set", "sets", "split", "splits", "challenge", "subset", "subsets"];
 
-/// Words that may stand between a word for datasets and the names of some.
+/// Words that may stand between a word for datasets and the names of datasets.
 const LINKS: [&str; 24] = [
     "such",
     "as",
@@ -78,10 +78,10 @@ const LINKS: [&str; 24] = [
     "{",
 ];
 
-/// Links that alone bind nothing: "on this dataset, SGD converges".
+/// Links that are no evidence alone: "on this dataset, SGD converges".
 const WEAK_LINKS: [&str; 5] = [",", "the", ".", "is", "are"];
 
-/// Beginnings of words that tell of experiments.
+/// Stems of words for experiments.
 const EXPERIMENTS: [&str; 31] = [
     "train",
     "pretrain",
@@ -116,14 +116,14 @@ const EXPERIMENTS: [&str; 31] = [
     "conduct",
 ];
 
-/// Words that end what is said of a name.
+/// Words that end the phrase around a name.
 const FUNCTION_WORDS: [&str; 42] = [
     "on", "in", "of", "for", "with", "to", "is", "are", "was", "were", "and", "or", "by", "from", "at", "that",
     "which", "we", "our", "as", "than", "over", "under", "using", "via", "it", "its", "this", "these", "can", "has",
     "have", "show", "shows", "into", "between", "when", "while", "where", "but", "not", "be",
 ];
 
-/// Words that say the name before them is of a method, a measure or a task.
+/// Words after which a name is that of a method, a measure or a task.
 const METHODS: [&str; 40] = [
     "algorithm",
     "algorithms",
@@ -167,21 +167,22 @@ const METHODS: [&str; 40] = [
     "encoder",
 ];
 
-/// How many words are looked at behind a name, before it up to "on", and before that.
+/// Sizes of the windows in words: after a name, before it, before it up to "on", in a definition after it, and before
+/// "on".
 const BEHIND: usize = 4;
 const BEFORE: usize = 5;
 const UP_TO_ON: usize = 4;
 const EXPLANATION: usize = 8;
 const BEFORE_ON: usize = 18;
 
-/// The tokens that a place in the text covers.
-pub(super) fn covered(tokens: &[Token], place: &Range<usize>) -> Range<usize> {
+/// Returns the tokens that a byte range of the text overlaps.
+pub(super) fn token_range(tokens: &[Token], place: &Range<usize>) -> Range<usize> {
     let start = tokens.partition_point(|token| token.place.end <= place.start);
     let end = tokens.partition_point(|token| token.place.start < place.end);
     start..end.max(start)
 }
 
-/// The strongest cue at the ends of these tokens: a list, or a name that stands alone.
+/// Returns the strongest cue around these tokens, which are a list or a single name.
 pub(super) fn cue(tokens: &[Token], list: &Range<usize>) -> Option<Cue> {
     let (before, behind) = (&tokens[..list.start], &tokens[list.end..]);
     let is_list = tokens[list.clone()].iter().any(is_joint);
@@ -191,21 +192,22 @@ pub(super) fn cue(tokens: &[Token], list: &Range<usize>) -> Option<Cue> {
     is_experiment(tokens, list).then_some(Cue::Experiment)
 }
 
-/// Whether a word beside the name makes it that of a method: "the NAME optimizer", "our method NAME", "NAME, a model".
+/// Returns true if a neighbouring word makes the name that of a method: "the NAME optimizer", "our method NAME", "NAME,
+/// a model".
 pub(super) fn is_method(tokens: &[Token], name: &Range<usize>) -> bool {
     let is_method = |token: &Token| METHODS.contains(&token.word.as_str());
     tokens.get(name.end).is_some_and(is_method)
         || tokens[..name.start].last().is_some_and(is_method)
-        || what_it_is(&tokens[name.end..]).is_some_and(is_method)
+        || definition_head(&tokens[name.end..]).is_some_and(is_method)
 }
 
-/// Whether words are of a dataset: "large scale dataset".
-pub(super) fn names_kind(words: &[Token]) -> bool {
+/// Returns true if the words describe a dataset: "large scale dataset".
+pub(super) fn describes_dataset(words: &[Token]) -> bool {
     words.iter().any(|token| KINDS.contains(&token.word.as_str()) && token.word != "set")
 }
 
-/// Whether words speak of one dataset: "A Radar Dataset for Automotive Perception".
-pub(super) fn names_one(words: &[Token]) -> bool {
+/// Returns true if the words describe a single dataset: "A Radar Dataset for Automotive Perception".
+pub(super) fn describes_one_dataset(words: &[Token]) -> bool {
     const ONE: [&str; 5] = ["dataset", "benchmark", "corpus", "database", "testbed"];
     words.iter().any(|token| ONE.contains(&token.word.as_str()))
 }
@@ -224,13 +226,13 @@ fn is_kind_behind(tokens: &[Token]) -> bool {
     false
 }
 
-/// "NAME, a large dataset", "NAME is the first benchmark".
+/// Recognises "NAME, a large dataset" and "NAME is the first benchmark".
 fn is_explained_as_kind(tokens: &[Token]) -> bool {
-    what_it_is(tokens).is_some_and(|token| is_kind(&token.word))
+    definition_head(tokens).is_some_and(|token| is_kind(&token.word))
 }
 
-/// The first word for datasets or methods in an explanation behind the name.
-fn what_it_is(tokens: &[Token]) -> Option<&Token> {
+/// Returns the first word for datasets or methods in a definition after the name.
+fn definition_head(tokens: &[Token]) -> Option<&Token> {
     let [first, article, rest @ ..] = tokens else { return None };
     let begins =
         matches!(first.word.as_str(), "," | "is") && matches!(article.word.as_str(), "a" | "an" | "the" | "one");
@@ -239,7 +241,7 @@ fn what_it_is(tokens: &[Token]) -> Option<&Token> {
     words.find(|token| is_kind(&token.word) || METHODS.contains(&token.word.as_str()))
 }
 
-/// "datasets such as NAME", "the benchmark NAME"; "datasets, NAME and OTHER" only where a list follows.
+/// Recognises "datasets such as NAME" and "the benchmark NAME". "datasets, NAME and OTHER" counts only before a list.
 fn is_kind_before(tokens: &[Token], is_list: bool) -> bool {
     let links = tokens.iter().rev().take(BEFORE).take_while(|token| LINKS.contains(&token.word.as_str())).count();
     let (rest, links) = tokens.split_at(tokens.len() - links);
@@ -249,17 +251,17 @@ fn is_kind_before(tokens: &[Token], is_list: bool) -> bool {
     kind && binds
 }
 
-/// Whether a name is a word that only joins others.
+/// Returns true if a name is a function word.
 pub(super) fn is_function_word(name: &str) -> bool {
     FUNCTION_WORDS.contains(&name.to_lowercase().as_str())
 }
 
-/// Whether a word is one for datasets.
+/// Returns true if a word is one for datasets.
 pub(super) fn is_kind(word: &str) -> bool {
     KINDS.contains(&word.to_lowercase().as_str())
 }
 
-/// "… results … on the NAME", or "On NAME, … results …".
+/// Recognises "… results … on the NAME" and "On NAME, … results …".
 fn is_experiment(tokens: &[Token], name: &Range<usize>) -> bool {
     let before = &tokens[..name.start];
     let near = before.iter().rev().take(UP_TO_ON);
@@ -275,20 +277,20 @@ fn is_experiment(tokens: &[Token], name: &Range<usize>) -> bool {
     let on = name.start - steps - 1;
     let mut sentence = before[..on].iter().rev().take_while(|token| !ends_sentence(token));
     let after = tokens[name.end..].iter().take_while(|token| !ends_sentence(token));
-    sentence.clone().take(BEFORE_ON).any(tells_of_experiment)
-        || sentence.next().is_none() && after.take(BEFORE_ON).any(tells_of_experiment)
+    sentence.clone().take(BEFORE_ON).any(is_experiment_word)
+        || sentence.next().is_none() && after.take(BEFORE_ON).any(is_experiment_word)
 }
 
 fn ends_sentence(token: &Token) -> bool {
     matches!(token.word.as_str(), "." | "!" | "?" | ";")
 }
 
-fn tells_of_experiment(token: &Token) -> bool {
+fn is_experiment_word(token: &Token) -> bool {
     EXPERIMENTS.iter().any(|stem| token.word.starts_with(stem))
 }
 
-/// The list that a name is an item of: "A, B and C", "A → B". Its other items need not be known: they are up to four
-/// words with a capital or a digit.
+/// Returns the enumeration that contains a name: "A, B and C", "A → B". Its other items may be unknown: up to four
+/// words with a capital or a digit each.
 pub(super) fn list(tokens: &[Token], name: &Range<usize>) -> Range<usize> {
     let mut list = name.clone();
     for _ in 0..LIST {
@@ -315,9 +317,10 @@ fn item_before(tokens: &[Token]) -> Option<usize> {
     (joints > 0 && words > 0 && joins(&tokens[rest.len()..])).then_some(joints + words)
 }
 
-/// The most items of a list on each side of a name: every name of a list looks for all of it.
+/// Largest number of items on each side of a name. The bound keeps long lists linear, because each of their names
+/// searches the list.
 const LIST: usize = 32;
-/// The most tokens between two items, and in one.
+/// Largest number of tokens between two items, and within one.
 const JOINTS: usize = 5;
 const ITEM: usize = 4;
 
@@ -327,7 +330,7 @@ fn is_joint(token: &Token) -> bool {
     JOINTS.contains(&token.word.as_str())
 }
 
-/// "to" and hyphens join only in arrows: "A -> B", "A $\to$ B".
+/// Returns true if these tokens join two items. "to" and hyphens count only in arrows: "A -> B", "A $\to$ B".
 fn joins(joints: &[Token]) -> bool {
     let has = |word: &str| joints.iter().any(|token| token.word == word);
     let plain = [",", "and", "or", "&", "/", ";", "→"].iter().any(|word| has(word));
@@ -343,15 +346,15 @@ fn is_item(token: &Token) -> bool {
         && !matches!(word, "the" | "a" | "an")
 }
 
-/// Whether the name is part of a longer one: "Wall Street Journal" is not about a dataset "Street".
+/// Returns true if the name is part of a longer one: "Wall Street Journal" does not mention a dataset "Street".
 pub(super) fn is_part(tokens: &[Token], name: &Range<usize>) -> bool {
     let (before, behind) = (&tokens[..name.start], tokens.get(name.end));
-    // The capital of a sentence's first word makes no name of it.
+    // The capital of the first word of a sentence is not evidence of a name.
     let starts = before.len() < 2 || before.iter().rev().nth(1).is_some_and(ends_sentence);
     !starts && before.last().is_some_and(is_item) || behind.is_some_and(is_item)
 }
 
-/// Whether the paper brings the thing named: "we propose NAME", "called NAME".
+/// Returns true if the paper introduces the named thing: "we propose NAME", "called NAME".
 pub(super) fn is_introduced(tokens: &[Token], name: &Range<usize>) -> bool {
     const CALLS: [&str; 16] = [
         "called",
@@ -377,9 +380,9 @@ pub(super) fn is_introduced(tokens: &[Token], name: &Range<usize>) -> bool {
         .any(calls)
 }
 
-/// The words that the acronym in these tokens stands for, where it is explained: "stochastic gradient descent (SGD)" or
-/// "SGD (stochastic gradient descent)". After A. Schwartz and M. Hearst, PSB 2003, with initials of words alone.
-pub(super) fn explained(tokens: &[Token], name: &Range<usize>) -> Option<Range<usize>> {
+/// Returns the words that the acronym in these tokens abbreviates: "stochastic gradient descent (SGD)" or "SGD
+/// (stochastic gradient descent)". After A. Schwartz and M. Hearst, PSB 2003, restricted to initials of words.
+pub(super) fn expansion_of(tokens: &[Token], name: &Range<usize>) -> Option<Range<usize>> {
     let acronym: Vec<char> =
         tokens[name.clone()].iter().flat_map(|token| token.word.chars()).filter(|c| c.is_alphabetic()).collect();
     if !ACRONYM.contains(&acronym.len()) || name.len() != 1 {
@@ -388,44 +391,45 @@ pub(super) fn explained(tokens: &[Token], name: &Range<usize>) -> Option<Range<u
     let before = name.start.checked_sub(1).filter(|&open| tokens[open].word == "(");
     let closed = tokens.get(name.end).is_some_and(|token| matches!(token.word.as_str(), ")" | "," | ";"));
     if let Some(open) = before.filter(|_| closed) {
-        return words_of(tokens, open, &acronym);
+        return expansion_before(tokens, open, &acronym);
     }
     let open = tokens.get(name.end).filter(|token| token.word == "(")?;
     let close = name.end + 1 + tokens[name.end + 1..].iter().take(12).position(|token| token.word == ")")?;
-    let words = words_of(tokens, close, &acronym)?;
+    let words = expansion_before(tokens, close, &acronym)?;
     (tokens[words.start].place.start >= open.place.end && words.start == name.end + 1).then_some(words)
 }
 
-/// Letters of an acronym, and how many words more than letters it may stand for: their bound, and that of the search.
+/// Number of letters of an acronym, and the number of words that its expansion may have beyond them. Both bound the
+/// search.
 const ACRONYM: RangeInclusive<usize> = 2..=16;
 const MORE_WORDS: usize = 5;
 
-/// The words that end before a place and whose initials spell an acronym. Small words may be left out of it.
-fn words_of(tokens: &[Token], end: usize, acronym: &[char]) -> Option<Range<usize>> {
+/// Returns the words before a position whose initials spell an acronym. Small words may be missing from the acronym.
+fn expansion_before(tokens: &[Token], end: usize, acronym: &[char]) -> Option<Range<usize>> {
     let least = end.saturating_sub(acronym.len() + MORE_WORDS);
     let near = &tokens[least..end];
-    Some(least + start_of(near, acronym, &mut BTreeSet::new())?..end)
+    Some(least + expansion_start(near, acronym, &mut BTreeSet::new())?..end)
 }
 
-/// Where the words at the end of these begin that spell an acronym. What fails is remembered: a word that may be taken or
-/// left would double the ways at every step.
-fn start_of(tokens: &[Token], acronym: &[char], failed: &mut BTreeSet<(usize, usize)>) -> Option<usize> {
+/// Returns the start of the words, at the end of these tokens, that spell an acronym. Failed states are memoised: each
+/// optional word would otherwise double the number of paths.
+fn expansion_start(tokens: &[Token], acronym: &[char], failed: &mut BTreeSet<(usize, usize)>) -> Option<usize> {
     let Some((last, rest)) = acronym.split_last() else { return Some(tokens.len()) };
     let state = (tokens.len(), acronym.len());
     let (token, before) = tokens.split_last().filter(|(token, _)| token.is_word() && !failed.contains(&state))?;
     let word = token.word.as_str();
     let initials = word.split(|character: char| !character.is_alphanumeric()).filter_map(|part| part.chars().next());
-    // A word with hyphens may give the initials of all its parts.
+    // A word with hyphens may contribute the initials of all its parts.
     let several: Vec<char> = initials.collect();
     let mut start = None;
     if several.len() > 1 && acronym.ends_with(&several) {
-        start = start_of(before, &acronym[..acronym.len() - several.len()], failed);
+        start = expansion_start(before, &acronym[..acronym.len() - several.len()], failed);
     }
     if start.is_none() && word.starts_with(*last) {
-        start = start_of(before, rest, failed);
+        start = expansion_start(before, rest, failed);
     }
     if start.is_none() && (SMALL.contains(&word) || word.starts_with(char::is_numeric)) {
-        start = start_of(before, acronym, failed);
+        start = expansion_start(before, acronym, failed);
     }
     if start.is_none() {
         failed.insert(state);
@@ -433,5 +437,5 @@ fn start_of(tokens: &[Token], acronym: &[char], failed: &mut BTreeSet<(usize, us
     start
 }
 
-/// Words that acronyms may leave out.
+/// Words that acronyms may omit.
 const SMALL: [&str; 14] = ["of", "the", "and", "for", "in", "on", "to", "a", "an", "with", "by", "from", "at", "via"];

@@ -1,41 +1,41 @@
-//! Two lists of (paper, dataset) pairs compared, and pairs drawn to be read by people.
+//! Comparison of two sets of (paper, dataset) pairs, and samples of pairs for manual review.
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many pairs both lists have, and how many only one.
+/// Numbers of pairs that both sets contain, and that only one contains.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct PairCounts {
-    /// Pairs of both.
+    /// Pairs in both sets.
     pub both: u32,
-    /// Pairs of ours alone.
+    /// Pairs only in ours.
     pub ours_alone: u32,
-    /// Pairs of theirs alone.
+    /// Pairs only in theirs.
     pub theirs_alone: u32,
 }
 
 impl PairCounts {
-    /// The share of ours that is theirs; 1 where we have none.
+    /// Returns the share of our pairs that are also theirs; 1 if we have none.
     #[must_use]
     pub fn precision(&self) -> f64 {
         share(self.both, self.both + self.ours_alone)
     }
 
-    /// The share of theirs that is ours; 1 where they have none.
+    /// Returns the share of their pairs that are also ours; 1 if they have none.
     #[must_use]
     pub fn recall(&self) -> f64 {
         share(self.both, self.both + self.theirs_alone)
     }
 
-    /// The harmonic mean of precision and recall.
+    /// Returns the harmonic mean of precision and recall.
     #[must_use]
     pub fn f1(&self) -> f64 {
         share(2 * self.both, 2 * self.both + self.ours_alone + self.theirs_alone)
     }
 
-    fn of<T: Ord>(ours: &BTreeSet<T>, theirs: &BTreeSet<T>) -> Self {
+    fn from_sets<T: Ord>(ours: &BTreeSet<T>, theirs: &BTreeSet<T>) -> Self {
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let both = ours.intersection(theirs).count();
         Self { both: count(both), ours_alone: count(ours.len() - both), theirs_alone: count(theirs.len() - both) }
@@ -46,14 +46,14 @@ fn share(part: u32, whole: u32) -> f64 {
     if whole == 0 { 1.0 } else { f64::from(part) / f64::from(whole) }
 }
 
-/// How far two taggings of the same papers agree.
+/// Agreement of two taggings of the same papers.
 #[derive(Clone, Debug, Default)]
 pub struct Agreement {
-    /// Papers compared.
+    /// Number of compared papers.
     pub papers: u32,
-    /// Papers with the same datasets.
+    /// Number of papers with identical datasets.
     pub equal: u32,
-    /// All pairs.
+    /// Counts over all papers.
     pub pairs: PairCounts,
     /// Sums over papers.
     precision: f64,
@@ -63,9 +63,9 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// Adds a paper with the datasets that both sides name.
+    /// Adds a paper with the datasets of both taggings.
     pub fn add(&mut self, ours: &BTreeSet<String>, theirs: &BTreeSet<String>) {
-        let counts = PairCounts::of(ours, theirs);
+        let counts = PairCounts::from_sets(ours, theirs);
         self.papers += 1;
         self.equal += u32::from(ours == theirs);
         self.pairs = self.pairs.plus(counts);
@@ -83,14 +83,14 @@ impl Agreement {
         }
     }
 
-    /// Precision, recall and F1 as means over papers.
+    /// Returns precision, recall and F1 as means over papers.
     #[must_use]
     pub fn per_paper(&self) -> [f64; 3] {
         [self.precision, self.recall, self.f1]
             .map(|sum| if self.papers == 0 { 1.0 } else { sum / f64::from(self.papers) })
     }
 
-    /// The datasets that one side alone names most often.
+    /// Returns the datasets that only one tagging contains, most frequent first.
     #[must_use]
     pub fn most(&self, alone: impl Fn(&PairCounts) -> u32, number: usize) -> Vec<(&str, u32)> {
         let mut counts: Vec<(&str, u32)> = self
@@ -115,8 +115,9 @@ impl PairCounts {
     }
 }
 
-/// Draws pairs of line and dataset: those with the smallest digests of seed, line and id, in the order of lines. What is
-/// drawn does not depend on the order of the pairs, and another pair among them changes the draw by one at most.
+/// Draws pairs of line and dataset: those with the smallest digests of seed, line and id, in the order of lines.
+///
+/// The sample does not depend on the order of the pairs. One more pair changes at most one member of the sample.
 #[must_use]
 pub fn draw<P>(pairs: Vec<P>, key: impl Fn(&P) -> (usize, &str), number: usize, seed: u64) -> Vec<P> {
     let digest = |pair: &P| {

@@ -1,35 +1,35 @@
-//! The names of a catalogue's datasets, and where texts use them.
+//! Names of a catalogue's datasets, and their occurrences in texts.
 
 use super::TaggerError;
 use super::cue::{is_function_word, is_kind};
-use super::text::{Folded, is_hyphen, is_separator, key, stands_alone};
+use super::text::{FoldedText, is_hyphen, is_separator, key, stands_alone};
 use aho_corasick::AhoCorasick;
 use lodeseek_catalog::{DatasetId, Metadata};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Words that end titles of datasets and that papers leave out: "Waymo Open Dataset" is also "Waymo Open".
+/// Final words of dataset titles that papers omit: "Waymo Open Dataset" is also "Waymo Open".
 const KINDS: [&str; 5] = ["dataset", "data set", "database", "corpus", "benchmark"];
 
-/// What a name looks like, which says how much a match of it is worth before anything is known of the texts.
+/// Form of a name. It estimates the value of a match before any statistics of the texts exist.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
     /// At most three letters and digits: "SGD", "M4".
     Short,
-    /// One word of letters in one usual case: "Places", "MNIST", "spider".
+    /// One word of letters in usual case: "Places", "MNIST", "spider".
     Word,
     /// Several words of letters, none an acronym: "Natural Questions", "Human-Parts".
     Phrase,
-    /// With a digit, a sign, a capital inside a word or an acronym among words: "CIFAR-10", "ImageNet", "MS MARCO".
-    /// Little else is written so.
+    /// A digit, a sign, a capital inside a word, or an acronym among words: "CIFAR-10", "ImageNet", "MS MARCO".
+    /// Ordinary words are seldom written so.
     Marked,
 }
 
 impl Form {
-    /// The form of a name.
+    /// Classifies a name.
     #[must_use]
-    pub fn of(name: &str) -> Self {
+    pub fn from_name(name: &str) -> Self {
         let words: Vec<&str> = name.split(is_separator).filter(|word| !word.is_empty()).collect();
         let length = name.chars().filter(|character| character.is_alphanumeric()).count();
         let is_acronym = |word: &&str| word.chars().count() > 1 && word.chars().all(char::is_uppercase);
@@ -43,15 +43,15 @@ impl Form {
     }
 }
 
-/// Letters only, in one case but for the first.
+/// Returns true for letters only, in one case except for the first.
 fn is_usual(word: &str) -> bool {
     let rest = || word.chars().skip(1);
     word.chars().all(char::is_alphabetic) && (rest().all(char::is_lowercase) || word.chars().all(char::is_uppercase))
 }
 
-/// How exactly a text must write a name.
+/// Exactness with which a text writes a name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Spelled {
+enum SpellingMatch {
     /// With other capitals.
     Cased,
     /// With other separators.
@@ -63,7 +63,7 @@ enum Spelled {
 struct Spelling {
     text: String,
     form: Form,
-    /// Places in the list of datasets, ascending.
+    /// Positions in the list of datasets, ascending.
     owners: Vec<usize>,
 }
 
@@ -74,41 +74,45 @@ pub(super) struct Name {
     pub(super) form: Form,
 }
 
-/// A name where a text uses it.
+/// An occurrence of a name in a text.
 #[derive(Clone, Debug)]
-pub(super) struct Use {
+pub(super) struct NameMatch {
     pub(super) name: usize,
     pub(super) place: Range<usize>,
-    /// Whose name it is: places in the list of datasets, ascending; none where the case is too far off.
+    /// Datasets with this name: positions in the list of datasets, ascending. Empty if the capitals differ too much.
     pub(super) owners: Vec<usize>,
-    /// Whether its capitals are others than the catalogue's.
+    /// If true, the capitals differ from the catalogue's.
     pub(super) is_cased: bool,
 }
 
-/// The names of datasets, ready to be found all at once.
+/// The names of datasets, in an automaton that finds all of them in one pass.
 #[derive(Debug)]
 pub struct Lexicon {
-    pub(super) datasets: Vec<Known>,
+    pub(super) datasets: Vec<DatasetTexts>,
     pub(super) names: Vec<Name>,
     automaton: AhoCorasick,
 }
 
-/// What the rules need to know of a dataset.
+/// Texts of a dataset that the rules compare.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct DatasetTexts {
     pub(super) id: DatasetId,
     title: String,
-    /// Names and descriptions, folded: what an acronym may stand for.
+    /// Names and descriptions, folded. The expansion of an acronym must occur here.
     described: String,
 }
 
 impl Lexicon {
-    /// The names of these datasets: titles, other names, and both without the word "Dataset" at their end.
-    pub fn of<'m>(datasets: impl IntoIterator<Item = &'m Metadata>) -> Result<Self, TaggerError> {
+    /// Collects the names of these datasets: titles, alternative names, and both without the word "Dataset" at the end.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the automaton cannot be built, for example because there are too many names.
+    pub fn from_datasets<'m>(datasets: impl IntoIterator<Item = &'m Metadata>) -> Result<Self, TaggerError> {
         let mut known = Vec::new();
         let mut spellings: BTreeMap<String, BTreeMap<String, Spelling>> = BTreeMap::new();
         for (own, metadata) in datasets.into_iter().enumerate() {
-            known.push(Known::of(metadata));
+            known.push(DatasetTexts::from_metadata(metadata));
             for (name, form) in names(metadata) {
                 let by_text = spellings.entry(key(&name)).or_default();
                 let spelling = by_text.entry(name.clone()).or_insert(Spelling { text: name, form, owners: Vec::new() });
@@ -121,46 +125,51 @@ impl Lexicon {
         spellings.retain(|key, _| key.chars().filter(|character| character.is_alphanumeric()).count() > 1);
         spellings.retain(|key, _| !transfers.contains(key));
         let automaton = AhoCorasick::new(spellings.keys()).map_err(TaggerError::Names)?;
-        let names = spellings.into_values().map(|by_text| Name::of(by_text.into_values().collect())).collect();
+        let names =
+            spellings.into_values().map(|by_text| Name::from_spellings(by_text.into_values().collect())).collect();
         Ok(Self { datasets: known, names, automaton })
     }
 
-    /// How many different names there are.
+    /// Returns the number of distinct names.
     #[must_use]
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no names.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
-    /// The names in a text, from left to right; of those that overlap the leftmost, of these the longest. Which names may
-    /// have other capitals than the catalogue's: by place, or all.
-    pub(super) fn uses(&self, text: &str, any_case: Option<&[bool]>) -> Vec<Use> {
-        let folded = Folded::of(text);
+    /// Returns the names in a text from left to right. Of overlapping matches the leftmost is kept, and of these the
+    /// longest.
+    ///
+    /// `any_case` contains for each name whether other capitals than the catalogue's are accepted. `None` accepts them
+    /// for all names.
+    pub(super) fn matches(&self, text: &str, any_case: Option<&[bool]>) -> Vec<NameMatch> {
+        let folded = FoldedText::new(text);
         let found = self.automaton.find_overlapping_iter(&folded.text);
         let places = found.map(|found| (found.pattern().as_usize(), folded.source(found.range())));
         let standing = places.filter(|(_, place)| stands_alone(text, place));
-        let mut uses: Vec<Use> = standing
+        let mut uses: Vec<NameMatch> = standing
             .filter_map(|(name, place)| {
                 let (mut owners, is_cased) = self.names[name].owners(&text[place.clone()])?;
                 if is_cased && any_case.is_some_and(|allowed| !allowed[name]) {
                     owners.clear();
                 }
-                Some(Use { name, place, owners, is_cased })
+                Some(NameMatch { name, place, owners, is_cased })
             })
             .collect();
-        // A name written in another case is no name there, but tells how papers write the word; it hides none.
+        // A match in other capitals is no mention, but it shows how papers write the word. It suppresses no other
+        // match.
         uses.sort_by(|a, b| {
-            let order = |found: &Use| (found.owners.is_empty(), found.place.start, Reverse(found.place.end));
+            let order = |found: &NameMatch| (found.owners.is_empty(), found.place.start, Reverse(found.place.end));
             order(a).cmp(&order(b))
         });
-        let mut kept: BTreeMap<usize, Use> = BTreeMap::new();
+        let mut kept: BTreeMap<usize, NameMatch> = BTreeMap::new();
         for found in uses {
-            // Those kept do not overlap: the last that begins before the end of this one ends last.
+            // Kept matches do not overlap. The last one that begins before the end of this match also ends last.
             let last = kept.range(..found.place.end).next_back();
             if last.is_none_or(|(_, other)| other.place.end <= found.place.start) {
                 kept.insert(found.place.start, found);
@@ -169,9 +178,9 @@ impl Lexicon {
         kept.into_values().collect()
     }
 
-    /// Whose name it is where several datasets have it: the one whose id or title is just this name.
+    /// Returns the dataset among several with the same name whose id or title is exactly this name.
     pub(super) fn resolve(&self, surface: &str, owners: &[usize]) -> Option<usize> {
-        let only = |fits: &dyn Fn(&Known) -> bool| {
+        let only = |fits: &dyn Fn(&DatasetTexts) -> bool| {
             let mut fitting = owners.iter().copied().filter(|&owner| fits(&self.datasets[owner]));
             fitting.next().filter(|_| fitting.next().is_none())
         };
@@ -182,21 +191,21 @@ impl Lexicon {
     }
 }
 
-impl Known {
-    fn of(metadata: &Metadata) -> Self {
+impl DatasetTexts {
+    fn from_metadata(metadata: &Metadata) -> Self {
         let texts = metadata.titles.iter().chain(&metadata.alternatives).chain(&metadata.descriptions);
         let works = metadata.introduced_by.iter().map(|work| key(&work.title));
         let described = texts.map(|text| key(&text.value)).chain(works).collect::<Vec<_>>().join("\n");
         Self { id: metadata.id.clone(), title: metadata.title().to_owned(), described }
     }
 
-    /// Whether the catalogue knows it by these words, too.
+    /// Returns true if the catalogue's texts of the dataset contain these words.
     pub(super) fn is_described_by(&self, words: &str) -> bool {
         self.described.contains(&key(words))
     }
 }
 
-/// The names of a dataset, white space in them single, and what they look like. A citation is no name, and "AND" is a word.
+/// Returns the names of a dataset, with single spaces, and their forms. Citations and the word "AND" are no names.
 fn names(metadata: &Metadata) -> Vec<(String, Form)> {
     let texts = metadata.titles.iter().chain(&metadata.alternatives);
     let mut names: Vec<(String, Form)> =
@@ -211,17 +220,17 @@ fn names(metadata: &Metadata) -> Vec<(String, Form)> {
 }
 
 fn formed(name: String) -> (String, Form) {
-    let form = Form::of(&name);
+    let form = Form::from_name(&name);
     (name, form)
 }
 
-/// What is left without "Dataset" is less telling: "RGB-D Object" alone may be anything.
+/// A name without its final "Dataset" is weaker evidence: "RGB-D Object" alone is ambiguous.
 fn shortened(name: String) -> (String, Form) {
-    let form = if name.contains(' ') { Form::Phrase } else { Form::of(&name) };
+    let form = if name.contains(' ') { Form::Phrase } else { Form::from_name(&name) };
     (name, form)
 }
 
-/// Whether a name is of a way from one dataset to another: "SYNTHIA-to-Cityscapes" names both.
+/// Returns true if a name describes a transfer between two datasets: "SYNTHIA-to-Cityscapes" names both.
 fn is_transfer<T>(key: &str, names: &BTreeMap<String, T>) -> bool {
     key.match_indices("to")
         .any(|(place, to)| names.contains_key(&key[..place]) && names.contains_key(&key[place + to.len()..]))
@@ -234,39 +243,39 @@ fn without_kind(name: &str) -> Option<String> {
 }
 
 impl Name {
-    fn of(spellings: Vec<Spelling>) -> Self {
-        // The most doubtful spelling decides: "Reddit" makes a plain word of "REDdit".
+    fn from_spellings(spellings: Vec<Spelling>) -> Self {
+        // The weakest form decides: "Reddit" makes an ordinary word of "REDdit".
         let rank = |form: Form| [Form::Short, Form::Word, Form::Phrase, Form::Marked].iter().position(|f| *f == form);
         let form =
             spellings.iter().map(|spelling| spelling.form).min_by_key(|form| rank(*form)).unwrap_or(Form::Marked);
         Self { spellings, form }
     }
 
-    /// The first of the spellings.
+    /// Returns the first of the spellings.
     pub(super) fn text(&self) -> &str {
         &self.spellings[0].text
     }
 
-    /// Whether it is one word with a digit.
+    /// Returns true if the name is one word with a digit.
     pub(super) fn has_digit(&self) -> bool {
         self.text().chars().any(char::is_numeric) && !self.text().contains(char::is_whitespace)
     }
 
-    /// Whether it ends in a word for datasets, as "Winograd Schema Challenge" does.
-    pub(super) fn tells_kind(&self) -> bool {
+    /// Returns true if the name ends in a word for datasets: "Winograd Schema Challenge".
+    pub(super) fn ends_in_kind(&self) -> bool {
         self.spellings.iter().all(|spelling| is_kind(spelling.text.rsplit(is_separator).next().unwrap_or_default()))
     }
 
-    /// Whether one of the spellings has no capital at all.
+    /// Returns true if one of the spellings has no capital.
     pub(super) fn is_lower(&self) -> bool {
         self.spellings.iter().any(|spelling| !spelling.text.chars().any(char::is_uppercase))
     }
 
-    /// Whose name a text uses when it writes it so. `None`: it is no spelling of this name; an empty list: it is one but
-    /// for its case.
+    /// Returns the datasets that have the name as the text writes it, and whether its capitals differ. `None`: not a
+    /// spelling of this name. An empty list: only the capitals differ.
     pub(super) fn owners(&self, surface: &str) -> Option<(Vec<usize>, bool)> {
         let same = |spelling: &Spelling| compare(&spelling.text, surface).then(|| spelling.spelled(surface));
-        let how: Vec<(&Spelling, Option<Spelled>)> =
+        let how: Vec<(&Spelling, Option<SpellingMatch>)> =
             self.spellings.iter().filter_map(|spelling| Some((spelling, same(spelling)?))).collect();
         if how.is_empty() {
             return None;
@@ -276,18 +285,18 @@ impl Name {
         let mut owners: Vec<usize> = owners.flat_map(|(spelling, _)| spelling.owners.iter().copied()).collect();
         owners.sort_unstable();
         owners.dedup();
-        Some((owners, best.is_none_or(|spelled| spelled == Spelled::Cased)))
+        Some((owners, best.is_none_or(|spelled| spelled == SpellingMatch::Cased)))
     }
 }
 
 impl Spelling {
-    /// Whether a text that writes the name so means it. Words and acronyms are taken as they are written; phrases may
-    /// lose capitals but the first; what has a digit or an inner capital is known in any case, unless it is short.
-    fn spelled(&self, surface: &str) -> Option<Spelled> {
+    /// Compares a text's spelling with the catalogue's. Words and acronyms must match exactly. Phrases may lose all
+    /// capitals but the first. Names with a digit or an inner capital match in any case, unless they are short.
+    fn spelled(&self, surface: &str) -> Option<SpellingMatch> {
         let (own, theirs) = (letters(&self.text), letters(surface));
         if own == theirs {
             let exactly = self.text.split_whitespace().eq(surface.split_whitespace());
-            return Some(if exactly { Spelled::Exactly } else { Spelled::Spaced });
+            return Some(if exactly { SpellingMatch::Exactly } else { SpellingMatch::Spaced });
         }
         let first_agrees = own.chars().next() == theirs.chars().next();
         let any_case = match self.form {
@@ -295,11 +304,12 @@ impl Spelling {
             Form::Phrase => first_agrees,
             Form::Marked => own.chars().count() >= 6 && (first_agrees || gaps(&self.text).eq(gaps(surface))),
         };
-        any_case.then_some(Spelled::Cased)
+        any_case.then_some(SpellingMatch::Cased)
     }
 }
 
-/// The letters, digits and signs of a name, a word for datasets at its end without capitals: it is not what differs.
+/// Returns the letters, digits and signs of a name. A final word for datasets is lower-cased, because its capitals are
+/// not significant.
 fn letters(name: &str) -> String {
     let kind = without_kind(name).map_or(name.len(), |rest| rest.len());
     let letters = |text: &str| text.chars().filter(|character| !is_separator(*character)).collect::<String>();
@@ -310,9 +320,11 @@ fn gaps(name: &str) -> impl Iterator<Item = Gap> {
     parts(name).into_iter().map(|(gap, _)| gap)
 }
 
-/// Whether two spellings of one key separate their parts alike. A hyphen, a space and nothing are the same between letters
-/// and digits and where the name has a separator; a hyphen may also stand at a capital inside a word ("mini-ImageNet").
-/// Names of fewer than five letters and digits are written as they are.
+/// Returns true if two spellings of one key separate their parts compatibly.
+///
+/// A hyphen, a space and no separator are equivalent between letters and digits, and at the separators of the name. A
+/// hyphen may also stand before a capital inside a word ("mini-ImageNet"). Names of fewer than five letters and digits
+/// must match exactly.
 fn compare(name: &str, surface: &str) -> bool {
     let (own, theirs) = (parts(name), parts(surface));
     let long = own.len() >= 5;
@@ -323,7 +335,8 @@ fn compare(name: &str, surface: &str) -> bool {
         })
 }
 
-/// Whether what separates two characters may be something else. "2D" and "3D" are words: "semantic 3D" is not "Semantic3D".
+/// Returns true if the separator between two characters may differ. "2D" and "3D" are words: "semantic 3D" is not
+/// "Semantic3D".
 fn may_differ(before: char, rest: &[(Gap, char)], other: Gap) -> bool {
     let (gap, after) = rest[0];
     let is_dimension = matches!(after, '2' | '3') && rest.get(1).is_some_and(|(_, next)| matches!(next, 'd' | 'D'));
@@ -341,7 +354,7 @@ enum Gap {
     Wide,
 }
 
-/// The characters that are no separators, each with what separates it from the one before.
+/// Returns the characters that are no separators, each with the separator before it.
 fn parts(text: &str) -> Vec<(Gap, char)> {
     let mut parts = Vec::new();
     let mut gap = Gap::None;

@@ -1,13 +1,12 @@
-//! A tagger: which datasets of a catalogue the texts of papers name.
+//! Dataset mention tagger: finds the datasets of a catalogue that papers name.
 //!
-//! Pairs of a paper and the datasets it uses are what retrieval is trained on and judged by. V. Viswanathan et al.
-//! (*DataFinder*, ACL 2023) take a paper to use a dataset where it names it and cites its paper. Here only texts are at
-//! hand, a title and an abstract, so that what a citation would prove must be read from how the name is written and what
-//! stands beside it.
+//! Pairs of a paper and its datasets are training and test data of retrieval. V. Viswanathan et al. (*DataFinder*, ACL
+//! 2023) accept a dataset if the paper names it and cites its paper. Here only title and abstract are available. The
+//! evidence of a citation is replaced by the spelling of the name and its context.
 //!
-//! All names are found in one pass ([`Lexicon`]). Each then has a [`Standing`], by its [`Form`] and by how the papers
-//! tagged write it ([`Statistics`]): no list of words is needed to know that "MAP" is mostly no dataset. A mention is
-//! accepted by a [`Rule`] or rejected for a [`Reason`], and says by which.
+//! All names are found in one pass ([`Lexicon`]). Each name then gets a [`Standing`] from its [`Form`] and from its use
+//! in the tagged papers ([`Statistics`]). No word list is needed to recognise that "MAP" is usually no dataset. Each
+//! mention is accepted by a [`Rule`] or rejected for a [`Reason`]; both are part of the result.
 
 mod cue;
 mod evaluation;
@@ -22,32 +21,32 @@ pub use statistics::Statistics;
 
 use cue::Cue;
 use lodeseek_ranking::DatasetId;
-use reading::{Read, Reading};
+use reading::{Occurrence, TextReading};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// Names that cannot be searched for.
+/// Errors of building a lexicon.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TaggerError {
-    /// They make no automaton.
-    #[error("the names of the datasets: {0}")]
+    /// The automaton of names cannot be built.
+    #[error("cannot build the automaton of dataset names: {0}")]
     Names(#[from] aho_corasick::BuildError),
 }
 
-/// What finding a name proves.
+/// Strength of a name as evidence of its dataset.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Standing {
-    /// That the dataset is meant.
+    /// The name alone is sufficient.
     Distinctive,
-    /// Little: two mentions or a cue must come to it.
+    /// The name needs a second mention or a cue.
     Ambiguous,
-    /// Nothing: in these papers it mostly means something else. Only a word for datasets beside it counts.
+    /// The name mostly means something else in these papers. Only a word for datasets beside it is sufficient.
     Foreign,
 }
 
-/// Why a mention was accepted.
+/// Rule that accepted a mention.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
@@ -55,77 +54,77 @@ pub enum Rule {
     Distinctive,
     /// A cue is beside it.
     Cued,
-    /// It stands in a list beside a cue, or with a distinctive name.
+    /// It is in a list beside a cue, or in a list with a distinctive name.
     Listed,
-    /// It is explained as short for words by which the catalogue knows the dataset.
+    /// The paper expands it to words that the catalogue contains for the dataset.
     Explained,
     /// The paper names it again.
     Repeated,
-    /// Another mention of it in the paper was accepted.
+    /// Another mention of the dataset in the paper was accepted.
     Confirmed,
 }
 
-/// Why a mention was rejected.
+/// Reason for which a mention was rejected.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
-    /// Several datasets have the name and none has it for its own.
+    /// Several datasets have the name, and it is the id or title of none.
     Shared,
-    /// The paper explains it as something else.
+    /// The paper expands it to something else.
     ExplainedOtherwise,
-    /// The paper brings something of this name, or the next word makes it a method's.
+    /// The paper introduces something of this name, or the next word marks a method.
     OtherThing,
-    /// A word that is part of a longer name, which the catalogue does not have.
+    /// A word that is part of a longer name outside the catalogue.
     PartOfName,
-    /// An ambiguous name, once and without a cue.
+    /// An ambiguous name, mentioned once and without a cue.
     NoEvidence,
-    /// In these papers the name mostly means something else, and no word for datasets is beside it.
+    /// The name mostly means something else in these papers, and no word for datasets is beside it.
     Foreign,
 }
 
-/// Whether a mention counts, and why.
+/// Decision about a mention, with its rule or reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// It does.
+    /// The mention counts.
     Accepted(Rule),
-    /// It does not.
+    /// The mention does not count.
     Rejected(Reason),
 }
 
 /// A dataset's name in a paper.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mention {
-    /// In which of the paper's texts.
+    /// Position of the text in the paper.
     pub text: usize,
-    /// Its bytes there.
+    /// Byte range in this text.
     pub place: Range<usize>,
-    /// As written.
+    /// The name as the paper writes it.
     pub surface: String,
-    /// The dataset; several where the name is shared and was rejected for it.
+    /// The dataset. Several datasets if the name is shared and was rejected for it.
     pub datasets: Vec<DatasetId>,
-    /// Whether it counts.
+    /// Decision, with its rule or reason.
     pub verdict: Verdict,
 }
 
 impl Mention {
-    /// The dataset, where the mention counts.
+    /// Returns the dataset if the mention counts.
     #[must_use]
     pub fn accepted(&self) -> Option<&DatasetId> {
         matches!(self.verdict, Verdict::Accepted(_)).then(|| self.datasets.first()).flatten()
     }
 }
 
-/// Where the standings of names part.
+/// Thresholds between the standings of names.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TaggerOptions {
-    /// Papers that must have a name before its share of cues says anything.
+    /// Minimum number of papers with a name for its share of cues to be used.
     pub least_papers: u32,
-    /// The share of papers with a cue from which a word or an acronym is distinctive.
+    /// Share of papers with a cue from which a word or an acronym is distinctive, in [0, 1].
     pub distinctive: f64,
-    /// The share below which a name is foreign.
+    /// Share of papers with a cue below which a name is foreign, in [0, 1].
     pub foreign: f64,
-    /// The share of papers writing it without capitals above which a name is an ordinary word.
+    /// Share of papers that write the name without capitals above which it is an ordinary word, in [0, 1].
     pub ordinary: f64,
 }
 
@@ -142,7 +141,7 @@ impl Default for TaggerOptions {
 /// use lodeseek_lab::tagger::{Lexicon, Statistics, Tagger, TaggerOptions};
 /// let mut trees = Metadata::new(DatasetId::new("Trees-10").expect("an id"));
 /// trees.titles.push(Text::plain("Trees-10"));
-/// let lexicon = Lexicon::of(&[trees]).expect("names");
+/// let lexicon = Lexicon::from_datasets(&[trees]).expect("names");
 /// let paper = ["Pruning", "We report results on Trees10."];
 /// let mut statistics = Statistics::new(&lexicon);
 /// statistics.add(&lexicon, &paper);
@@ -154,12 +153,12 @@ impl Default for TaggerOptions {
 pub struct Tagger {
     lexicon: Lexicon,
     standings: Vec<Standing>,
-    /// Whether other capitals than the catalogue's are the name, too.
+    /// For each name: if true, other capitals than the catalogue's are accepted.
     any_case: Vec<bool>,
 }
 
 impl Tagger {
-    /// A tagger for these names, after what the papers tell of them.
+    /// Builds a tagger for these names, with the statistics of the papers.
     #[must_use]
     pub fn new(lexicon: Lexicon, statistics: &Statistics, options: &TaggerOptions) -> Self {
         let standings = (0..lexicon.len()).map(|name| statistics.standing(&lexicon, name, options)).collect();
@@ -167,25 +166,25 @@ impl Tagger {
         Self { lexicon, standings, any_case }
     }
 
-    /// The mentions in a paper's texts, in their order.
+    /// Returns the mentions in a paper's texts, in their order.
     #[must_use]
     pub fn tag(&self, texts: &[&str]) -> Vec<Mention> {
-        let readings: Vec<Reading> =
-            texts.iter().map(|text| Reading::of(&self.lexicon, text, Some(&self.any_case))).collect();
-        let mut found: Vec<Found<'_>> = Vec::new();
+        let readings: Vec<TextReading> =
+            texts.iter().map(|text| TextReading::new(&self.lexicon, text, Some(&self.any_case))).collect();
+        let mut found: Vec<Candidate<'_>> = Vec::new();
         for (text, reading) in readings.iter().enumerate() {
             for read in reading.uses.iter().filter(|read| !read.found.owners.is_empty()) {
                 let surface = &texts[text][read.found.place.clone()];
                 let dataset = self.lexicon.resolve(surface, &read.found.owners);
                 let verdict = Verdict::Rejected(Reason::NoEvidence);
-                found.push(Found { text, read, surface, dataset, verdict });
+                found.push(Candidate { text, read, surface, dataset, verdict });
             }
         }
         self.judge(&mut found, texts, &readings);
         found.into_iter().map(|found| self.mention(found)).collect()
     }
 
-    fn mention(&self, found: Found<'_>) -> Mention {
+    fn mention(&self, found: Candidate<'_>) -> Mention {
         let owners = found.dataset.map_or_else(|| found.read.found.owners.clone(), |dataset| vec![dataset]);
         Mention {
             text: found.text,
@@ -196,8 +195,8 @@ impl Tagger {
         }
     }
 
-    /// First every mention by itself, then what the paper's other mentions say of it.
-    fn judge(&self, found: &mut [Found<'_>], texts: &[&str], readings: &[Reading]) {
+    /// Judges every mention by itself, then by the paper's other mentions.
+    fn judge(&self, found: &mut [Candidate<'_>], texts: &[&str], readings: &[TextReading]) {
         let senses = self.senses(found, texts);
         let mut times: BTreeMap<usize, usize> = BTreeMap::new();
         for mention in found.iter() {
@@ -221,8 +220,8 @@ impl Tagger {
         }
     }
 
-    /// What the paper itself says that its names are.
-    fn senses(&self, found: &[Found<'_>], texts: &[&str]) -> BTreeMap<usize, Sense> {
+    /// Returns the meanings that the paper itself gives to names.
+    fn senses(&self, found: &[Candidate<'_>], texts: &[&str]) -> BTreeMap<usize, Sense> {
         let mut senses = BTreeMap::new();
         for mention in found {
             let new = mention.read.is_introduced || mention.read.is_method;
@@ -235,8 +234,8 @@ impl Tagger {
         senses
     }
 
-    /// What the words say that a mention is said to be short for.
-    fn explanation(&self, mention: &Found<'_>, texts: &[&str]) -> Option<Sense> {
+    /// Returns the meaning of a mention's expansion.
+    fn explanation(&self, mention: &Candidate<'_>, texts: &[&str]) -> Option<Sense> {
         let words = &texts[mention.text][mention.read.expansion.clone()?];
         let known = mention.dataset.is_some_and(|own| self.lexicon.datasets[own].is_described_by(words));
         let is_proper = words.chars().filter(|character| character.is_uppercase()).count() > 1;
@@ -248,7 +247,13 @@ impl Tagger {
         })
     }
 
-    fn verdict(&self, mention: &Found<'_>, sense: Option<Sense>, repeated: bool, readings: &[Reading]) -> Verdict {
+    fn verdict(
+        &self,
+        mention: &Candidate<'_>,
+        sense: Option<Sense>,
+        repeated: bool,
+        readings: &[TextReading],
+    ) -> Verdict {
         let (read, standing) = (mention.read, self.standings[mention.read.found.name]);
         match sense {
             _ if mention.dataset.is_none() => return Verdict::Rejected(Reason::Shared),
@@ -277,7 +282,7 @@ impl Tagger {
         }
     }
 
-    fn is_beside_distinctive(&self, mention: &Found<'_>, readings: &[Reading]) -> bool {
+    fn is_beside_distinctive(&self, mention: &Candidate<'_>, readings: &[TextReading]) -> bool {
         let others = readings[mention.text].within(&mention.read.list);
         others.filter(|read| !read.found.owners.is_empty()).any(|read| {
             read.found.name != mention.read.found.name && self.standings[read.found.name] == Standing::Distinctive
@@ -285,23 +290,23 @@ impl Tagger {
     }
 }
 
-/// What a paper says that a name is; what is further down counts where it says several things.
+/// Meaning that a paper gives to a name. If there are several, the later variant takes precedence.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Sense {
-    /// Something of its own, or a method.
+    /// A new thing of the paper, or a method.
     New,
-    /// Short for words that the catalogue does not know of the dataset.
+    /// An abbreviation of words that the catalogue does not contain for the dataset.
     Other,
-    /// Short for words that the catalogue knows, but written without capitals: an activity, a task.
+    /// An abbreviation of words that the catalogue contains, but in lower case: an activity or a task.
     CommonNoun,
-    /// Short for a dataset's name, or for something called a dataset.
+    /// An abbreviation of a dataset's name, or of something called a dataset.
     Dataset,
 }
 
-/// A mention while it is judged.
-struct Found<'p> {
+/// A mention before its verdict.
+struct Candidate<'p> {
     text: usize,
-    read: &'p Read,
+    read: &'p Occurrence,
     surface: &'p str,
     dataset: Option<usize>,
     verdict: Verdict,

@@ -1,31 +1,31 @@
-//! What a collection of papers tells of names: how often they are written like ordinary words, how often beside a cue.
+//! Use of names in a collection of papers: how often as ordinary words, and how often beside a cue.
 
 use super::lexicon::{Form, Lexicon};
-use super::reading::{Read, Reading};
+use super::reading::{Occurrence, TextReading};
 use super::{Standing, TaggerOptions};
 use std::collections::BTreeSet;
 
-/// In how many papers a name occurs, and how.
+/// Numbers of papers that contain a name, by the way they use it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Counts {
     /// Papers that write it as the catalogue does.
     papers: u32,
-    /// Of these, papers that write it beside a cue, or in a list beside a cue or with a marked name.
+    /// Papers among these that write it beside a cue, in a list beside a cue, or in a list with a marked name.
     cued: u32,
     /// Papers that write it with other capitals.
     cased: u32,
-    /// Papers that write it without any capital, as the catalogue never does.
+    /// Papers that write it without any capital, unlike the catalogue.
     lower: u32,
 }
 
-/// The counts of every name of a lexicon.
+/// Counts of every name of a lexicon.
 #[derive(Clone, Debug)]
 pub struct Statistics {
     counts: Vec<Counts>,
 }
 
 impl Statistics {
-    /// None yet: names are then judged by their form alone.
+    /// Starts without papers. Names are then judged by their form alone.
     #[must_use]
     pub fn new(lexicon: &Lexicon) -> Self {
         Self { counts: vec![Counts::default(); lexicon.len()] }
@@ -33,13 +33,14 @@ impl Statistics {
 
     /// Adds a paper, given as its texts.
     pub fn add(&mut self, lexicon: &Lexicon, texts: &[&str]) {
-        let readings: Vec<Reading> = texts.iter().map(|text| Reading::of(lexicon, text, None)).collect();
-        let is_meant = |read: &Read| !read.found.owners.is_empty() && !read.found.is_cased;
+        let readings: Vec<TextReading> = texts.iter().map(|text| TextReading::new(lexicon, text, None)).collect();
+        let is_meant = |read: &Occurrence| !read.found.owners.is_empty() && !read.found.is_cased;
         for name in names(&readings, |_, read| is_meant(read)) {
             self.counts[name].papers += 1;
         }
-        let is_cued =
-            |reading: &Reading, read: &Read| read.listed_cue.is_some() || lists_marked(lexicon, reading, read);
+        let is_cued = |reading: &TextReading, read: &Occurrence| {
+            read.listed_cue.is_some() || lists_marked(lexicon, reading, read)
+        };
         for name in names(&readings, |reading, read| is_meant(read) && is_cued(reading, read)) {
             self.counts[name].cued += 1;
         }
@@ -51,14 +52,15 @@ impl Statistics {
         }
     }
 
-    /// Whether other capitals than the catalogue's still are the name: where papers mostly write it as the catalogue does
-    /// or a digit tells it from words. "Imagenet" is, "Mutual" is not "MuTual".
+    /// Returns true if other capitals than the catalogue's are accepted as the name. This holds if papers mostly write
+    /// it as the catalogue does, or if a digit distinguishes it from words. "Imagenet" is ImageNet, but "Mutual" is not
+    /// "MuTual".
     pub(super) fn allows_other_case(&self, lexicon: &Lexicon, name: usize) -> bool {
         let counts = self.counts[name];
         lexicon.names[name].has_digit() || counts.papers > counts.cased
     }
 
-    /// What a name is worth by its form and its counts.
+    /// Computes the standing of a name from its form and its counts.
     pub(super) fn standing(&self, lexicon: &Lexicon, name: usize, options: &TaggerOptions) -> Standing {
         let (counts, own) = (self.counts[name], &lexicon.names[name]);
         let share = |part: u32, whole: u32| f64::from(part) / f64::from(whole.max(1));
@@ -68,7 +70,7 @@ impl Statistics {
         match own.form {
             Form::Marked if known && cued < options.foreign => Standing::Ambiguous,
             Form::Marked => Standing::Distinctive,
-            Form::Phrase if own.tells_kind() => Standing::Distinctive,
+            Form::Phrase if own.ends_in_kind() => Standing::Distinctive,
             _ if is_word || own.is_lower() || known && cued < options.foreign => Standing::Foreign,
             _ if known && cued >= options.distinctive => Standing::Distinctive,
             Form::Phrase if !known && lexicon.names[name].text().split(' ').count() > 2 => Standing::Distinctive,
@@ -77,14 +79,14 @@ impl Statistics {
     }
 }
 
-/// The names of a paper's uses that fit, each once.
-fn names(readings: &[Reading], fits: impl Fn(&Reading, &Read) -> bool) -> BTreeSet<usize> {
+/// Returns the distinct names among a paper's occurrences that satisfy `fits`.
+fn names(readings: &[TextReading], fits: impl Fn(&TextReading, &Occurrence) -> bool) -> BTreeSet<usize> {
     let reads = readings.iter().flat_map(|reading| reading.uses.iter().map(move |read| (reading, read)));
     reads.filter(|(reading, read)| fits(reading, read)).map(|(_, read)| read.found.name).collect()
 }
 
-/// Whether another item of the list is a name that by its form can hardly be anything else.
-fn lists_marked(lexicon: &Lexicon, reading: &Reading, read: &Read) -> bool {
+/// Returns true if another item of the list has a marked form, which is seldom an ordinary word.
+fn lists_marked(lexicon: &Lexicon, reading: &TextReading, read: &Occurrence) -> bool {
     let others = reading.within(&read.list).filter(|other| other.found.name != read.found.name);
     others
         .filter(|other| !other.found.owners.is_empty() && !other.found.is_cased)

@@ -1,6 +1,6 @@
-//! Every rule by an example written for it; the matcher against one that tries every place.
+//! Tests every rule by an example, and the matcher against exhaustive search.
 
-use super::lexicon::Use;
+use super::lexicon::NameMatch;
 use super::text::{key, stands_alone};
 use super::*;
 use lodeseek_catalog::{Metadata, Text};
@@ -36,10 +36,10 @@ fn datasets() -> Vec<Metadata> {
 }
 
 fn lexicon() -> Lexicon {
-    Lexicon::of(&datasets()).expect("names")
+    Lexicon::from_datasets(&datasets()).expect("names")
 }
 
-/// A tagger that has seen these papers, and nothing else.
+/// A tagger with the statistics of these papers.
 fn tagger(papers: &[&str]) -> Tagger {
     let lexicon = lexicon();
     let mut statistics = Statistics::new(&lexicon);
@@ -88,7 +88,7 @@ fn forms() {
         ("ImageNet", Form::Marked),
         ("WHAM!", Form::Marked),
     ] {
-        assert_eq!(Form::of(name), form, "{name}");
+        assert_eq!(Form::from_name(name), form, "{name}");
     }
 }
 
@@ -144,7 +144,7 @@ fn other_capitals_count_where_papers_mostly_write_the_catalogue_s() {
 fn the_longest_name_wins() {
     assert_eq!(ids("on LeafNet-A alone"), ["LeafNet-A"]);
     assert_eq!(ids("LeafNet and LeafNet-A"), ["LeafNet", "LeafNet-A"]);
-    // What is longer but no name in its place hides nothing.
+    // A longer match that is no name suppresses nothing.
     assert_eq!(ids("a LeafNet-adapted net"), ["LeafNet"]);
 }
 
@@ -284,8 +284,8 @@ fn a_draw_depends_on_its_seed_alone() {
     assert_eq!(drawn(pairs[..5].to_vec(), 1), pairs[..5]);
 }
 
-/// The names in a text, found by trying every place against every name.
-fn by_trying(lexicon: &Lexicon, text: &str) -> Vec<(Range<usize>, Vec<usize>)> {
+/// The names in a text by exhaustive search over all places and names.
+fn exhaustive_matches(lexicon: &Lexicon, text: &str) -> Vec<(Range<usize>, Vec<usize>)> {
     let bounds: Vec<usize> = text.char_indices().map(|(place, _)| place).chain([text.len()]).collect();
     let mut found = Vec::new();
     let mut from = 0;
@@ -318,11 +318,11 @@ proptest! {
     ) {
         let datasets: Vec<Metadata> =
             names.iter().enumerate().map(|(own, name)| dataset(&format!("d{own}"), &[name])).collect();
-        let lexicon = Lexicon::of(&datasets).expect("names");
-        let uses = lexicon.uses(&text, None);
-        let meant = uses.into_iter().filter(|found: &Use| !found.owners.is_empty());
+        let lexicon = Lexicon::from_datasets(&datasets).expect("names");
+        let uses = lexicon.matches(&text, None);
+        let meant = uses.into_iter().filter(|found: &NameMatch| !found.owners.is_empty());
         let found: Vec<_> = meant.map(|found| (found.place, found.owners)).collect();
-        prop_assert_eq!(found, by_trying(&lexicon, &text));
+        prop_assert_eq!(found, exhaustive_matches(&lexicon, &text));
     }
 
     #[test]
@@ -334,15 +334,15 @@ proptest! {
     }
 }
 
-/// None of these may take long, or the stack: a number may be left out of what an acronym stands for, every name of a list
-/// looks for all of it, and what has no white space could be one address.
+/// Bounds on time and stack: numbers may be missing from an acronym, every name of a list scans the list, and text
+/// without white space could be one address.
 #[test]
 fn long_texts_of_one_kind_are_read_in_their_time() {
     let tagger = tagger(&[]);
     let numbers = format!("{}(LFT)", "7 ".repeat(100_000));
     assert_eq!(verdicts(&tagger, &numbers), [("LFT".to_owned(), rejected(Reason::NoEvidence))]);
     let names = [dataset("B", &["BAAAAAAAAAAAAAAA"])];
-    let lexicon = Lexicon::of(&names).expect("names");
+    let lexicon = Lexicon::from_datasets(&names).expect("names");
     let statistics = Statistics::new(&lexicon);
     let acronym = Tagger::new(lexicon, &statistics, &TaggerOptions::default());
     assert_eq!(verdicts(&acronym, &format!("{}(BAAAAAAAAAAAAAAA)", "a ".repeat(40))).len(), 1);

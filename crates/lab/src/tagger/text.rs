@@ -1,17 +1,19 @@
-//! Papers' texts as the automaton and the rules see them: folded for matching, as tokens for reading around a match.
+//! Representations of papers' texts: folded for matching, tokenised for the rules.
 
 use std::ops::Range;
 
-/// A text without case, white space, hyphens and underscores, and where each of its bytes came from. Spellings of one
-/// name ("CIFAR-10", "Cifar 10") fold to the same key; what their differences are worth is judged on the text itself.
-pub(super) struct Folded {
+/// A text without case, white space, hyphens and underscores, with the origin of each of its bytes.
+///
+/// All spellings of a name ("CIFAR-10", "Cifar 10") fold to the same key. Differences between spellings are judged on
+/// the original text.
+pub(super) struct FoldedText {
     pub(super) text: String,
-    /// The bytes of the source that each byte of `text` stands for.
+    /// Bytes of the source for each byte of `text`.
     sources: Vec<Range<usize>>,
 }
 
-impl Folded {
-    pub(super) fn of(source: &str) -> Self {
+impl FoldedText {
+    pub(super) fn new(source: &str) -> Self {
         let mut folded = Self { text: String::with_capacity(source.len()), sources: Vec::with_capacity(source.len()) };
         for (start, character) in source.char_indices().filter(|(_, character)| !is_separator(*character)) {
             for lower in character.to_lowercase() {
@@ -23,18 +25,18 @@ impl Folded {
         folded
     }
 
-    /// What a match in the folded text is in the source.
+    /// Returns the byte range in the source of a match in the folded text.
     pub(super) fn source(&self, found: Range<usize>) -> Range<usize> {
         self.sources[found.start].start..self.sources[found.end - 1].end
     }
 }
 
-/// The key under which all spellings of a name are found.
+/// Returns the key that all spellings of a name share.
 pub(super) fn key(name: &str) -> String {
-    Folded::of(name).text
+    FoldedText::new(name).text
 }
 
-/// White space, hyphens of any kind, underscores: what spellings of one name differ in.
+/// Returns true for white space, hyphens of any kind and underscores. Spellings of one name differ in these.
 pub(super) fn is_separator(character: char) -> bool {
     character.is_whitespace() || character == '_' || is_hyphen(character)
 }
@@ -43,9 +45,11 @@ pub(super) fn is_hyphen(character: char) -> bool {
     matches!(character, '-' | '\u{2010}'..='\u{2015}' | '\u{2212}')
 }
 
-/// Whether a name may begin and end here. "ImageNet" is neither in "ImageNetV2" nor in "mini-ImageNet" or "ImageNet-A":
-/// these are names of something else. It is in "ImageNet-pretrained" and "ImageNet-based", since a word in lower case
-/// after the hyphen says what is done with it, and in "ImageNet-2012", which is one year's edition.
+/// Returns true if a name may begin and end here.
+///
+/// "ImageNet" is not a name in "ImageNetV2", "mini-ImageNet" or "ImageNet-A", which name other things. It is one in
+/// "ImageNet-pretrained" and "ImageNet-based": a lower-case word after the hyphen describes a use of the dataset. It is
+/// also one in "ImageNet-2012", an annual edition.
 pub(super) fn stands_alone(text: &str, place: &Range<usize>) -> bool {
     starts_name(&text[..place.start]) && ends_name(&text[place.end..]) && !is_in_address(text, place)
 }
@@ -74,7 +78,7 @@ fn ends_name(after: &str) -> bool {
     }
 }
 
-/// What follows the hyphen after a name: nothing, two or more letters in lower case, or a year.
+/// Returns true if the hyphen after a name is followed by nothing, by two or more lower-case letters, or by a year.
 fn continues_as_word(rest: &str) -> bool {
     let word: String = rest.chars().take_while(|character| character.is_alphanumeric()).collect();
     let is_year = word.len() == 4 && (word.starts_with("19") || word.starts_with("20"));
@@ -82,10 +86,10 @@ fn continues_as_word(rest: &str) -> bool {
     word.is_empty() || is_year || word.chars().count() > 1 && word.chars().all(char::is_lowercase)
 }
 
-/// Bytes of an address looked at on each side of a name: what has no white space at all is not read anew for every name.
+/// Number of bytes scanned for an address on each side of a name. The bound keeps text without white space linear.
 const ADDRESS: usize = 256;
 
-/// Whether the run of characters around the place is an address on the Web.
+/// Returns true if the surrounding run of characters is a Web address.
 fn is_in_address(text: &str, place: &Range<usize>) -> bool {
     let first = text.floor_char_boundary(place.start.saturating_sub(ADDRESS));
     let last = text.ceil_char_boundary((place.end + ADDRESS).min(text.len()));
@@ -97,13 +101,13 @@ fn is_in_address(text: &str, place: &Range<usize>) -> bool {
         || [".com/", ".org/", ".io/", ".net/"].iter().any(|end| run.contains(end))
 }
 
-/// A word, or one character of punctuation.
+/// A word, or one punctuation character.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Token {
     pub(super) place: Range<usize>,
-    /// In lower case.
+    /// Lower-cased.
     pub(super) word: String,
-    /// Whether it has a capital or a digit, as names have.
+    /// If true, the word has a capital or a digit, as names do.
     pub(super) is_marked: bool,
 }
 
@@ -113,7 +117,8 @@ impl Token {
     }
 }
 
-/// The tokens of a text. A word is a run of letters and digits, with single hyphens, points and apostrophes inside it.
+/// Splits a text into tokens. A word is a run of letters and digits, with single hyphens, points and apostrophes inside
+/// it.
 pub(super) fn tokens(text: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut characters = text.char_indices().peekable();
@@ -133,7 +138,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
-/// How far a word goes on after its first character.
+/// Returns the number of bytes of a word after its first character.
 fn word_length(rest: &str) -> usize {
     let mut end = 0;
     let mut characters = rest.char_indices().peekable();

@@ -1,21 +1,25 @@
-//! Titles of papers as queries for their abstracts: what papers are about, beside what datasets they need.
+//! Training data from papers: titles as queries for abstracts.
 //!
-//! An encoder that learns of [mentions](super::mentions) alone forgets in part what it knew of texts like each other: papers of
-//! one field that use different datasets move apart. These examples are to be trained on beside them. Papers, names and what
-//! is left out are those of the mentions.
+//! An encoder that is trained on [mentions](super::mentions) alone loses part of its knowledge of similar texts. Papers
+//! of one field that use different datasets move apart. These examples are mixed with the mentions to prevent this.
+//! They use the same papers as the mentions, with the same names removed and the same papers excluded.
 
-use super::collection::Collection;
+use super::home_datasets::Collection;
 use super::papers::{Paper, papers};
 use super::tokens::normalized;
 use super::{Example, PaperOptions, PassageKind, PassageRecord, Split, Style, TrainingData, TrainingError};
 use lodeseek_engine::Searcher;
 use lodeseek_ranking::DatasetId;
 
-/// The fewest words of a title that is a query, and of an abstract that answers one.
+/// Minimum number of words of a title that becomes a query, and of an abstract that becomes its passage.
 const FEWEST_OF_TITLE: usize = 3;
 const FEWEST_OF_ABSTRACT: usize = 30;
 
-/// One example a paper.
+/// Makes one example of each paper.
+///
+/// # Errors
+///
+/// Fails if the home or the papers cannot be read.
 pub fn abstracts(searcher: &Searcher, options: &PaperOptions<'_>) -> Result<TrainingData, TrainingError> {
     let collection = Collection::read(searcher)?;
     let mut data = TrainingData::default();
@@ -38,17 +42,17 @@ fn example(paper: &Paper, id: &DatasetId) -> Example {
         id: format!("title-{id}"),
         query: paper.texts[0].clone(),
         style: Style::Title,
-        positives: vec![PassageKind::Abstract.of(id)],
+        positives: vec![PassageKind::Abstract.passage_id(id)],
         negatives: Vec::new(),
         year: None,
-        split: Some(Split::of(&normalized(&paper.source.title))),
+        split: Some(Split::from_source(&normalized(&paper.source.title))),
         fold: None,
     }
 }
 
 fn passage(paper: &Paper, id: DatasetId) -> PassageRecord {
     PassageRecord {
-        id: PassageKind::Abstract.of(&id),
+        id: PassageKind::Abstract.passage_id(&id),
         dataset: id,
         text: PassageKind::Abstract,
         parts: vec![paper.texts[1].clone()],

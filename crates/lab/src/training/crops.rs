@@ -1,12 +1,13 @@
-//! Pieces of a paper's abstract as queries for the other pieces of it: texts that are alike without sharing their sentences.
+//! Training data from papers: pieces of an abstract as queries for its other pieces.
 //!
-//! Like [abstracts](super::abstracts), to be trained on beside the [mentions](super::mentions), so that papers stay near papers
-//! that are about the same. After R. González-Márquez, P. Berens and D. Kobak, *Cropping outperforms dropout as an augmentation
-//! strategy for self-supervised training of text embeddings*, TMLR 2026 (arXiv:2508.03453). There two crops are drawn, which may
-//! overlap; here an abstract is cut once into pieces of two sentences or more, so that no pair shares any, and training draws one of
-//! the others. Papers, names and what is left out are those of the mentions.
+//! Pieces of one abstract are similar without sharing sentences. Like [abstracts](super::abstracts), these examples are
+//! mixed with the [mentions](super::mentions), so that papers on the same topic stay close. After R. González-Márquez,
+//! P. Berens and D. Kobak, *Cropping outperforms dropout as an augmentation strategy for self-supervised training of
+//! text embeddings*, TMLR 2026 (arXiv:2508.03453). The authors draw two crops, which may overlap. Here an abstract is
+//! divided once into pieces of at least two sentences. Pairs therefore share no sentence, and training draws one of the
+//! other pieces. The papers are those of the mentions, with the same names removed and the same papers excluded.
 
-use super::collection::Collection;
+use super::home_datasets::Collection;
 use super::papers::{Paper, papers};
 use super::tokens::{Token, joined, normalized, sentences, tokens};
 use super::{Example, PaperOptions, PassageKind, PassageRecord, Split, Style, TrainingData, TrainingError};
@@ -14,12 +15,16 @@ use lodeseek_engine::Searcher;
 use lodeseek_ranking::DatasetId;
 use std::ops::Range;
 
-/// Sentences of a piece; one that is left over goes with the last.
+/// Number of sentences of a piece. A remaining sentence joins the last piece.
 const SENTENCES: usize = 2;
-/// The fewest words of a piece: with fewer it is not about anything.
+/// Minimum number of words of a piece. Shorter pieces have no clear topic.
 const FEWEST: usize = 12;
 
-/// One example for each piece of an abstract that has several.
+/// Makes one example of each piece of an abstract with several pieces.
+///
+/// # Errors
+///
+/// Fails if the home or the papers cannot be read.
 pub fn crops(searcher: &Searcher, options: &PaperOptions<'_>) -> Result<TrainingData, TrainingError> {
     let collection = Collection::read(searcher)?;
     let mut data = TrainingData::default();
@@ -36,8 +41,8 @@ pub fn crops(searcher: &Searcher, options: &PaperOptions<'_>) -> Result<Training
 }
 
 fn add(paper: &Paper, pieces: Vec<(DatasetId, String)>, data: &mut TrainingData) {
-    let passages: Vec<String> = pieces.iter().map(|(id, _)| PassageKind::Crop.of(id)).collect();
-    let split = Split::of(&normalized(&paper.source.title));
+    let passages: Vec<String> = pieces.iter().map(|(id, _)| PassageKind::Crop.passage_id(id)).collect();
+    let split = Split::from_source(&normalized(&paper.source.title));
     for (place, (id, piece)) in pieces.into_iter().enumerate() {
         data.examples.push(Example {
             id: format!("crop-{id}"),
@@ -60,7 +65,7 @@ fn add(paper: &Paper, pieces: Vec<(DatasetId, String)>, data: &mut TrainingData)
     }
 }
 
-/// A text in pieces of whole sentences, each of words enough.
+/// Divides a text into pieces of whole sentences with enough words.
 fn pieces(text: &str) -> Vec<String> {
     let all = tokens(text);
     let mut pieces: Vec<Range<usize>> = Vec::new();

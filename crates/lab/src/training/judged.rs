@@ -1,10 +1,11 @@
-//! Judged topics: what DR2 calls fine-tuning.
+//! Training data from judged topics: the fine-tuning of DR2.
 //!
-//! Positives are the datasets of grade 1 and more, higher grades first; negatives those judged 0, as in DR2's data, not the
-//! unjudged: what FSDM ranks comes first, since that is what a re-ranker has to tell apart.
+//! Positives are the datasets of grade 1 or more, higher grades first. Negatives are the datasets judged 0, as in DR2's
+//! data; unjudged datasets are not used. Negatives are in the order of FSDM's ranking, because a re-ranker must
+//! distinguish its first results.
 
-use super::collection::Collection;
-use super::examples::Counts;
+use super::home_datasets::Collection;
+use super::records::Counts;
 use super::{Example, PassageKind, Style, TrainingData, TrainingError};
 use lodeseek_engine::Searcher;
 use lodeseek_eval::{Folds, Qrels, Topics};
@@ -12,7 +13,11 @@ use lodeseek_index::sparse::{LengthMode, ModelKind};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
-/// Examples of judged topics, and all passages of the home.
+/// Makes examples of judged topics, and all passages of the home.
+///
+/// # Errors
+///
+/// Fails if the home cannot be read or searched.
 pub fn judged(
     searcher: Searcher,
     topics: &Topics,

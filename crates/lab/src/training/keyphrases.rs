@@ -1,25 +1,25 @@
-//! Keyphrases of a paper, as one would type them into a search box: what is done, with what kind of data.
+//! Keyphrases of a paper in the form of a search query: a task and a kind of data.
 //!
-//! What is done is a phrase that the titles of other papers have, too ("semantic segmentation"): that, not the paper's own
-//! wording, is what people ask for. Phrases are runs of up to four content words; one counts the more the more titles have it,
-//! the more often the paper says it, and only if it ends in a word for a task: "gradient descent" asks for no data. The kind of
-//! data is what the paper speaks of most.
+//! The task is a phrase that other papers' titles contain too ("semantic segmentation"). People search for such phrases
+//! rather than for a paper's own wording. Phrases are runs of up to four content words that end in a word for a task;
+//! "gradient descent" requires no data. The score of a phrase grows with the number of titles that contain it and with
+//! its frequency in the paper. The kind of data is the one that the paper mentions most.
 
 use super::tokens::singular;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::LazyLock;
 
-/// Words of a phrase.
+/// Maximum number of words of a phrase.
 const LONGEST: usize = 4;
-/// Words of all phrases.
+/// Maximum number of words of all phrases of a query.
 const MOST: usize = 6;
-/// Titles that must have a phrase for it to be one.
+/// Minimum number of titles that contain a phrase.
 const TITLES: u32 = 3;
 
-/// Signs at which phrases end.
+/// Signs that end a phrase.
 const CLAUSES: [char; 11] = [',', '.', ';', ':', '(', ')', '?', '!', '"', '/', '|'];
 
-/// Words at which phrases end: those that join, and those that papers say of anything.
+/// Words that end a phrase: function words, and words that papers use of anything.
 const EMPTY: &str = "\
     a about across adaptive advanced adversarial against all also among an and any approach approaches \
     architecture architectures are art as at attention autoencoder autoencoders bag based baseline baselines \
@@ -37,7 +37,7 @@ const EMPTY: &str = "\
     transformer transformers tricks two under unified universal unleashing up upon use used using variational \
     via was we were what when where which while who why with within without you your";
 
-/// Last words of phrases that say what is done.
+/// Final words of phrases that describe a task.
 const TASKS: &str = "\
     adaptation alignment answering anticipation authentication captioning classification clustering coloring \
     colorization completion comprehension correction correspondence counting deblurring dehazing \
@@ -50,7 +50,7 @@ const TASKS: &str = "\
     summarization super-resolution synthesis tagging tracking transcription translation understanding \
     verification";
 
-/// Of these, those that say it alone.
+/// Words among these that describe a task alone.
 const ALONE: [&str; 13] = [
     "captioning",
     "colorization",
@@ -74,7 +74,7 @@ fn is_empty(word: &str) -> bool {
     EMPTY_SET.contains(word)
 }
 
-/// Kinds of data, as people name them, with the words that speak of them.
+/// Kinds of data in common terms, with the words that indicate them.
 const MODALITIES: &[(&str, &[&str])] = &[
     ("images", &["image", "images", "photo", "photos", "photographs", "pictures"]),
     ("video", &["video", "videos", "clips"]),
@@ -105,7 +105,7 @@ const MODALITIES: &[(&str, &[&str])] = &[
     ("time series", &["time-series"]),
     ("source code", &["code", "programs"]),
 ];
-/// Fields of application, said when a paper speaks of them.
+/// Fields of application, with the words that indicate them.
 const DOMAINS: &[(&str, &[&str])] = &[
     ("biomedical", &["medical", "biomedical", "clinical", "patients", "tumor", "lesion"]),
     ("autonomous driving", &["driving", "vehicles", "autonomous-driving"]),
@@ -113,11 +113,11 @@ const DOMAINS: &[(&str, &[&str])] = &[
     ("faces", &["face", "faces", "facial"]),
 ];
 
-/// The phrases that titles share.
+/// Phrases that titles share, with the number of titles.
 pub(super) struct Vocabulary(FxHashMap<String, u32>);
 
 impl Vocabulary {
-    pub(super) fn of<'t>(titles: impl Iterator<Item = &'t str>) -> Self {
+    pub(super) fn from_titles<'t>(titles: impl Iterator<Item = &'t str>) -> Self {
         let mut counts = FxHashMap::default();
         for title in titles {
             for phrase in phrases(title).into_keys() {
@@ -128,7 +128,7 @@ impl Vocabulary {
         Self(counts)
     }
 
-    /// Two to six words for a paper; `None` where it says nothing that others say.
+    /// Returns two to six words for a paper, and `None` if it shares no phrase with other papers.
     pub(super) fn keyphrases(&self, title: &str, summary: &str, keywords: &[&str]) -> Option<String> {
         let scored = self.scored(title, summary, keywords);
         let (best, first) = scored.first()?;
@@ -141,7 +141,7 @@ impl Vocabulary {
             words.extend(phrase.split(' '));
         }
         let text = format!("{title} {summary}");
-        for kind in [most_spoken_of(&text, MODALITIES), most_spoken_of(&text, DOMAINS)].into_iter().flatten() {
+        for kind in [most_frequent_kind(&text, MODALITIES), most_frequent_kind(&text, DOMAINS)].into_iter().flatten() {
             let fits = words.len() + kind.split(' ').count() <= MOST;
             let is_new = !kind.split(' ').any(|word| words.iter().any(|known| singular(known) == singular(word)));
             words.extend(kind.split(' ').filter(|_| fits && is_new));
@@ -149,7 +149,7 @@ impl Vocabulary {
         (words.len() >= 2).then(|| words.join(" "))
     }
 
-    /// The phrases of a paper that others have, the best first.
+    /// Returns the phrases that a paper shares with others, best first.
     fn scored(&self, title: &str, summary: &str, keywords: &[&str]) -> Vec<(f64, String)> {
         let mut weights: FxHashMap<String, f64> = FxHashMap::default();
         for (text, weight, most) in [(title, 3.0, 1.0), (summary, 1.0, 3.0)] {
@@ -177,24 +177,24 @@ fn is_task(phrase: &str) -> bool {
     phrase.rsplit(' ').next().is_some_and(|last| TASK_SET.contains(last))
 }
 
-/// The kind whose words a text has most, where it has them twice.
-fn most_spoken_of(text: &str, kinds: &[(&'static str, &[&str])]) -> Option<&'static str> {
+/// Returns the kind whose words are most frequent in a text, if they occur at least twice.
+fn most_frequent_kind(text: &str, kinds: &[(&'static str, &[&str])]) -> Option<&'static str> {
     let text = text.to_lowercase().replace("point cloud", "point-cloud").replace("remote sensing", "remote-sensing");
     let text = text.replace("autonomous driving", "autonomous-driving").replace("time series", "time-series");
     let words: Vec<&str> = words(&text).collect();
     let count = |kind: &[&str]| words.iter().filter(|word| kind.contains(*word)).count();
     let counted = kinds.iter().map(|(name, kind)| (count(kind), *name)).filter(|(count, _)| *count >= 2);
-    // Of equals the first of the list.
+    // Among equals the first of the list wins.
     counted.rev().max_by_key(|(count, _)| *count).map(|(_, name)| name)
 }
 
-/// Words with their hyphens, in the text's case.
+/// Returns the words of a text with their hyphens, in the text's case.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| !(c.is_alphanumeric() || c == '-')).map(|word| word.trim_matches('-'));
     words.filter(|word| !word.is_empty())
 }
 
-/// The runs of content words of a text, in lower case, as phrases of every length, with their numbers.
+/// Returns the runs of content words of a text, in lower case, as phrases of every length with their frequencies.
 fn phrases(text: &str) -> FxHashMap<String, u32> {
     let mut phrases = FxHashMap::default();
     for clause in text.split(CLAUSES) {
@@ -212,14 +212,14 @@ fn phrases(text: &str) -> FxHashMap<String, u32> {
     phrases
 }
 
-/// The keywords that a paper comes with: without the headings some venues put before them.
+/// Splits the keywords of a paper, without the headings that some venues put before them.
 pub(super) fn listed(keywords: &str) -> Vec<&str> {
     let last = |keyword: &&str| !keyword.trim().is_empty();
     let listed = keywords.split(';').filter(last).map(|keyword| keyword.rsplit(':').next().unwrap_or(keyword).trim());
     listed.collect()
 }
 
-/// The runs of content words of a text, in lower case.
+/// Returns the runs of content words of a text, in lower case.
 pub(super) fn runs(text: &str) -> Vec<String> {
     let lower = text.to_lowercase();
     let clauses = lower.split(CLAUSES).map(|clause| words(clause).collect::<Vec<_>>());
@@ -236,10 +236,10 @@ mod tests {
     fn what_others_say_too_with_the_kind_of_data() {
         let titles =
             ["Boat detection in fog", "Fast boat detection", "Neural networks for boat detection", "A new day"];
-        let vocabulary = Vocabulary::of(titles.into_iter());
+        let vocabulary = Vocabulary::from_titles(titles.into_iter());
         let query = |title: &str, summary: &str| vocabulary.keyphrases(title, summary, &[]);
-        let told = query("FogNet for boat detection", "Images of fog are dim. An image of a boat shows little.");
-        assert_eq!(told.as_deref(), Some("boat detection images"));
+        let phrases = query("FogNet for boat detection", "Images of fog are dim. An image of a boat shows little.");
+        assert_eq!(phrases.as_deref(), Some("boat detection images"));
         assert_eq!(query("Grain counting", "Nobody else does it."), None);
         let scans = query("Boat detection", "Patients see boats in images and images and images, patients say.");
         assert_eq!(scans.as_deref(), Some("boat detection images biomedical"));

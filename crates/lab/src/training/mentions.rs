@@ -1,17 +1,21 @@
-//! Papers that name the datasets they use, as queries: training data of DataFinder's bi-encoder.
+//! Training data from papers that name the datasets they use: the data of DataFinder's bi-encoder.
 //!
-//! V. Viswanathan et al., *DataFinder*, ACL 2023: the description of a paper, the names of its datasets masked, is a query
-//! for these datasets. Here names are [taken out](super::names) instead, and a paper gives up to four queries, as people put
-//! their needs: a [summary](Style::Summary) where somebody wrote one, the [sentence](Style::Sentence) of the abstract that
-//! says what is done, its [beginning](Style::Abstract), and [keyphrases](Style::Keyphrases); where there are queries that
-//! people asked, without what they are for, also the two that [fit it best](Style::Asked). What is known to be later than
-//! the paper is no positive and no negative of it. Papers that say nearly what a topic says that is tested on are left out.
+//! In V. Viswanathan et al., *DataFinder*, ACL 2023, the description of a paper is a query for its datasets, with their
+//! names masked. Here names are [removed](super::names). A paper yields up to four queries of different styles:
+//!
+//! - a [summary](Style::Summary), if the papers have one;
+//! - the [sentence](Style::Sentence) of the abstract about the task;
+//! - its [beginning](Style::Abstract);
+//! - [keyphrases](Style::Keyphrases).
+//!
+//! A list of real queries adds the two that [fit the paper best](Style::UserQuery). Datasets known to be newer than the
+//! paper are neither positives nor negatives. Papers that overlap a test topic are excluded.
 
-use super::asked::Asked;
-use super::collection::{Collection, hardest};
+use super::home_datasets::{Collection, hardest};
 use super::keyphrases::{Vocabulary, listed};
 use super::names::occurrences;
 use super::papers::{Paper, papers};
+use super::query_log::QueryLog;
 use super::sentences::beginning;
 use super::tokens::{normalized, tokens};
 use super::{Example, PaperOptions, PassageKind, Split, Style, TrainingData, TrainingError};
@@ -21,32 +25,37 @@ use lodeseek_index::sparse::{LengthMode, ModelKind};
 use lodeseek_ranking::DatasetId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Words of the beginning of a paper.
+/// Number of words of the beginning of a paper.
 const BEGINNING: usize = 60;
-/// The fewest words of a query that is no keyphrases.
+/// Minimum number of words of a query other than keyphrases.
 const FEWEST: usize = 4;
 
-/// How what papers are about is put.
-struct Ways {
+/// Sources of queries for a paper.
+struct QuerySources {
     vocabulary: Vocabulary,
-    asked: Asked,
-    /// The queries that are tested on.
+    query_log: QueryLog,
+    /// Queries of test topics.
     tested: FxHashSet<String>,
 }
 
-/// A query of a paper, before its negatives.
+/// A query of a paper before its negatives are added.
 struct Draft<'p> {
     paper: &'p Paper,
     style: Style,
-    /// The style, and a number where there are several.
+    /// Style, with a number if there are several queries of this style.
     name: String,
     query: String,
     positives: Vec<&'p DatasetId>,
 }
 
-/// Examples of papers, and the metadata of all datasets of the home. `queries`: what people asked, of which it is not known
-/// what for. The hook hears how many queries have their negatives,
-/// of how many.
+/// Makes examples of papers, and passages of the metadata of all datasets of the home.
+///
+/// `queries` are real queries without relevance information. `on_progress` receives the number of queries with
+/// negatives, and the number of all queries.
+///
+/// # Errors
+///
+/// Fails if the home or the papers cannot be read.
 pub fn mentions(
     searcher: Searcher,
     options: &PaperOptions<'_>,
@@ -58,10 +67,13 @@ pub fn mentions(
     let collection = Collection::read(&searcher)?;
     let mut data = TrainingData::default();
     let papers = papers(options, &collection, &mut data)?;
-    let vocabulary = Vocabulary::of(papers.iter().map(|paper| paper.texts[0].as_str()));
-    let ways = Ways {
+    let vocabulary = Vocabulary::from_titles(papers.iter().map(|paper| paper.texts[0].as_str()));
+    let sources = QuerySources {
         vocabulary,
-        asked: Asked::new(queries, papers.iter().map(|paper| [paper.texts[0].as_str(), paper.texts[1].as_str()])),
+        query_log: QueryLog::new(
+            queries,
+            papers.iter().map(|paper| [paper.texts[0].as_str(), paper.texts[1].as_str()]),
+        ),
         tested: tested(options.topics),
     };
     let mut drafts = Vec::new();
@@ -71,9 +83,9 @@ pub fn mentions(
             data.left_out.add("papers without a dataset of the home");
             continue;
         }
-        drafts.extend(drafted(paper, &ways, &positives, &mut data));
+        drafts.extend(draft_queries(paper, &sources, &positives, &mut data));
     }
-    let answers = answers(&drafts);
+    let answers = relevant_datasets(&drafts);
     for (done, draft) in drafts.iter().enumerate() {
         let answers = &answers[&normalized(&draft.query)];
         data.examples.push(example(draft, &searcher, &collection, answers, negatives)?);
@@ -83,16 +95,16 @@ pub fn mentions(
     Ok(data)
 }
 
-/// The queries of topics, as they are compared.
+/// Returns the queries of topics in normalized form.
 fn tested(topics: &[ResearchTopic]) -> FxHashSet<String> {
     topics.iter().flat_map(|topic| [normalized(&topic.sentence), normalized(&topic.keyphrases)]).collect()
 }
 
-/// The datasets of a paper that the home has and that are not later than it, each once.
+/// Returns the distinct datasets of a paper that are in the home and not newer than the paper.
 fn positives<'c>(paper: &Paper, collection: &'c Collection, data: &mut TrainingData) -> Vec<&'c DatasetId> {
     let mut positives = Vec::new();
     for name in &paper.source.positives {
-        // Ids as catalogues of Papers with Code have them: names without white space.
+        // Ids have the form of Papers with Code catalogues: names without white space.
         let name = name.split_whitespace().collect::<Vec<_>>().join("_");
         match collection.find(&name) {
             None => data.left_out.add("positives that are not in the home"),
@@ -106,17 +118,22 @@ fn positives<'c>(paper: &Paper, collection: &'c Collection, data: &mut TrainingD
     positives
 }
 
-/// The queries of a paper, each once.
-fn drafted<'p>(paper: &'p Paper, ways: &Ways, positives: &[&'p DatasetId], data: &mut TrainingData) -> Vec<Draft<'p>> {
+/// Returns the distinct queries of a paper.
+fn draft_queries<'p>(
+    paper: &'p Paper,
+    sources: &QuerySources,
+    positives: &[&'p DatasetId],
+    data: &mut TrainingData,
+) -> Vec<Draft<'p>> {
     let mut drafts: Vec<Draft<'p>> = Vec::new();
-    for (style, query) in worded(paper, ways) {
-        let fewest = if matches!(style, Style::Keyphrases | Style::Asked) { 2 } else { FEWEST };
+    for (style, query) in query_texts(paper, sources) {
+        let fewest = if matches!(style, Style::Keyphrases | Style::UserQuery) { 2 } else { FEWEST };
         let is_repeated = drafts.iter().any(|other| normalized(&other.query) == normalized(&query));
         if query.split_whitespace().count() < fewest {
             data.left_out.add("queries of too few words");
-        } else if ways.tested.contains(&normalized(&query)) {
+        } else if sources.tested.contains(&normalized(&query)) {
             data.left_out.add("queries equal to a topic's");
-        } else if tells_a_name(&query, &paper.source.mentions) {
+        } else if contains_name(&query, &paper.source.mentions) {
             data.left_out.add("queries that still tell a name");
         } else if !is_repeated {
             let number = 1 + drafts.iter().filter(|other| other.style == style).count();
@@ -127,24 +144,26 @@ fn drafted<'p>(paper: &'p Paper, ways: &Ways, positives: &[&'p DatasetId], data:
     drafts
 }
 
-/// What a paper says, by style; styles that it has nothing for are not there.
-fn worded(paper: &Paper, ways: &Ways) -> Vec<(Style, String)> {
+/// Returns the texts of a paper's queries by style. Styles without a text are absent.
+fn query_texts(paper: &Paper, sources: &QuerySources) -> Vec<(Style, String)> {
     let [title, summary, tldr] = &paper.texts;
-    let keyphrases = ways.vocabulary.keyphrases(title, summary, &listed(&paper.source.keywords)).unwrap_or_default();
+    let keyphrases = sources.vocabulary.keyphrases(title, summary, &listed(&paper.source.keywords)).unwrap_or_default();
     let room = BEGINNING.saturating_sub(title.split_whitespace().count());
     let beginning = format!("{}. {}", title.trim_end_matches(['.', '?', '!']), beginning(summary, room));
-    let asked = ways.asked.of(title, summary).into_iter().map(|query| (Style::Asked, query.to_owned()));
+    let logged =
+        sources.query_log.matching(title, summary).into_iter().map(|query| (Style::UserQuery, query.to_owned()));
     let all = [
         (Style::Summary, tldr.clone()),
         (Style::Sentence, paper.sentence.clone()),
         (Style::Abstract, beginning),
         (Style::Keyphrases, keyphrases),
     ];
-    all.into_iter().chain(asked).filter(|(_, query)| !query.trim().is_empty()).collect()
+    all.into_iter().chain(logged).filter(|(_, query)| !query.trim().is_empty()).collect()
 }
 
-/// Whether a name of the paper's datasets is still in a query; in other capitals, too, where it can be nothing but a name.
-fn tells_a_name(query: &str, names: &[String]) -> bool {
+/// Returns true if a query still contains a name of the paper's datasets. Names that resemble no ordinary word are
+/// compared without regard to case.
+fn contains_name(query: &str, names: &[String]) -> bool {
     let lower = query.to_lowercase();
     names.iter().any(|name| {
         let is_only_name = tokens(name).iter().any(super::tokens::Token::is_strongly_marked);
@@ -152,8 +171,8 @@ fn tells_a_name(query: &str, names: &[String]) -> bool {
     })
 }
 
-/// All datasets that answer a query: papers that ask the same in the same words have each its own.
-fn answers<'p>(drafts: &[Draft<'p>]) -> FxHashMap<String, FxHashSet<&'p DatasetId>> {
+/// Returns all datasets that are relevant to a query. Papers with the same query share their datasets.
+fn relevant_datasets<'p>(drafts: &[Draft<'p>]) -> FxHashMap<String, FxHashSet<&'p DatasetId>> {
     let mut answers: FxHashMap<String, FxHashSet<&DatasetId>> = FxHashMap::default();
     for draft in drafts {
         answers.entry(normalized(&draft.query)).or_default().extend(&draft.positives);
@@ -173,7 +192,7 @@ fn example(
     let ranking = searcher.rank_filtered(&draft.query, &filter, negatives + answers.len())?;
     let known = ranking.iter().map(|scored| &scored.id).filter(|id| collection.0.contains_key(*id));
     let negatives = hardest(known, negatives, |id| !answers.contains(id));
-    let metadata = |ids: Vec<&DatasetId>| ids.into_iter().map(|id| PassageKind::Metadata.of(id)).collect();
+    let metadata = |ids: Vec<&DatasetId>| ids.into_iter().map(|id| PassageKind::Metadata.passage_id(id)).collect();
     Ok(Example {
         id: format!("mention-{}-{}", draft.paper.line, draft.name),
         query: draft.query.clone(),
@@ -181,7 +200,7 @@ fn example(
         positives: metadata(draft.positives.clone()),
         negatives: metadata(negatives),
         year,
-        split: Some(Split::of(&normalized(&draft.paper.source.title))),
+        split: Some(Split::from_source(&normalized(&draft.paper.source.title))),
         fold: None,
     })
 }

@@ -1,35 +1,43 @@
-//! Training data: queries with the passages that answer them and passages that do not, for those who train encoders.
+//! Training data for encoders: queries with relevant and irrelevant passages.
 //!
-//! Six kinds, most after the two papers whose retrievers they train. Q. Chen et al., *Dense Re-Ranking with Weak Supervision for
-//! RDF Dataset Search* (DR2), ISWC 2023: [titles] whose words are masked in what they are to find (distant supervision),
-//! [queries] generated from the content of datasets (self-training), and [judged] topics (fine-tuning). V. Viswanathan et
-//! al., *DataFinder*, ACL 2023: papers that name the datasets they use
-//! ([mentions]), and beside them what papers are about ([crops], by which the shipped encoder is trained,
-//! and [abstracts]). A folder of them is what
-//! [`TrainingData::write`] says; the passages are exactly those that the [engine](lodeseek_engine::passages) has encoded, so
-//! that what is trained on is what is ranked. Everything is drawn by hashes of what it is drawn for: the same input gives
-//! the same bytes, and one more dataset or paper moves no other.
+//! There are six kinds, most of them after the papers whose retrievers are trained with them:
+//!
+//! | kind | source | paper |
+//! |---|---|---|
+//! | [`titles`] | masked titles of datasets | DR2, distant supervision |
+//! | [`queries`] | queries generated from the content of datasets | DR2, self-training |
+//! | [`judged`] | topics with human judgements | DR2, fine-tuning |
+//! | [`mentions`] | papers that name their datasets | DataFinder, training of the bi-encoder |
+//! | [`crops`] | pieces of abstracts; the shipped encoder is trained with them | González-Márquez et al., TMLR 2026 |
+//! | [`abstracts`] | titles and abstracts of papers | – |
+//!
+//! DR2 is Q. Chen et al., *Dense Re-Ranking with Weak Supervision for RDF Dataset Search*, ISWC 2023. DataFinder is V.
+//! Viswanathan et al., ACL 2023.
+//!
+//! [`TrainingData::write`] writes a folder. Passages are those that the [engine](lodeseek_engine::passages) encodes, so
+//! training and ranking read the same texts. Random choices are hashes of the item's name: equal input gives equal
+//! bytes, and an added dataset or paper changes no other example.
 
 pub mod abstracts;
-mod asked;
-mod collection;
 pub mod crops;
-mod examples;
-mod folder;
+mod home_datasets;
 pub mod judged;
 mod keyphrases;
 pub mod mentions;
 mod names;
-mod overlap;
+mod near_duplicates;
+mod output_folder;
 mod papers;
 pub mod queries;
+mod query_log;
+mod records;
 mod sentences;
 pub mod titles;
 mod tokens;
 
-pub use examples::{Counts, Example, PassageKind, PassageRecord, Split, Style, TrainingData};
-pub use folder::check_free;
+pub use output_folder::check_output_folder;
 pub use papers::PaperOptions;
+pub use records::{Counts, Example, PassageKind, PassageRecord, Split, Style, TrainingData};
 
 use crate::tagger::TaggerError;
 use lodeseek_engine::EngineError;
@@ -37,17 +45,17 @@ use lodeseek_eval::EvalError;
 use std::io;
 use std::path::PathBuf;
 
-/// Why there is no training data.
+/// Errors of making training data.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TrainingError {
-    /// The home failed.
+    /// The home cannot be read or searched.
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// Topics or judgements cannot be read.
     #[error(transparent)]
     Eval(#[from] EvalError),
-    /// The names of datasets cannot be searched for.
+    /// The automaton of dataset names cannot be built.
     #[error(transparent)]
     Names(#[from] TaggerError),
     /// A file cannot be read or written.
@@ -55,22 +63,22 @@ pub enum TrainingError {
     Io {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         cause: io::Error,
     },
-    /// A line is no paper.
+    /// A line does not describe a paper.
     #[error("{path}:{line}: {reason}")]
     Line {
         /// The file.
         path: PathBuf,
-        /// The line, from 1.
+        /// The line, counted from 1.
         line: usize,
-        /// Why.
+        /// The cause.
         reason: String,
     },
-    /// The folder asked for holds something else.
-    #[error("{0} is there already and holds no training data; it is not replaced")]
-    Taken(PathBuf),
+    /// The output folder contains other files than training data.
+    #[error("{0} exists and holds no training data; choose another output folder")]
+    NotTrainingData(PathBuf),
 }
 
 impl TrainingError {

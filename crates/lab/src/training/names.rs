@@ -1,9 +1,9 @@
-//! Names of datasets taken out of texts, with the phrases that hang on them.
+//! Removal of dataset names from texts, together with the phrases that depend on them.
 //!
-//! Who looks for a dataset does not know its name: "we segment scenes and evaluate on the ImageNet and COCO datasets" is
-//! asked as "we segment scenes and evaluate". A mark in the name's place would be something no user ever types, and a model
-//! would learn to look for it; so names go, and what is no sentence without them goes with them: a preposition before, a
-//! word for datasets behind, "such as", brackets, the rest of a list.
+//! A user who searches for a dataset does not know its name. "We segment scenes and evaluate on the ImageNet and COCO
+//! datasets" becomes "we segment scenes and evaluate". A placeholder would be a token that no user types, and a model
+//! would learn to look for it. So the name is deleted with the words that are ungrammatical without it: a preposition
+//! before it, a word for datasets after it, "such as", brackets, and the rest of a list.
 
 use super::tokens::{Token, joined, tokens};
 use std::ops::Range;
@@ -13,7 +13,7 @@ const PREPOSITIONS: [&str; 18] = [
     "under", "via", "at", "like",
 ];
 const ARTICLES: [&str; 10] = ["the", "a", "an", "both", "our", "their", "its", "this", "two", "three"];
-/// Words for datasets and parts of them that go with a name.
+/// Words for datasets and their parts that are deleted with a name.
 const KINDS: [&str; 35] = [
     "dataset",
     "datasets",
@@ -51,10 +51,10 @@ const KINDS: [&str; 35] = [
     "respectively",
     "2",
 ];
-/// Words that lead to names as examples.
+/// Words that introduce names as examples.
 const LEADS: [&str; 10] = ["including", "e.g.", "i.e.", "e.g", "i.e", "namely", "called", "named", "dubbed", "viz"];
 const CONJUNCTIONS: [&str; 4] = ["and", "or", "&", "/"];
-/// Nouns behind a name that stay with the preposition before it: "on ImageNet classification".
+/// Nouns after a name that keep the preposition before it: "on ImageNet classification".
 const NOUNS: [&str; 22] = [
     "images",
     "videos",
@@ -79,31 +79,31 @@ const NOUNS: [&str; 22] = [
     "labels",
     "annotations",
 ];
-/// The most words of a name that is no known one, in a list with one that is.
+/// Maximum number of words of an unknown name in a list with a known one.
 const ITEM: usize = 4;
 
-/// A text without the names at these places, and tidied where they were.
+/// Deletes the names at these places from a text and repairs the gaps.
 pub(super) fn without_names(text: &str, places: &[Range<usize>]) -> String {
     let all = tokens(text);
-    let mut draft = Draft { gone: vec![false; all.len()], tokens: all };
-    let covered = places.iter().map(|place| draft.covered(place)).filter(|name| !name.is_empty());
+    let mut edit = Edit { removed: vec![false; all.len()], tokens: all };
+    let covered = places.iter().map(|place| edit.covered(place)).filter(|name| !name.is_empty());
     let mut names: Vec<Range<usize>> = covered.collect();
     names.sort_by_key(|name| (name.start, name.end));
     for name in names {
-        draft.take_name(name);
+        edit.remove_name(name);
     }
-    draft.take_coined();
-    draft.tidy();
-    draft.text()
+    edit.remove_coined_names();
+    edit.tidy();
+    edit.text()
 }
 
-/// A text from which tokens are taken.
-struct Draft<'t> {
+/// A text with tokens marked for deletion.
+struct Edit<'t> {
     tokens: Vec<Token<'t>>,
-    gone: Vec<bool>,
+    removed: Vec<bool>,
 }
 
-impl<'t> Draft<'t> {
+impl<'t> Edit<'t> {
     fn covered(&self, place: &Range<usize>) -> Range<usize> {
         let start = self.tokens.partition_point(|token| token.place().end <= place.start);
         let end = self.tokens.partition_point(|token| token.start < place.end);
@@ -118,21 +118,21 @@ impl<'t> Draft<'t> {
         place > 0 && self.is(place - 1, texts)
     }
 
-    fn take(&mut self, range: Range<usize>) {
-        self.gone[range].fill(true);
+    fn remove(&mut self, range: Range<usize>) {
+        self.removed[range].fill(true);
     }
 
-    fn take_name(&mut self, name: Range<usize>) {
-        if self.gone[name.clone()].iter().all(|gone| *gone) {
+    fn remove_name(&mut self, name: Range<usize>) {
+        if self.removed[name.clone()].iter().all(|removed| *removed) {
             return;
         }
         let list = self.with_brackets(self.with_list(self.with_version(name)));
         let lead = self.lead(list.start);
         let phrase = if lead < list.start { lead..self.kinds_end(list.end) } else { self.phrase(&list) };
-        self.take(phrase);
+        self.remove(phrase);
     }
 
-    /// With the year or version behind: "PASCAL VOC 2012", "CIFAR-10-LT".
+    /// Extends a name by a year or version after it: "PASCAL VOC 2012", "CIFAR-10-LT".
     fn with_version(&self, mut name: Range<usize>) -> Range<usize> {
         loop {
             let Some(next) = self.tokens.get(name.end) else { return name };
@@ -148,7 +148,7 @@ impl<'t> Draft<'t> {
         }
     }
 
-    /// With the other items of a list, known or not: "A, Other B and C".
+    /// Extends a name by the other items of its list, known or not: "A, Other B and C".
     fn with_list(&self, mut list: Range<usize>) -> Range<usize> {
         while let Some(end) = self.next_item(list.end) {
             list.end = end;
@@ -159,7 +159,7 @@ impl<'t> Draft<'t> {
         list
     }
 
-    /// The end of the item that follows; an item may say what it is: "and the C datasets".
+    /// Returns the end of the next item. An item may include its kind: "and the C datasets".
     fn next_item(&self, end: usize) -> Option<usize> {
         let joints = self.tokens[end..].iter().take(3).take_while(|token| is_joint(token)).count();
         let article = usize::from(self.is(end + joints, &["the", "on", "both"]));
@@ -170,12 +170,12 @@ impl<'t> Draft<'t> {
         }
         let words = self.tokens[start.min(self.tokens.len())..].iter().take(ITEM);
         let words = words.take_while(|token| token.is_marked() || matches!(token.text, "-" | "+")).count();
-        // A word with one capital after a comma may begin anything.
+        // After a comma, a word with one capital may begin any phrase.
         let is_name = self.tokens.get(start).is_some_and(Token::is_marked) && words > 0;
         (joints > 0 && is_name).then(|| self.kinds_end_if_listed(start + words))
     }
 
-    /// "two other datasets", behind a joint: how many words.
+    /// Returns the number of words of "two other datasets" after a conjunction.
     fn other_datasets(&self, start: usize) -> usize {
         let words = self.tokens[start.min(self.tokens.len())..].iter().take(5);
         let number = words
@@ -187,7 +187,7 @@ impl<'t> Draft<'t> {
         number.filter(|_| is_other).map_or(0, |number| number + 1)
     }
 
-    /// A kind inside a list belongs to its item.
+    /// Returns the end of the words for datasets if they belong to a list item.
     fn kinds_end_if_listed(&self, end: usize) -> usize {
         let kinds = self.kinds_end(end);
         if self.tokens.get(kinds).is_some_and(is_joint) { kinds } else { end }
@@ -203,7 +203,7 @@ impl<'t> Draft<'t> {
         (joints > 0 && is_name).then_some(rest.len() - words)
     }
 
-    /// With a pair of brackets around, or one behind that explains: "NAME (short form)".
+    /// Extends a list by surrounding brackets, or by an explanation in brackets: "NAME (short form)".
     fn with_brackets(&self, mut list: Range<usize>) -> Range<usize> {
         if self.is(list.end, &["("]) {
             let inner = self.tokens[list.end + 1..].iter().take(10);
@@ -221,7 +221,7 @@ impl<'t> Draft<'t> {
         list
     }
 
-    /// Where what leads to examples begins: ", such as", " (e.g., ".
+    /// Returns the start of the words that introduce examples: ", such as", " (e.g., ".
     fn lead(&self, start: usize) -> usize {
         let mut place = start - usize::from(self.is_before(start, &["the", "both"]));
         let bare = place;
@@ -239,17 +239,19 @@ impl<'t> Draft<'t> {
         place - usize::from(self.is_before(place, &[",", ":"]))
     }
 
-    /// The end of the words for datasets behind a name.
+    /// Returns the end of the words for datasets after a name.
     fn kinds_end(&self, end: usize) -> usize {
         let behind = &self.tokens[end..];
         let is_kind = |token: &&Token<'_>| token.is_any(&KINDS) || token.is("-") && !token.is_spaced;
         let kinds = behind.iter().take(4).take_while(is_kind).count();
-        // A hyphen at the end binds what is no such word.
+        // A final hyphen binds the name to another word.
         end + kinds - behind[..kinds].iter().rev().take_while(|token| token.is("-")).count()
     }
 
-    /// What goes with a name that stands in a sentence: the preposition before it with the words for datasets behind it,
-    /// where nothing else hangs on them; else the name alone.
+    /// Returns the tokens to delete with a name inside a sentence.
+    ///
+    /// These are the preposition before it and the words for datasets after it, if nothing else depends on them.
+    /// Otherwise only the name is deleted.
     fn phrase(&self, name: &Range<usize>) -> Range<usize> {
         let kinds = self.kinds_end(name.end);
         let article = name.start - usize::from(self.is_before(name.start, &ARTICLES));
@@ -261,14 +263,15 @@ impl<'t> Draft<'t> {
             start -= usize::from(self.is_before(start, &["based", "especially", "particularly", "even"]));
             return start..kinds;
         }
-        // In "the NAME dataset has" the dataset may stay; a hyphen that bound it to the next word may not.
+        // In "the NAME dataset has" the word "dataset" may stay. A hyphen that binds the name to the next word is
+        // deleted.
         let hyphen = self.tokens.get(name.end).is_some_and(|token| token.is("-") && !token.is_spaced);
         name.start..name.end + usize::from(hyphen)
     }
 
-    /// Names that the paper gives what it brings: "We propose RefineDet, a detector" says "We propose a detector"; short
-    /// forms in brackets.
-    fn take_coined(&mut self) {
+    /// Deletes names that the paper gives its own work: "We propose RefineDet, a detector" becomes "We propose a
+    /// detector". Abbreviations in brackets are deleted too.
+    fn remove_coined_names(&mut self) {
         const BRINGS: [&str; 16] = [
             "propose",
             "proposes",
@@ -289,13 +292,13 @@ impl<'t> Draft<'t> {
         ];
         for place in 0..self.tokens.len() {
             if self.tokens[place].is_any(&BRINGS) {
-                self.take_coined_behind(place);
+                self.remove_coined_name_after(place);
             }
-            self.take_short_form(place);
+            self.remove_short_form(place);
         }
     }
 
-    fn take_coined_behind(&mut self, verb: usize) {
+    fn remove_coined_name_after(&mut self, verb: usize) {
         let is_called = self.tokens[verb].is_any(&["called", "named", "dubbed", "termed", "coined"]);
         let behind = &self.tokens[verb + 1..];
         let words = behind.iter().take(ITEM).take_while(|token| token.is_marked() || token.is("-")).count();
@@ -307,40 +310,40 @@ impl<'t> Draft<'t> {
         if is_called {
             let start = verb - usize::from(self.is_before(verb, &[","]));
             let comma = start < verb && self.is(end, &[","]);
-            self.take(start..end + usize::from(comma));
+            self.remove(start..end + usize::from(comma));
         } else if explained {
-            self.take(verb + 1..end + 1);
+            self.remove(verb + 1..end + 1);
         }
     }
 
-    /// "(SLAM)"
-    fn take_short_form(&mut self, open: usize) {
+    /// Deletes "(SLAM)".
+    fn remove_short_form(&mut self, open: usize) {
         let inner = self.tokens.iter().skip(open + 1).take(6);
         let Some(length) = inner.clone().position(|token| token.is(")")) else { return };
         let is_form = inner.take(length).all(|token| !token.is_spaced && (token.is_marked() || token.is("-")));
         let is_name = self.tokens.iter().skip(open + 1).take(length).any(Token::is_strongly_marked);
         if self.is(open, &["("]) && is_form && is_name {
-            self.take(open..open + length + 2);
+            self.remove(open..open + length + 2);
         }
     }
 
-    /// What a gap leaves behind: conjunctions that join nothing, prepositions and commas before a point, empty brackets.
+    /// Repairs gaps: deletes dangling conjunctions, prepositions and commas before a point, and empty brackets.
     fn tidy(&mut self) {
         while let Some(place) = (0..self.tokens.len()).find(|place| self.dangles(*place)) {
-            self.gone[place] = true;
+            self.removed[place] = true;
         }
     }
 
     fn previous(&self, place: usize) -> Option<usize> {
-        (0..place).rev().find(|place| !self.gone[*place])
+        (0..place).rev().find(|place| !self.removed[*place])
     }
 
     fn next(&self, place: usize) -> Option<usize> {
-        (place + 1..self.tokens.len()).find(|place| !self.gone[*place])
+        (place + 1..self.tokens.len()).find(|place| !self.removed[*place])
     }
 
     fn dangles(&self, place: usize) -> bool {
-        if self.gone[place] {
+        if self.removed[place] {
             return false;
         }
         let (previous, next) = (self.previous(place), self.next(place));
@@ -370,9 +373,9 @@ impl<'t> Draft<'t> {
     fn text(&self) -> String {
         let mut kept: Vec<Token<'t>> = Vec::new();
         let mut spaced = false;
-        for (token, gone) in self.tokens.iter().zip(&self.gone) {
+        for (token, removed) in self.tokens.iter().zip(&self.removed) {
             spaced |= token.is_spaced;
-            if *gone {
+            if *removed {
                 continue;
             }
             let glued = is_closing(token) && !token.is("(");
@@ -383,7 +386,7 @@ impl<'t> Draft<'t> {
     }
 }
 
-/// With a capital at the beginning.
+/// Returns the text with an upper-case first letter.
 pub(super) fn capitalized(text: &str) -> String {
     let mut characters = text.chars();
     let first: String = characters.next().into_iter().flat_map(char::to_uppercase).collect();
@@ -414,7 +417,7 @@ fn is_noun(word: &str) -> bool {
             )
 }
 
-/// Where a name stands in a text, as a whole word.
+/// Returns the places of a name in a text, as whole words.
 pub(super) fn occurrences(text: &str, name: &str) -> Vec<Range<usize>> {
     let is_inside = |character: Option<char>| character.is_some_and(char::is_alphanumeric);
     let places = text.match_indices(name).map(|(start, found)| start..start + found.len());

@@ -1,9 +1,9 @@
-//! Papers without the names of the datasets they use, and without those that say what is tested on.
+//! Papers for training: dataset names removed, and papers that overlap test topics excluded.
 
-use super::collection::{Collection, lines};
+use super::home_datasets::{Collection, lines};
 use super::names::{occurrences, without_names};
-use super::overlap::Known;
-use super::sentences::{standing_alone, telling};
+use super::near_duplicates::ReferenceTexts;
+use super::sentences::{standing_alone, task_sentences};
 use super::tokens::{normalized, tokens};
 use super::{TrainingData, TrainingError};
 use crate::tagger::{Lexicon, Statistics, Tagger, TaggerOptions};
@@ -14,17 +14,17 @@ use serde::Deserialize;
 use std::ops::Range;
 use std::path::Path;
 
-/// What examples are made of papers with.
+/// Input of examples from papers.
 #[derive(Clone, Copy, Debug)]
 pub struct PaperOptions<'o> {
-    /// The papers, one a line: `title`, `abstract`, `positives` and `mentions`, and where they are known `year`, `keywords`
-    /// and `tldr_query`.
+    /// The papers, one JSON object a line: `title`, `abstract`, `positives`, `mentions`; optional `year`, `keywords`,
+    /// `tldr_query`.
     pub papers: &'o Path,
-    /// The topics that are tested on.
+    /// Test topics.
     pub topics: &'o [ResearchTopic],
 }
 
-/// The reason under which papers near a topic are named.
+/// Reason under which papers near a topic are listed.
 const NEAR: &str = "papers near a topic";
 
 #[derive(Deserialize)]
@@ -42,24 +42,24 @@ pub(super) struct Line {
     pub(super) mentions: Vec<String>,
 }
 
-/// A paper, without names.
+/// A paper without dataset names.
 pub(super) struct Paper {
     pub(super) line: usize,
     pub(super) source: Line,
-    /// Its title, abstract and summary.
+    /// Title, abstract and summary.
     pub(super) texts: [String; 3],
-    /// What its abstract says is done.
+    /// Sentences of the abstract about the task.
     pub(super) sentence: String,
 }
 
 impl Paper {
-    /// Papers have no id but their place in the file.
+    /// Returns an id made of the line number: papers have no other id.
     pub(super) fn id(&self) -> Option<DatasetId> {
         DatasetId::new(format!("paper-{}", self.line)).ok()
     }
 }
 
-/// The papers that may be trained on, without the names in them.
+/// Returns the papers for training, without dataset names.
 pub(super) fn papers(
     options: &PaperOptions<'_>,
     collection: &Collection,
@@ -67,17 +67,17 @@ pub(super) fn papers(
 ) -> Result<Vec<Paper>, TrainingError> {
     let read = read(options.papers)?;
     let tagger = tagger(&read, collection)?;
-    let known = known(options.topics);
+    let known = test_texts(options.topics);
     let mut titles = FxHashSet::default();
     let mut papers = Vec::new();
     data.left_out.add_many(NEAR, 0);
     for (line, source) in read {
         let whole = format!("{} {} {}", source.title, source.summary, source.tldr_query);
-        if known.is_near(&whole) || [&source.title, &source.tldr_query].iter().any(|text| known.has(text)) {
+        if known.is_near(&whole) || [&source.title, &source.tldr_query].iter().any(|text| known.contains(text)) {
             data.left_out.add(NEAR);
             data.excluded.entry(NEAR).or_default().push(source.title);
         } else if titles.insert(normalized(&source.title)) {
-            papers.push(nameless(line, source, &tagger));
+            papers.push(without_dataset_names(line, source, &tagger));
         } else {
             data.left_out.add("papers of a title that was there before");
         }
@@ -91,32 +91,33 @@ fn read(path: &Path) -> Result<Vec<(usize, Line)>, TrainingError> {
         let failed =
             |cause: serde_json::Error| TrainingError::Line { path: path.to_owned(), line, reason: cause.to_string() };
         let mut paper = paper.map_err(failed)?;
-        // Tables that abstracts went through put some in quotation marks.
+        // Some abstracts are in quotation marks, left over from tables.
         paper.summary = paper.summary.trim().trim_matches('"').to_owned();
-        // What a dataset goes by in the list is a name of it, too.
+        // The name of a dataset in `positives` is one of its names, too.
         paper.mentions.extend(paper.positives.iter().cloned());
         Ok((line, paper))
     };
     lines(path)?.into_iter().map(read).collect()
 }
 
-/// Finds the home's datasets in papers; how names are used is learned of the same papers.
+/// Builds a tagger of the home's datasets with statistics of the same papers.
 fn tagger(papers: &[(usize, Line)], collection: &Collection) -> Result<Tagger, TrainingError> {
     let metadata: Vec<Metadata> = collection.0.values().map(|member| member.metadata.clone()).collect();
-    let lexicon = Lexicon::of(&metadata)?;
+    let lexicon = Lexicon::from_datasets(&metadata)?;
     let mut statistics = Statistics::new(&lexicon);
     papers.iter().for_each(|(_, paper)| statistics.add(&lexicon, &[&paper.title, &paper.summary]));
     Ok(Tagger::new(lexicon, &statistics, &TaggerOptions::default()))
 }
 
-/// What topics say, to be found in papers. Keyphrases are what many papers are about: they are compared with queries alone.
-fn known(topics: &[ResearchTopic]) -> Known {
-    let mut known = Known::default();
+/// Collects the texts of topics to compare papers with. Keyphrases are excluded: many papers share them, so they are
+/// compared with queries only.
+fn test_texts(topics: &[ResearchTopic]) -> ReferenceTexts {
+    let mut known = ReferenceTexts::default();
     topics.iter().flat_map(|topic| [&topic.sentence, &topic.summary]).for_each(|text| known.add(text));
     known
 }
 
-fn nameless(line: usize, source: Line, tagger: &Tagger) -> Paper {
+fn without_dataset_names(line: usize, source: Line, tagger: &Tagger) -> Paper {
     let given = [source.title.as_str(), source.summary.as_str(), source.tldr_query.as_str()];
     let mut places: [Vec<Range<usize>>; 3] = Default::default();
     for mention in tagger.tag(&given).into_iter().filter(|mention| mention.accepted().is_some()) {
@@ -125,7 +126,7 @@ fn nameless(line: usize, source: Line, tagger: &Tagger) -> Paper {
     for (places, text) in places.iter_mut().zip(given) {
         places.extend(source.mentions.iter().flat_map(|name| occurrences(text, name)));
     }
-    let sentence = telling(&source.summary).unwrap_or_default();
+    let sentence = task_sentences(&source.summary).unwrap_or_default();
     let sentence: Vec<String> =
         sentence.into_iter().map(|part| standing_alone(&within(&source.summary, part, &places[1]))).collect();
     let texts = [0, 1, 2].map(|text| without_names(given[text], &places[text]));
@@ -134,14 +135,14 @@ fn nameless(line: usize, source: Line, tagger: &Tagger) -> Paper {
     Paper { line, texts: [title, summary, tldr], sentence: sentence.join(" "), source }
 }
 
-/// A part of a text without the names in it.
+/// Returns a part of a text without the names in it.
 fn within(text: &str, part: Range<usize>, places: &[Range<usize>]) -> String {
     let inside = places.iter().filter(|place| part.start <= place.start && place.end <= part.end);
     let moved: Vec<Range<usize>> = inside.map(|place| place.start - part.start..place.end - part.start).collect();
     without_names(&text[part], &moved)
 }
 
-/// "Flash3D: Reconstruction of scenes" without what the authors call it.
+/// Returns "Reconstruction of scenes" for "Flash3D: Reconstruction of scenes": the authors' own name is removed.
 fn without_coined_title(title: &str) -> &str {
     let Some((name, rest)) = title.split_once(':') else { return title };
     let words = tokens(name);

@@ -1,14 +1,14 @@
-//! Queries generated from what datasets say and hold: DR2's self-training.
+//! Training data from generated queries: the self-training of DR2.
 //!
-//! DR2 has T5 write the queries. Here they are keyphrases, as people type them: the title's phrases and the keywords, and of
-//! the content the names of classes and entities, those first whose words few other datasets have. One query comes from the
-//! metadata, one from the data, one from both, and so on. A query that BM25 does not answer with its dataset among the first
-//! twenty describes something else better and is dropped: it would teach noise. Queries that a program like T5 has written
-//! ([`QueryOptions::written`]) take the place of keyphrases, and are dropped by the same rule.
+//! DR2 generates queries with T5. Here queries are keyphrases, as users type them: phrases of the title, keywords, and
+//! names of classes and entities of the content. Phrases whose words occur in few other datasets come first. Queries
+//! are made from the metadata, from the data, and from both in turn. A query is discarded if BM25 does not rank its
+//! dataset among the first twenty: it describes another dataset better and would add noise. Queries that a language
+//! model has written ([`QueryOptions::written`]) can replace the keyphrases. The same rule applies to them.
 
-use super::collection::{Collection, Member, hardest};
-use super::examples::stable_hash;
+use super::home_datasets::{Collection, Member, hardest};
 use super::keyphrases::runs;
+use super::records::stable_hash;
 use super::tokens::normalized;
 use super::{Example, PassageKind, Split, Style, TrainingData, TrainingError};
 use lodeseek_engine::Searcher;
@@ -18,18 +18,18 @@ use lodeseek_ranking::DatasetId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
-/// How queries are generated.
+/// Options of query generation.
 #[derive(Clone, Copy, Debug)]
 pub struct QueryOptions<'o> {
-    /// Queries of a dataset.
+    /// Number of queries of a dataset.
     pub per_dataset: usize,
-    /// Datasets that count as negatives of a query.
+    /// Number of datasets that are negatives of a query.
     pub negatives: usize,
-    /// Of the draws.
+    /// Seed of random choices.
     pub seed: u64,
-    /// Judgements whose datasets are left out.
+    /// Judgements whose datasets are excluded.
     pub judged: Option<&'o Qrels>,
-    /// Queries by dataset, as a language model wrote them: of each dataset the first [`Self::per_dataset`], instead of
+    /// Queries that a language model wrote, by dataset. The first [`Self::per_dataset`] of each dataset replace
     /// keyphrases.
     pub written: Option<&'o BTreeMap<DatasetId, Vec<String>>>,
 }
@@ -40,26 +40,30 @@ impl Default for QueryOptions<'_> {
     }
 }
 
-/// Words of a query.
+/// Number of words of a query.
 const WORDS: std::ops::RangeInclusive<usize> = 2..=8;
-/// Words of a phrase.
+/// Maximum number of words of a phrase.
 const PHRASE: usize = 4;
-/// Phrases of a query.
+/// Maximum number of phrases of a query.
 const PHRASES: u64 = 3;
-/// The phrases that are drawn from.
+/// Number of phrases to draw from.
 const BEST: usize = 8;
-/// The rank up to which a dataset must answer its own query.
+/// Maximum rank of a dataset for its own query.
 const FOUND: usize = 20;
 
-/// What a query is made from.
+/// Source of a query.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Face {
+enum QuerySource {
     Metadata,
     Data,
     Both,
 }
 
-/// Examples of generated queries, and all passages of the home.
+/// Makes examples of generated queries, and all passages of the home.
+///
+/// # Errors
+///
+/// Fails if the home cannot be read or searched.
 pub fn queries(
     searcher: Searcher,
     options: &QueryOptions<'_>,
@@ -67,7 +71,7 @@ pub fn queries(
 ) -> Result<TrainingData, TrainingError> {
     let searcher = searcher.with_model(ModelKind::Bm25.model(LengthMode::Exact));
     let collection = Collection::read(&searcher)?;
-    let rarity = Rarity::of(&collection);
+    let idf = IdfWeights::from_collection(&collection);
     let judged = judged(options.judged);
     let mut data = TrainingData::default();
     for (done, (id, member)) in collection.0.iter().enumerate() {
@@ -77,8 +81,10 @@ pub fn queries(
             continue;
         }
         let made = match options.written {
-            Some(written) => taken(written.get(id).map_or(&[], Vec::as_slice), options.per_dataset, &mut data),
-            None => generated(id, member, &rarity, options, &mut data),
+            Some(written) => {
+                written_queries(written.get(id).map_or(&[], Vec::as_slice), options.per_dataset, &mut data)
+            }
+            None => generate(id, member, &idf, options, &mut data),
         };
         for (number, (face, query)) in made.into_iter().enumerate() {
             match example(id, member, face, query, &searcher, &collection, options.negatives)? {
@@ -88,16 +94,16 @@ pub fn queries(
         }
     }
     for id in options.written.into_iter().flat_map(BTreeMap::keys).filter(|id| !collection.0.contains_key(id)) {
-        tracing::warn!(dataset = %id, "queries were written for it, and it is not there");
+        tracing::warn!(dataset = %id, "the home does not contain this dataset; its written queries are ignored");
         data.left_out.add("datasets that are not there");
     }
     collection.passages(&[PassageKind::Metadata, PassageKind::Data]).for_each(|passage| data.insert(passage));
     Ok(data)
 }
 
-/// Written queries, each once, on one line.
-fn taken(written: &[String], most: usize, data: &mut TrainingData) -> Vec<(Face, String)> {
-    let mut queries: Vec<(Face, String)> = Vec::new();
+/// Returns distinct written queries, each on one line.
+fn written_queries(written: &[String], most: usize, data: &mut TrainingData) -> Vec<(QuerySource, String)> {
+    let mut queries: Vec<(QuerySource, String)> = Vec::new();
     for query in written.iter().map(|query| query.split_whitespace().collect::<Vec<_>>().join(" ")) {
         match query {
             _ if queries.len() == most => break,
@@ -105,26 +111,26 @@ fn taken(written: &[String], most: usize, data: &mut TrainingData) -> Vec<(Face,
             query if queries.iter().any(|(_, other)| normalized(other) == normalized(&query)) => {
                 data.left_out.add("queries that were there before");
             }
-            query => queries.push((Face::Both, query)),
+            query => queries.push((QuerySource::Both, query)),
         }
     }
     queries
 }
 
-/// The datasets that anybody judged.
+/// Returns the datasets with any judgement.
 fn judged(qrels: Option<&Qrels>) -> FxHashSet<&str> {
     let topics = qrels.into_iter().flat_map(|qrels| qrels.topics().map(move |topic| (qrels, topic)));
     topics.flat_map(|(qrels, topic)| qrels.judgements(topic).map(|(id, _)| id)).collect()
 }
 
-/// In how many datasets words are.
-struct Rarity {
+/// Document frequencies of words.
+struct IdfWeights {
     documents: f64,
     counts: FxHashMap<String, u32>,
 }
 
-impl Rarity {
-    fn of(collection: &Collection) -> Self {
+impl IdfWeights {
+    fn from_collection(collection: &Collection) -> Self {
         let mut counts: FxHashMap<String, u32> = FxHashMap::default();
         for member in collection.0.values() {
             let parts = member.compact.metadata.iter().chain(&member.compact.triples);
@@ -136,8 +142,8 @@ impl Rarity {
         Self { documents: collection.0.len() as f64, counts }
     }
 
-    /// The mean inverse document frequency of a phrase's words. What no other dataset says is mostly a code or a
-    /// misspelling, and counts less than what a few say.
+    /// Returns the mean inverse document frequency of a phrase's words. Words of a single dataset are mostly codes or
+    /// misspellings, and weigh less than words of a few datasets.
     fn weigh(&self, phrase: &str) -> f64 {
         let normalized = normalized(phrase);
         let weight = |word: &str| match self.counts.get(word).copied().unwrap_or(1) {
@@ -148,7 +154,7 @@ impl Rarity {
         sum / f64::from(words)
     }
 
-    /// Phrases by how much they tell: how often the dataset has them, times how rare they are.
+    /// Returns phrases by TF-IDF: their frequency in the dataset times their inverse document frequency.
     fn best<'p>(&self, phrases: impl Iterator<Item = &'p String>) -> Vec<&'p str> {
         let mut times: FxHashMap<&str, u32> = FxHashMap::default();
         phrases.for_each(|phrase| *times.entry(phrase).or_default() += 1);
@@ -159,24 +165,24 @@ impl Rarity {
     }
 }
 
-/// The queries of a dataset, each once, with what they are made from.
-fn generated(
+/// Returns the distinct queries of a dataset, with their sources.
+fn generate(
     id: &DatasetId,
     member: &Member,
-    rarity: &Rarity,
+    idf: &IdfWeights,
     options: &QueryOptions<'_>,
     data: &mut TrainingData,
-) -> Vec<(Face, String)> {
+) -> Vec<(QuerySource, String)> {
     let (said, held) = (phrases_of_metadata(member), phrases_of_data(member));
-    let mut queries: Vec<(Face, String)> = Vec::new();
+    let mut queries: Vec<(QuerySource, String)> = Vec::new();
     for number in 0..options.per_dataset {
-        let face = [Face::Metadata, Face::Data, Face::Both][number % 3];
+        let face = [QuerySource::Metadata, QuerySource::Data, QuerySource::Both][number % 3];
         let pools = match face {
-            Face::Metadata => vec![rarity.best(said.iter())],
-            Face::Data => vec![rarity.best(held.iter())],
-            Face::Both => vec![rarity.best(said.iter()), rarity.best(held.iter())],
+            QuerySource::Metadata => vec![idf.best(said.iter())],
+            QuerySource::Data => vec![idf.best(held.iter())],
+            QuerySource::Both => vec![idf.best(said.iter()), idf.best(held.iter())],
         };
-        match drawn(&pools, &format!("{} {id} {number}", options.seed)) {
+        match draw_query(&pools, &format!("{} {id} {number}", options.seed)) {
             Some(query) if queries.iter().all(|(_, other)| *other != query) => queries.push((face, query)),
             Some(_) => data.left_out.add("queries that were there before"),
             None => data.left_out.add("queries for which there were too few words"),
@@ -185,8 +191,8 @@ fn generated(
     queries
 }
 
-/// One to three phrases drawn from pools in turn, at least one of each; `None` where they are too few words.
-fn drawn(pools: &[Vec<&str>], source: &str) -> Option<String> {
+/// Draws one to three phrases from the pools in turn, at least one of each. Returns `None` if they have too few words.
+fn draw_query(pools: &[Vec<&str>], source: &str) -> Option<String> {
     let wanted = (1 + stable_hash(source) % PHRASES).max(pools.len() as u64);
     let mut words: Vec<&str> = Vec::new();
     let mut left = pools.to_vec();
@@ -208,24 +214,24 @@ fn drawn(pools: &[Vec<&str>], source: &str) -> Option<String> {
 fn phrases_of_metadata(member: &Member) -> Vec<String> {
     let keywords = member.metadata.keywords.iter().map(|keyword| keyword.value.as_str());
     let titles = member.metadata.titles.iter().map(|title| title.value.as_str());
-    titles.chain(keywords).flat_map(runs).filter(|phrase| is_typed(phrase)).collect()
+    titles.chain(keywords).flat_map(runs).filter(|phrase| is_typeable(phrase)).collect()
 }
 
 fn phrases_of_data(member: &Member) -> Vec<String> {
-    member.names.iter().flat_map(|name| runs(name)).filter(|phrase| is_typed(phrase)).collect()
+    member.names.iter().flat_map(|name| runs(name)).filter(|phrase| is_typeable(phrase)).collect()
 }
 
-/// Whether somebody would type it: a few words of letters.
-fn is_typed(phrase: &str) -> bool {
+/// Returns true if a user could type the phrase: a few words of letters.
+fn is_typeable(phrase: &str) -> bool {
     let is_word = |word: &str| word.chars().count() > 2 && word.chars().all(|c| c.is_alphabetic() || c == '-');
     phrase.split(' ').count() <= PHRASE && phrase.split(' ').all(is_word)
 }
 
-/// A query with its passages; `None` where it does not find its dataset.
+/// Makes an example of a query. Returns `None` if the query does not find its dataset.
 fn example(
     id: &DatasetId,
     member: &Member,
-    face: Face,
+    face: QuerySource,
     query: String,
     searcher: &Searcher,
     collection: &Collection,
@@ -241,7 +247,7 @@ fn example(
     };
     let hard = hardest(ranking.iter().map(|scored| &scored.id), negatives, is_other);
     let mut positives = member.passage_ids(id);
-    if face == Face::Data {
+    if face == QuerySource::Data {
         positives.reverse();
     }
     Ok(Some(Example {
@@ -251,7 +257,7 @@ fn example(
         positives,
         negatives: hard.into_iter().flat_map(|other| collection.0[other].passage_ids(other)).collect(),
         year: None,
-        split: Some(Split::of(id.as_str())),
+        split: Some(Split::from_source(id.as_str())),
         fold: None,
     }))
 }
@@ -264,20 +270,20 @@ mod tests {
     fn queries_are_two_to_eight_words_of_all_pools() {
         let pools = [vec!["tree register", "parks", "girth of trunks measured"], vec!["ginkgo", "street names"]];
         for number in 0..50 {
-            let query = drawn(&pools, &format!("source {number}")).expect("words enough");
+            let query = draw_query(&pools, &format!("source {number}")).expect("words enough");
             let words: Vec<&str> = query.split(' ').collect();
             assert!(WORDS.contains(&words.len()), "{query}");
             let has = |pool: &[&str]| pool.iter().any(|phrase| query.contains(phrase));
             assert!(pools.iter().all(|pool| has(pool)), "{query}");
-            assert_eq!(query, drawn(&pools, &format!("source {number}")).expect("the same"));
+            assert_eq!(query, draw_query(&pools, &format!("source {number}")).expect("the same"));
         }
-        assert_eq!(drawn(&[vec!["tree"]], "source"), None);
-        assert_eq!(drawn(&[vec!["tree register"], vec![]], "source"), None);
+        assert_eq!(draw_query(&[vec!["tree"]], "source"), None);
+        assert_eq!(draw_query(&[vec!["tree register"], vec![]], "source"), None);
     }
 
     #[test]
     fn codes_and_numbers_are_not_typed() {
-        assert!(is_typed("street tree") && is_typed("re-use"));
-        assert!(!is_typed("t0011") && !is_typed("of it") && !is_typed("one two three four five"));
+        assert!(is_typeable("street tree") && is_typeable("re-use"));
+        assert!(!is_typeable("t0011") && !is_typeable("of it") && !is_typeable("one two three four five"));
     }
 }

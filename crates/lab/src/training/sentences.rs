@@ -1,9 +1,9 @@
-//! The sentences of an abstract that say what is done.
+//! Selection of the sentences of an abstract that describe its task.
 
 use super::tokens::{Token, joined, sentences, tokens};
 use std::ops::Range;
 
-/// What a sentence says that tells what is done, the most telling first. Words of a cue stand side by side.
+/// Cues of sentences about the task, strongest first. The words of a cue are adjacent.
 const CUES: [&[&str]; 9] = [
     &["we propose", "we present", "we introduce", "we develop", "we design", "we build", "we describe"],
     &["this paper proposes", "this paper presents", "this paper introduces", "this paper describes", "is proposed"],
@@ -24,17 +24,16 @@ const CUES: [&[&str]; 9] = [
     &["the problem of", "the task of"],
     &["we"],
 ];
-/// Words of a sentence that somebody would type.
+/// Minimum and maximum number of words of a sentence that a user could type.
 const FEWEST: usize = 7;
 const MOST: usize = 55;
-/// A first sentence as short as this takes a second one along.
+/// A first sentence up to this number of words is joined by a second one.
 const SHORT: usize = 14;
 
-/// One or two sentences, as places in the text; `None` where no sentence tells what is done.
-pub(super) fn telling(text: &str) -> Option<Vec<Range<usize>>> {
+/// Returns one or two sentences as byte ranges, and `None` if no sentence describes the task.
+pub(super) fn task_sentences(text: &str) -> Option<Vec<Range<usize>>> {
     let all = tokens(text);
-    let spoken: Vec<Range<usize>> =
-        sentences(&all).into_iter().filter(|place| is_sayable(&all[place.clone()])).collect();
+    let spoken: Vec<Range<usize>> = sentences(&all).into_iter().filter(|place| is_plain(&all[place.clone()])).collect();
     let ranks: Vec<Option<usize>> = spoken.iter().map(|place| rank(&all[place.clone()])).collect();
     let (rank, first) = ranks.iter().enumerate().filter_map(|(place, rank)| Some(((*rank)?, place))).min()?;
     let mut chosen = vec![first];
@@ -50,7 +49,7 @@ pub(super) fn telling(text: &str) -> Option<Vec<Range<usize>>> {
     Some(chosen.into_iter().map(|place| source(&all[spoken[place].clone()])).collect())
 }
 
-/// Words that begin what only joins a sentence to the one before, up to the first comma.
+/// Words that begin a phrase, up to the first comma, that only connects a sentence with the one before.
 const JOINTS: [&str; 30] = [
     "to this end",
     "moreover",
@@ -83,7 +82,7 @@ const JOINTS: [&str; 30] = [
     "firstly",
     "accordingly",
 ];
-/// Of these, those that begin what is beside the point.
+/// Words among these that begin a minor point.
 const FURTHER: [&str; 11] = [
     "moreover",
     "furthermore",
@@ -98,7 +97,7 @@ const FURTHER: [&str; 11] = [
     "thirdly",
 ];
 
-/// A sentence without what joins it to others: "To this end, we propose" says "We propose".
+/// Returns a sentence without its connecting phrase: "To this end, we propose" becomes "We propose".
 pub(super) fn standing_alone(sentence: &str) -> String {
     let (head, rest) = sentence.split_once(", ").unwrap_or((sentence, ""));
     let lower = head.to_lowercase();
@@ -106,7 +105,7 @@ pub(super) fn standing_alone(sentence: &str) -> String {
     super::names::capitalized(if joins { rest.trim_start() } else { sentence })
 }
 
-/// How telling a sentence is; `None` where it is not.
+/// Returns the rank of a sentence's cue, and `None` without a cue.
 fn rank(sentence: &[Token<'_>]) -> Option<usize> {
     let text = joined(sentence.iter().copied()).to_lowercase();
     let padded = format!(" {} ", text.replace([',', '.', ';', ':'], " "));
@@ -116,8 +115,8 @@ fn rank(sentence: &[Token<'_>]) -> Option<usize> {
     Some(rank + if is_further { CUES.len() } else { 0 })
 }
 
-/// Without formulas, addresses and mark-up, and of a length that people write.
-fn is_sayable(sentence: &[Token<'_>]) -> bool {
+/// Returns true if the sentence has no formula, address or mark-up, and a usual length.
+fn is_plain(sentence: &[Token<'_>]) -> bool {
     let is_odd = |token: &Token<'_>| matches!(token.text, "$" | "\\" | "{" | "}" | "http" | "https" | "@" | "<" | ">");
     (FEWEST..=MOST).contains(&words(sentence)) && !sentence.iter().any(is_odd)
 }
@@ -130,7 +129,8 @@ fn source(sentence: &[Token<'_>]) -> Range<usize> {
     sentence[0].start..sentence.last().map_or(0, |token| token.place().end)
 }
 
-/// The first sentences of a text, up to about so many words: whole ones where the last ends near, else cut.
+/// Returns the first sentences of a text, up to about `most` words. Whole sentences are returned if the last one ends
+/// near the bound; otherwise the text is cut.
 pub(super) fn beginning(text: &str, most: usize) -> String {
     let all = tokens(text);
     let (mut end, mut count) = (0, 0);
@@ -151,8 +151,8 @@ pub(super) fn beginning(text: &str, most: usize) -> String {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> String {
-        telling(text).unwrap_or_default().into_iter().map(|place| &text[place]).collect::<Vec<_>>().join(" ")
+    fn task(text: &str) -> String {
+        task_sentences(text).unwrap_or_default().into_iter().map(|place| &text[place]).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
@@ -160,16 +160,16 @@ mod tests {
         let text = "Boats are hard to see at night. We study them under many different conditions of light and weather, which matters. \
                     In this paper, we propose a network that detects boats of any size in photographs taken from harbours. It is good.";
         assert_eq!(
-            told(text),
+            task(text),
             "In this paper, we propose a network that detects boats of any size in photographs taken from harbours."
         );
-        assert_eq!(told("Boats are hard to see at night on many lakes."), "");
+        assert_eq!(task("Boats are hard to see at night on many lakes."), "");
         assert_eq!(
-            told("We propose a detector of boats. We study boats at night on three lakes of Finland."),
+            task("We propose a detector of boats. We study boats at night on three lakes of Finland."),
             "We study boats at night on three lakes of Finland.",
             "six words are too few"
         );
-        assert_eq!(told("We propose a detector with loss $x$ for boats at night. "), "");
+        assert_eq!(task("We propose a detector with loss $x$ for boats at night. "), "");
     }
 
     #[test]
@@ -178,7 +178,7 @@ mod tests {
         assert_eq!(standing_alone("In this paper, we detect boats."), "In this paper, we detect boats.");
         let text =
             "We detect boats of all kinds by night. Moreover, we propose a loss function that helps to train it well.";
-        assert_eq!(told(text), "We detect boats of all kinds by night.");
+        assert_eq!(task(text), "We detect boats of all kinds by night.");
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! only to match them. Single words of the title remain in other parts: the model is to learn that they concern the
 //! same subject.
 
-use super::collection::{Collection, hardest};
+use super::home_datasets::{Collection, hardest};
 use super::tokens::{normalized, tokens};
 use super::{Example, PassageKind, PassageRecord, Split, Style, TrainingData, TrainingError};
 use lodeseek_catalog::{Catalog, DatasetId, Metadata, disambiguate_id};
@@ -60,17 +60,20 @@ pub fn titles(
     let titled =
         known.into_iter().filter_map(|(id, (metadata, parts, year))| titled(id, &metadata, &parts, year, &mut data));
     let titled: Vec<Titled> = titled.collect();
-    ask(&titled, negatives, &mut data, on_progress)?;
+    add_examples(&titled, negatives, &mut data, on_progress)?;
     data.passages = titled.into_iter().map(passage).map(|passage| (passage.id.clone(), passage)).collect();
     Ok(data)
 }
 
-type Known = BTreeMap<DatasetId, (Metadata, Vec<String>, Option<i32>)>;
+type DatasetsById = BTreeMap<DatasetId, (Metadata, Vec<String>, Option<i32>)>;
 
 /// Adds a dataset of a catalogue. If another dataset has the same id, the name of the catalogue distinguishes it.
-fn add(known: &mut Known, catalog: &str, metadata: Metadata, data: &mut TrainingData) {
-    let id =
-        if known.contains_key(&metadata.id) { disambiguate_id(&metadata.id, catalog) } else { Some(metadata.id.clone()) };
+fn add(known: &mut DatasetsById, catalog: &str, metadata: Metadata, data: &mut TrainingData) {
+    let id = if known.contains_key(&metadata.id) {
+        disambiguate_id(&metadata.id, catalog)
+    } else {
+        Some(metadata.id.clone())
+    };
     match id.filter(|id| !known.contains_key(id)) {
         None => data.left_out.add("datasets whose id is taken"),
         Some(id) => {
@@ -92,7 +95,7 @@ fn titled(
         data.left_out.add("titles of fewer than two words");
         return None;
     }
-    let masked = masked(parts, title);
+    let masked = mask_title(parts, title);
     if words_left(&masked) < FEWEST_LEFT {
         data.left_out.add("datasets with hardly more than a title");
         return None;
@@ -102,7 +105,7 @@ fn titled(
 }
 
 /// Masks the title: the first part and its copies in other parts.
-fn masked(parts: &[String], title: &str) -> Vec<String> {
+fn mask_title(parts: &[String], title: &str) -> Vec<String> {
     let Some((first, others)) = parts.split_first() else { return Vec::new() };
     let whole = vec![MASK; first.split_whitespace().count()].join(" ");
     std::iter::once(whole).chain(others.iter().map(|part| without(part, title))).collect()
@@ -110,8 +113,8 @@ fn masked(parts: &[String], title: &str) -> Vec<String> {
 
 /// Returns the number of words that are not masks.
 fn words_left(parts: &[String]) -> usize {
-    let told = parts.join("\n").replace(MASK, " ");
-    tokens(&told).iter().filter(|token| token.is_word()).count()
+    let text = parts.join("\n").replace(MASK, " ");
+    tokens(&text).iter().filter(|token| token.is_word()).count()
 }
 
 /// Returns a text in which each copy of the whole title is replaced by a mask for every word.
@@ -121,22 +124,22 @@ fn without(text: &str, title: &str) -> String {
         wanted.iter().filter(|token| token.is_word()).map(|token| token.text.to_lowercase()).collect();
     let words: Vec<_> = all.iter().filter(|token| token.is_word()).collect();
     let lower: Vec<String> = words.iter().map(|token| token.text.to_lowercase()).collect();
-    let (mut out, mut told, mut place) = (String::new(), 0, 0);
+    let (mut out, mut copied, mut place) = (String::new(), 0, 0);
     while place < words.len() {
         if wanted.is_empty() || !lower[place..].starts_with(&wanted) {
             place += 1;
             continue;
         }
-        out.push_str(&text[told..words[place].start]);
+        out.push_str(&text[copied..words[place].start]);
         out.push_str(&vec![MASK; title.split_whitespace().count()].join(" "));
         place += wanted.len();
-        told = words[place - 1].place().end;
+        copied = words[place - 1].place().end;
     }
-    out + &text[told..]
+    out + &text[copied..]
 }
 
 /// Makes one example of each title. Datasets with the same title are all relevant.
-fn ask(
+fn add_examples(
     titled: &[Titled],
     negatives: usize,
     data: &mut TrainingData,
@@ -163,17 +166,17 @@ fn example(same: &[&Titled], negatives: Vec<&DatasetId>) -> Example {
         id: format!("title-{}", same[0].id),
         query: same[0].title.clone(),
         style: Style::Title,
-        positives: same.iter().map(|one| PassageKind::Masked.of(&one.id)).collect(),
-        negatives: negatives.into_iter().map(|id| PassageKind::Masked.of(id)).collect(),
+        positives: same.iter().map(|one| PassageKind::Masked.passage_id(&one.id)).collect(),
+        negatives: negatives.into_iter().map(|id| PassageKind::Masked.passage_id(id)).collect(),
         year: None,
-        split: Some(Split::of(same[0].id.as_str())),
+        split: Some(Split::from_source(same[0].id.as_str())),
         fold: None,
     }
 }
 
 fn passage(titled: Titled) -> PassageRecord {
     PassageRecord {
-        id: PassageKind::Masked.of(&titled.id),
+        id: PassageKind::Masked.passage_id(&titled.id),
         dataset: titled.id,
         text: PassageKind::Masked,
         parts: titled.masked,
@@ -190,7 +193,7 @@ mod tests {
     fn the_title_is_masked_wherever_it_stands_whole() {
         let parts =
             ["City tree register", "The CITY Tree-Register of the city: every tree.", "trees city tree register"];
-        let masked = masked(&parts.map(str::to_owned), "City tree register");
+        let masked = mask_title(&parts.map(str::to_owned), "City tree register");
         assert_eq!(
             masked,
             ["[MASK] [MASK] [MASK]", "The [MASK] [MASK] [MASK] of the city: every tree.", "trees [MASK] [MASK] [MASK]"]

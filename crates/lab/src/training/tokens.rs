@@ -1,14 +1,14 @@
-//! Texts as words and signs, each in its place, so that some can be taken out and the rest put together again.
+//! Tokenization of texts with byte positions, so that tokens can be removed and the rest joined again.
 
 use std::ops::Range;
 
-/// A word or a sign.
+/// A word or a punctuation character.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token<'t> {
     pub(super) text: &'t str,
-    /// Where it begins in the source.
+    /// Byte position in the source.
     pub(super) start: usize,
-    /// Whether white space is before it.
+    /// If true, white space precedes it.
     pub(super) is_spaced: bool,
 }
 
@@ -29,12 +29,12 @@ impl<'t> Token<'t> {
         texts.iter().any(|text| self.is(text))
     }
 
-    /// Whether it is written like a name: with a capital or a digit.
+    /// Returns true for a word with a capital or a digit, as in names.
     pub(super) fn is_marked(&self) -> bool {
         self.text.chars().any(|c| c.is_uppercase() || c.is_ascii_digit())
     }
 
-    /// Whether it is written like nothing but a name: as an acronym, with capitals inside, or with letters and digits.
+    /// Returns true for a word that resembles no ordinary word: acronyms, capitals inside, or letters with digits.
     pub(super) fn is_strongly_marked(&self) -> bool {
         let inner = self.text.chars().skip(1).any(char::is_uppercase);
         let has = |is: fn(char) -> bool| self.text.chars().any(is);
@@ -46,10 +46,11 @@ impl<'t> Token<'t> {
     }
 }
 
-/// Short forms that hold points and end no sentence.
+/// Abbreviations with points that end no sentence.
 const SHORT_FORMS: [&str; 9] = ["e.g.", "i.e.", "et al.", "vs.", "cf.", "w.r.t.", "etc.", "e.g", "i.e"];
 
-/// The tokens of a text: runs of letters and digits, with apostrophes and with points among digits; every other sign alone.
+/// Splits a text into tokens: runs of letters and digits, with apostrophes, and with points between digits. Every other
+/// character is a token of its own.
 pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     let (mut place, mut is_spaced) = (0, false);
@@ -65,7 +66,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
     tokens
 }
 
-/// How long the token is that a text begins with.
+/// Returns the byte length of the first token of a text.
 fn length(text: &str) -> usize {
     let is_short_form = |form: &&&str| {
         text.get(..form.len()).is_some_and(|head| head.eq_ignore_ascii_case(form))
@@ -93,7 +94,7 @@ fn length(text: &str) -> usize {
     if end == 0 { text.chars().next().map_or(0, char::len_utf8) } else { end }
 }
 
-/// The sentences of a text, as runs of its tokens.
+/// Returns the sentences of a text as ranges of its tokens.
 pub(super) fn sentences(tokens: &[Token<'_>]) -> Vec<Range<usize>> {
     let mut sentences = Vec::new();
     let mut start = 0;
@@ -111,7 +112,7 @@ pub(super) fn sentences(tokens: &[Token<'_>]) -> Vec<Range<usize>> {
     sentences
 }
 
-/// Puts tokens together, with single spaces where the source has any.
+/// Joins tokens, with single spaces where the source has white space.
 pub(super) fn joined<'t>(tokens: impl IntoIterator<Item = Token<'t>>) -> String {
     let mut text = String::new();
     for token in tokens {
@@ -123,13 +124,14 @@ pub(super) fn joined<'t>(tokens: impl IntoIterator<Item = Token<'t>>) -> String 
     text
 }
 
-/// The words of a text in lower case, parted by single spaces: what two texts have in common whatever their punctuation.
+/// Returns the words of a text in lower case, joined by single spaces. It serves to compare texts regardless of
+/// punctuation.
 pub(super) fn normalized(text: &str) -> String {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }
 
-/// A word in lower case without the s of its plural.
+/// Returns a lower-case word without the s of the plural.
 pub(super) fn singular(word: &str) -> &str {
     word.strip_suffix('s').filter(|stem| stem.len() > 2 && !stem.ends_with('s')).unwrap_or(word)
 }
@@ -155,7 +157,7 @@ mod tests {
     fn sentences_end_at_points_before_capitals() {
         let text = "One has 2.5 of it. Two, e.g. This et al. Are one? three. Four";
         let all = tokens(text);
-        let told: Vec<String> = sentences(&all).into_iter().map(|place| joined(all[place].iter().copied())).collect();
-        assert_eq!(told, ["One has 2.5 of it.", "Two, e.g. This et al. Are one? three.", "Four"]);
+        let texts: Vec<String> = sentences(&all).into_iter().map(|place| joined(all[place].iter().copied())).collect();
+        assert_eq!(texts, ["One has 2.5 of it.", "Two, e.g. This et al. Are one? three.", "Four"]);
     }
 }

@@ -1,27 +1,27 @@
-//! A sparse matrix as a small bidiagonal one between two growing orthonormal bases.
+//! Golub-Kahan-Lanczos bidiagonalisation: a small bidiagonal matrix between two growing orthonormal bases.
 
-use crate::neighbors::rows::{Rows, SparseRow, SparseRows};
+use crate::neighbors::matrices::{Rows, SparseRow, SparseRows};
 use faer::{Col, ColRef, Mat, MatRef};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::RngCore;
 
-/// Numbers up to this, relative to the matrix's norm, are what rounding left of 0.
+/// Numbers up to this bound, relative to the norm of the matrix, count as rounding errors of 0.
 const ROUNDING: f64 = 1e-13;
 
-/// Rows as a matrix of no fewer rows than columns: turned, where they are fewer than their columns.
+/// A matrix with at least as many rows as columns. Input with fewer rows than columns is transposed.
 pub(super) struct Matrix<'r> {
     rows: &'r SparseRows,
-    turned: bool,
+    transposed: bool,
     /// Frobenius norm.
     norm: f64,
 }
 
 impl<'r> Matrix<'r> {
-    /// `None` where the norm is not finite.
+    /// Returns `None` if the norm is not finite.
     pub(super) fn new(rows: &'r SparseRows) -> Option<Self> {
         let squares = (0..rows.len()).flat_map(|row| rows.row(row).values).map(|value| value * value);
         let norm = squares.sum::<f64>().sqrt();
-        norm.is_finite().then(|| Self { rows, turned: rows.len() < rows.width(), norm })
+        norm.is_finite().then(|| Self { rows, transposed: rows.len() < rows.width(), norm })
     }
 
     pub(super) fn long(&self) -> usize {
@@ -32,14 +32,14 @@ impl<'r> Matrix<'r> {
         self.rows.len().min(self.rows.width())
     }
 
-    /// A · x
+    /// Computes A · x.
     fn times(&self, other: ColRef<'_, f64>) -> Col<f64> {
-        if self.turned { self.by_columns(other) } else { self.by_rows(other) }
+        if self.transposed { self.by_columns(other) } else { self.by_rows(other) }
     }
 
-    /// Aᵀ · x
+    /// Computes Aᵀ · x.
     fn transpose_times(&self, other: ColRef<'_, f64>) -> Col<f64> {
-        if self.turned { self.by_rows(other) } else { self.by_columns(other) }
+        if self.transposed { self.by_rows(other) } else { self.by_columns(other) }
     }
 
     fn by_rows(&self, other: ColRef<'_, f64>) -> Col<f64> {
@@ -55,8 +55,8 @@ fn dot(sparse: SparseRow<'_>, other: ColRef<'_, f64>) -> f64 {
     sparse.iter().map(|(place, value)| value * other[place as usize]).sum()
 }
 
-/// Singular values, largest first, with their vectors: a column each, `long` those with a number for each row of the
-/// [`Matrix`], `short` those with one for each column.
+/// Singular triplets, largest value first. Each column of `long` is a left singular vector (one entry for each row of
+/// the [`Matrix`]). Each column of `short` is a right singular vector (one entry for each column).
 pub(super) struct Triplets {
     pub(super) values: Vec<f64>,
     pub(super) long: Mat<f64>,
@@ -68,8 +68,8 @@ impl Triplets {
         Self { values: Vec::new(), long: Mat::zeros(matrix.long(), 0), short: Mat::zeros(matrix.short(), 0) }
     }
 
-    /// These and others.
-    pub(super) fn with(&self, other: &Self) -> Self {
+    /// Merges two sets of triplets.
+    pub(super) fn merged(&self, other: &Self) -> Self {
         let (values, here) = ([&self.values[..], &other.values].concat(), self.values.len());
         let mut order: Vec<usize> = (0..values.len()).collect();
         order.sort_by(|one, two| values[*two].total_cmp(&values[*one]));
@@ -84,40 +84,42 @@ impl Triplets {
     }
 }
 
-/// What an iteration has after some steps: A · V = U · B and Aᵀ · U = V · Bᵀ + β v eᵀ, where B has `diagonal` and, beside
-/// it, all but the last of `beside`, the columns of U and V are orthonormal, β is the last of `beside` and v the vector of
-/// V that the next step begins with. All is orthogonal to the vectors of `known` triplets.
+/// State of the iteration: A · V = U · B and Aᵀ · U = V · Bᵀ + β v eᵀ.
+///
+/// B is bidiagonal, with `diagonal` and all but the last of `superdiagonal`. The columns of U and V are orthonormal. β
+/// is the last of `superdiagonal`, and v is the vector of V with which the next step begins. All vectors are orthogonal
+/// to those of the `known` triplets.
 pub(super) struct Basis<'m> {
     matrix: &'m Matrix<'m>,
     known: usize,
-    /// The known vectors, then U and V: the columns that are made; those behind them are room.
+    /// The known vectors, then the columns of U and V so far. Further columns are unused capacity.
     long: Mat<f64>,
     short: Mat<f64>,
     diagonal: Vec<f64>,
-    beside: Vec<f64>,
+    superdiagonal: Vec<f64>,
 }
 
 impl<'m> Basis<'m> {
-    /// No steps yet. Fewer triplets are known than the matrix has.
+    /// Starts without a step. There must be fewer known triplets than the matrix has.
     pub(super) fn new(matrix: &'m Matrix<'m>, known: &Triplets, generator: &mut ChaCha8Rng) -> Self {
         let (long, short) = (known.long.clone(), known.short.clone());
         let known = known.values.len();
-        let mut basis = Self { matrix, known, long, short, diagonal: Vec::new(), beside: Vec::new() };
+        let mut basis = Self { matrix, known, long, short, diagonal: Vec::new(), superdiagonal: Vec::new() };
         let first = random(basis.short.as_ref(), known, generator);
         push(&mut basis.short, known, &first);
         basis
     }
 
-    /// The steps taken.
+    /// Returns the number of steps.
     pub(super) fn len(&self) -> usize {
         self.diagonal.len()
     }
 
-    /// One more: at most as many as the matrix has columns besides those of the known triplets.
+    /// Takes one more step. The number of steps may not exceed the number of columns minus that of known triplets.
     pub(super) fn step(&mut self, generator: &mut ChaCha8Rng) {
         let (matrix, place) = (self.matrix, self.known + self.len());
         let least = ROUNDING * matrix.norm;
-        // What of A · v and Aᵀ · u is along the vectors before is what orthogonalising takes away.
+        // Orthogonalisation removes the parts of A · v and Aᵀ · u along earlier vectors.
         let mut left = matrix.times(self.short.col(place));
         orthogonalize(self.long.subcols(0, place), &mut left);
         self.diagonal.push(normalize(&mut left, least));
@@ -127,39 +129,39 @@ impl<'m> Basis<'m> {
         push(&mut self.long, place, &left);
         let mut right = matrix.transpose_times(left.as_ref());
         orthogonalize(self.short.subcols(0, place + 1), &mut right);
-        self.beside.push(normalize(&mut right, least));
+        self.superdiagonal.push(normalize(&mut right, least));
         if place + 1 == matrix.short() {
             return; // nothing is orthogonal to all
         }
-        if self.beside.last() == Some(&0.0) {
+        if self.superdiagonal.last() == Some(&0.0) {
             right = random(self.short.as_ref(), place + 1, generator);
         }
         push(&mut self.short, place + 1, &right);
     }
 
-    /// The largest triplets of what the steps have reached, and how far each is from being one of the matrix:
-    /// ‖Aᵀ · u − σ v‖, while A · v = σ u.
-    pub(super) fn triplets(&self, asked: usize) -> Option<(Triplets, Vec<f64>)> {
+    /// Returns the `count` largest triplets after the steps so far, and the residual of each: ‖Aᵀ · u − σ v‖, where A ·
+    /// v = σ u. `None`: the small decomposition did not converge.
+    pub(super) fn triplets(&self, count: usize) -> Option<(Triplets, Vec<f64>)> {
         let steps = self.len();
         let mut small = Mat::zeros(steps, steps);
         for place in 0..steps {
             small[(place, place)] = self.diagonal[place];
             if place + 1 < steps {
-                small[(place, place + 1)] = self.beside[place];
+                small[(place, place + 1)] = self.superdiagonal[place];
             }
         }
         let svd = small.thin_svd().ok()?;
-        let values = svd.S().column_vector().iter().take(asked).copied().collect();
-        let (left, right) = (svd.U().subcols(0, asked), svd.V().subcols(0, asked));
+        let values = svd.S().column_vector().iter().take(count).copied().collect();
+        let (left, right) = (svd.U().subcols(0, count), svd.V().subcols(0, count));
         let long = self.long.subcols(self.known, steps) * left;
         let short = self.short.subcols(self.known, steps) * right;
-        let last = self.beside[steps - 1];
-        let errors = (0..asked).map(|place| (last * left[(steps - 1, place)]).abs()).collect();
+        let last = self.superdiagonal[steps - 1];
+        let errors = (0..count).map(|place| (last * left[(steps - 1, place)]).abs()).collect();
         Some((Triplets { values, long, short }, errors))
     }
 }
 
-/// Takes away what of a vector is along the columns of a basis.
+/// Removes the components of a vector along the columns of a basis.
 fn orthogonalize(basis: MatRef<'_, f64>, vector: &mut Col<f64>) {
     for _ in 0..2 {
         let along = basis.transpose() * &*vector;
@@ -167,7 +169,8 @@ fn orthogonalize(basis: MatRef<'_, f64>, vector: &mut Col<f64>) {
     }
 }
 
-/// Makes a vector one of length 1, unless it is no longer than `least`; its length, then 0.
+/// Scales a vector to length 1 and returns its former length. Returns 0 and changes nothing if the length is at most
+/// `least`.
 fn normalize(vector: &mut Col<f64>, least: f64) -> f64 {
     let length = vector.norm_l2();
     if length <= least {
@@ -177,7 +180,8 @@ fn normalize(vector: &mut Col<f64>, least: f64) -> f64 {
     length
 }
 
-/// A vector of length 1 orthogonal to the first columns of a matrix, fewer than its rows.
+/// Returns a random vector of length 1, orthogonal to the first columns of a matrix. There must be fewer columns than
+/// rows.
 fn random(basis: MatRef<'_, f64>, columns: usize, generator: &mut ChaCha8Rng) -> Col<f64> {
     loop {
         let number = |_| f64::from(generator.next_u32()) / f64::from(1_u32 << 31) - 1.0;
@@ -190,7 +194,7 @@ fn random(basis: MatRef<'_, f64>, columns: usize, generator: &mut ChaCha8Rng) ->
     }
 }
 
-/// Writes a column, and makes room where there is none.
+/// Writes a column and grows the matrix if necessary.
 fn push(basis: &mut Mat<f64>, place: usize, column: &Col<f64>) {
     if basis.ncols() <= place {
         basis.resize_with(basis.nrows(), (2 * place).max(32), |_, _| 0.0);

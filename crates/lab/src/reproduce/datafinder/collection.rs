@@ -1,4 +1,4 @@
-//! The collection: topics, judgements, datasets, and papers that name them.
+//! The DataFinder collection: topics, judgements, datasets, and papers that name datasets.
 
 use super::examples::Example;
 use super::{CollectionSpec, TextForm};
@@ -9,7 +9,7 @@ use lodeseek_eval::{Qrels, ResearchTopic, match_judgements};
 use rustc_hash::FxHashMap;
 use std::path::Path;
 
-/// What was read and verified.
+/// The verified collection.
 pub(super) struct Collection {
     pub(super) topics: Vec<ResearchTopic>,
     pub(super) qrels: Qrels,
@@ -19,7 +19,7 @@ pub(super) struct Collection {
     judgements: usize,
 }
 
-/// A dataset as experiments see it.
+/// A dataset of the collection.
 pub(super) struct Dataset {
     pub(super) metadata: Metadata,
     pub(super) year: Option<i32>,
@@ -32,7 +32,11 @@ impl Collection {
         }
         for (path, expected) in &spec.sha256 {
             let found = digest(&data.join(path))?;
-            ensure!(found == *expected, "{} is not the one expected: SHA-256 {found}, not {expected}", path.display());
+            ensure!(
+                found == *expected,
+                "{} is not the one expected: its SHA-256 is {found}, not {expected}",
+                path.display()
+            );
         }
         let topics = ResearchTopic::read(&data.join(&spec.topics))?;
         let (topics, qrels) = match_judgements(topics, &Qrels::read(&data.join(&spec.qrels))?);
@@ -60,18 +64,18 @@ impl Collection {
         Ok(())
     }
 
-    /// The place of a dataset.
+    /// Returns the position of a dataset.
     pub(super) fn place(&self, id: &DatasetId) -> Option<usize> {
         self.places.get(id).copied()
     }
 
-    /// Whether a dataset is known to be later than the paper behind a topic. Unknown years are never too late.
+    /// Returns true if a dataset is known to be newer than the paper behind a topic. Unknown years are accepted.
     pub(super) fn is_too_late(&self, id: &DatasetId, topic: &ResearchTopic) -> bool {
         let year = self.place(id).and_then(|place| self.datasets[place].year);
         year.zip(topic.year).is_some_and(|(dataset, topic)| dataset > topic)
     }
 
-    /// What was verified, in words.
+    /// Returns the verified counts as a sentence for the report.
     pub(super) fn sentence(&self) -> String {
         let missing = self.topics.iter().flat_map(|topic| self.qrels.judgements(&topic.id));
         let missing = missing.filter(|(id, _)| DatasetId::new(*id).is_ok_and(|id| self.place(&id).is_none())).count();
@@ -89,11 +93,11 @@ impl Collection {
 }
 
 impl Dataset {
-    /// Its text.
+    /// Returns the dataset's text.
     pub(super) fn text(&self, form: TextForm) -> String {
         let of = |texts: &[Text]| texts.iter().map(|text| text.value.clone()).collect::<Vec<_>>();
         let mut parts = Vec::new();
-        // Encoders cut long texts: the name comes first.
+        // Encoders truncate long texts, so the name comes first.
         if form >= TextForm::Names {
             parts.extend(of(&self.metadata.titles));
         }
@@ -110,7 +114,7 @@ impl Dataset {
         parts.join("\n")
     }
 
-    /// Tasks, modalities, languages and popularity in words.
+    /// Returns tasks, modalities, languages and popularity as sentences.
     fn structure(&self) -> String {
         let mut sentences = Vec::new();
         for (scheme, name) in
@@ -129,18 +133,19 @@ impl Dataset {
         sentences.join(" ")
     }
 
-    /// Its names: DataFinder's `variants`, which list the title, too.
+    /// Returns the number of names: DataFinder's `variants`, which include the title.
     fn names(&self) -> u64 {
         (self.metadata.alternatives.len() + self.metadata.titles.len()) as u64
     }
 
-    /// How popular it is: the papers known to use it; where these were not counted, its names. As `search --popularity`.
+    /// Returns the popularity, as `search --popularity` uses it: the number of papers known to use the dataset. If
+    /// unknown, its number of names.
     pub(super) fn popularity(&self) -> u64 {
         self.metadata.uses.unwrap_or_else(|| self.names())
     }
 }
 
-/// DataFinder's five classes of how many papers use a dataset.
+/// Returns DataFinder's class of popularity, one of five.
 fn popularity_class(papers: u64) -> &'static str {
     match papers {
         0..=10 => "few",

@@ -1,4 +1,4 @@
-//! Papers that name datasets: labelled examples, as `lodeseek tag` makes them.
+//! Papers that name datasets: labelled examples in the format of `lodeseek tag`.
 
 use anyhow::Context;
 use lodeseek_ranking::DatasetId;
@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// A paper and the datasets that it names.
 pub(super) struct Example {
-    /// Its title and abstract.
+    /// Title and abstract.
     pub(super) text: String,
     pub(super) year: Option<i32>,
     pub(super) datasets: Vec<DatasetId>,
@@ -29,14 +29,14 @@ impl Example {
         let file = File::open(path).with_context(|| path.display().to_string())?;
         let numbered = BufReader::new(file).lines().enumerate();
         let read = |(place, line): (usize, std::io::Result<String>)| {
-            Self::of(&line?).with_context(|| format!("{}:{}", path.display(), place + 1))
+            Self::parse(&line?).with_context(|| format!("{}:{}", path.display(), place + 1))
         };
         numbered.map(read).collect()
     }
 
-    fn of(line: &str) -> anyhow::Result<Self> {
+    fn parse(line: &str) -> anyhow::Result<Self> {
         let line: Line = serde_json::from_str(line)?;
-        // Ids as catalogues of Papers with Code have them: names without white space.
+        // Ids have the form of Papers with Code catalogues: names without white space.
         let id = |name: &String| DatasetId::new(name.split_whitespace().collect::<Vec<_>>().join("_"));
         let datasets = line.positives.iter().map(id).collect::<Result<_, _>>()?;
         Ok(Self { text: format!("{}. {}", line.title, line.summary), year: line.year, datasets })

@@ -1,44 +1,46 @@
-//! What ranks the topics.
+//! Ranking methods of the DataFinder experiment.
 
 use super::collection::Collection;
 use super::vectors::{Side, encode};
-use super::{DataFinder, DataFinderProgress, Nearness, Rankings, SystemKind, TextForm, View, Years, scored};
-use crate::neighbors::{DenseRows, DocumentFrequency, Neighbor, Rows, SparseRows, TfIdf, TfIdfOptions, each};
+use super::{
+    DataFinder, DataFinderProgress, PaperSimilarity, Rankings, SystemKind, TextForm, View, YearFilter, scored,
+};
+use crate::neighbors::{DenseRows, DocumentFrequency, Neighbor, Rows, SparseRows, TfIdf, TfIdfOptions, parallel_map};
 use crate::reproduce::Encoders;
 use anyhow::{Context, ensure};
 use lodeseek_engine::{AnalysisKind, Filter, RerankOptions, Reranker, Searcher, Texts, WeightedFusion};
 use lodeseek_eval::{Folds, Metric, QueryForm, mean};
 use lodeseek_index::sparse::{Bm25, LengthMode, ModelKind};
 use lodeseek_ranking::DatasetId;
-use lodeseek_ranking::{Ranking, Scored};
+use lodeseek_ranking::Ranking;
 use lodeseek_rerank::{Encoder, Fusion, Granularity, Method};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Ranks that are judged.
+/// Number of ranks that are evaluated.
 const DEPTH: usize = 1000;
-/// Of each ranking, what takes part in a fusion.
+/// Number of results of each ranking that take part in a fusion.
 const FUSED: usize = 100;
-/// What tuning tries: k₁, and b.
+/// Grid of BM25's k₁ and b for tuning.
 const K1: [f64; 6] = [0.2, 0.4, 0.8, 1.2, 1.6, 2.0];
 const B: [f64; 6] = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0];
 const FOLDS: usize = 5;
 
-/// A topic's words, or some of them.
+/// Words of a topic, or a part of them.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Query {
-    /// The place of the topic.
+    /// Position of the topic.
     pub(super) topic: usize,
     pub(super) text: String,
 }
 
-/// A model: its folder among trained ones, or the one that the command line names.
+/// An encoder: its folder among trained models, or `None` for the encoder of the command line.
 type Model = Option<PathBuf>;
 
-/// What an experiment works with; texts are indexed and encoded once, rankings made once.
-pub(super) struct Laboratory<'l> {
+/// State of a running experiment. Texts are indexed and encoded once, and rankings are cached.
+pub(super) struct ExperimentContext<'l> {
     pub(super) experiment: &'l DataFinder,
     pub(super) collection: &'l Collection,
     home: &'l Path,
@@ -49,10 +51,10 @@ pub(super) struct Laboratory<'l> {
     vectors: BTreeMap<(Model, TextForm), DenseRows>,
     words: Option<(TfIdf, SparseRows)>,
     examples: BTreeMap<Model, DenseRows>,
-    known: BTreeMap<(String, Years, Vec<Query>), Rankings>,
+    rankings: BTreeMap<(String, YearFilter, Vec<Query>), Rankings>,
 }
 
-impl<'l> Laboratory<'l> {
+impl<'l> ExperimentContext<'l> {
     pub(super) fn new(
         experiment: &'l DataFinder,
         collection: &'l Collection,
@@ -71,26 +73,26 @@ impl<'l> Laboratory<'l> {
             vectors: BTreeMap::new(),
             words: None,
             examples: BTreeMap::new(),
-            known: BTreeMap::new(),
+            rankings: BTreeMap::new(),
         })
     }
 
-    /// The topics in a form.
+    /// Returns the topics in a form.
     pub(super) fn queries(&self, form: QueryForm) -> Vec<Query> {
         let topics = self.collection.topics.iter().enumerate();
         topics.map(|(topic, one)| Query { topic, text: one.text(form).to_owned() }).collect()
     }
 
-    /// How a system ranks the topics of a table.
+    /// Returns a system's rankings for a table.
     pub(super) fn view(&mut self, system: &str, view: View) -> anyhow::Result<Rankings> {
         let queries = self.queries(view.form);
         self.rank(system, &queries, view.years)
     }
 
-    /// How a system ranks queries.
-    pub(super) fn rank(&mut self, system: &str, queries: &[Query], years: Years) -> anyhow::Result<Rankings> {
+    /// Returns a system's rankings of queries.
+    pub(super) fn rank(&mut self, system: &str, queries: &[Query], years: YearFilter) -> anyhow::Result<Rankings> {
         let key = (system.to_owned(), years, queries.to_vec());
-        if let Some(rankings) = self.known.get(&key) {
+        if let Some(rankings) = self.rankings.get(&key) {
             return Ok(rankings.clone());
         }
         let experiment = self.experiment;
@@ -110,15 +112,15 @@ impl<'l> Laboratory<'l> {
         };
         let rankings = rankings.with_context(|| system.to_owned())?;
         let kept: Rankings =
-            rankings.into_iter().zip(queries).map(|(one, query)| self.kept(&one, query, years)).collect();
-        self.known.insert(key, kept.clone());
+            rankings.into_iter().zip(queries).map(|(one, query)| self.filtered(&one, query, years)).collect();
+        self.rankings.insert(key, kept.clone());
         Ok(kept)
     }
 
-    /// What the filter lets through, the filter before the cut: DataFinder cut first, so that some topics kept fewer.
-    fn kept(&self, ranking: &Ranking, query: &Query, years: Years) -> Ranking {
+    /// Filters a ranking by year, then cuts it off. DataFinder cuts off first, so some topics keep fewer results.
+    fn filtered(&self, ranking: &Ranking, query: &Query, years: YearFilter) -> Ranking {
         let topic = &self.collection.topics[query.topic];
-        let passes = |id: &DatasetId| years == Years::All || !self.collection.is_too_late(id, topic);
+        let passes = |id: &DatasetId| years == YearFilter::All || !self.collection.is_too_late(id, topic);
         let kept = ranking.iter().filter(|scored| passes(&scored.id)).take(DEPTH).cloned();
         Ranking::from_scores(kept.collect())
     }
@@ -137,12 +139,13 @@ impl<'l> Laboratory<'l> {
         let depth = self.collection.datasets.len();
         let texts = self.index(form)?;
         let model = Texts::model(&Bm25 { k1, b, ..Bm25::default() });
-        let ranked = each(queries.len(), |place| texts.rank(model.as_ref(), &queries[place].text, depth));
+        let ranked = parallel_map(queries.len(), |place| texts.rank(model.as_ref(), &queries[place].text, depth));
         Ok(ranked.into_iter().collect::<Result<_, _>>()?)
     }
 
-    /// Each fold's topics are ranked with what gave the topics of all other folds the best mean average precision.
-    fn tuned_bm25(&mut self, form: TextForm, queries: &[Query], years: Years) -> anyhow::Result<Rankings> {
+    /// Ranks each fold's topics with the parameters that give the topics of all other folds the best mean average
+    /// precision.
+    fn tuned_bm25(&mut self, form: TextForm, queries: &[Query], years: YearFilter) -> anyhow::Result<Rankings> {
         let folds = Folds::split(&self.collection.qrels, FOLDS);
         let fold_of = |query: &Query| folds.test_fold(&self.collection.topics[query.topic].id);
         let by_fold: Vec<Option<usize>> = queries.iter().map(fold_of).collect();
@@ -150,7 +153,7 @@ impl<'l> Laboratory<'l> {
         let mut best = vec![(f64::NEG_INFINITY, Ranking::default()); queries.len()];
         for (k1, b) in K1.into_iter().flat_map(|k1| B.map(|b| (k1, b))) {
             let rankings = self.bm25(form, k1, b, queries)?;
-            let kept = rankings.iter().zip(queries).map(|(one, query)| self.kept(one, query, years));
+            let kept = rankings.iter().zip(queries).map(|(one, query)| self.filtered(one, query, years));
             let kept: Rankings = kept.collect();
             let precisions = self.values(&kept, queries, precision);
             for (place, best) in best.iter_mut().enumerate() {
@@ -164,7 +167,7 @@ impl<'l> Laboratory<'l> {
         Ok(best.into_iter().map(|(_, ranking)| ranking).collect())
     }
 
-    /// The values of a measure, in the order of the queries.
+    /// Returns the values of a measure in the order of the queries.
     pub(super) fn values(&self, rankings: &[Ranking], queries: &[Query], measure: Metric) -> Vec<f64> {
         let id = |query: &Query| &self.collection.topics[query.topic].id;
         let of = |(ranking, query)| measure.evaluate(&self.collection.qrels, id(query), ranking);
@@ -176,8 +179,8 @@ impl<'l> Laboratory<'l> {
             let encoder = (self.encoders)(Granularity::Text, model.as_deref())?;
             self.opened.insert(model.clone(), encoder.into());
         }
-        let told = |done: usize| (self.progress)(&format!("{what}: {done} of {} texts encoded", texts.len()));
-        encode(self.opened[model].as_ref(), side, texts, self.home, &told)
+        let on_progress = |done: usize| (self.progress)(&format!("{what}: {done} of {} texts encoded", texts.len()));
+        encode(self.opened[model].as_ref(), side, texts, self.home, &on_progress)
     }
 
     fn encode_queries(&mut self, model: &Model, queries: &[Query]) -> anyhow::Result<DenseRows> {
@@ -193,53 +196,78 @@ impl<'l> Laboratory<'l> {
             let vectors = self.encode(model, Side::Passages, &texts, "datasets")?;
             self.vectors.insert(key.clone(), vectors);
         }
-        let (asked, vectors) = (self.encode_queries(model, queries)?, &self.vectors[&key]);
+        let (encoded, vectors) = (self.encode_queries(model, queries)?, &self.vectors[&key]);
         let rank = |place: usize| {
-            // Nothing was asked where there are no words.
+            // A query without words has no results.
             let ids = datasets.iter().filter(|_| !queries[place].text.is_empty());
-            let likeness = |row: &[f32]| dot(asked.row(place), row);
+            let likeness = |row: &[f32]| dot(encoded.row(place), row);
             Ranking::from_scores(
                 ids.zip(vectors.iter()).map(|(dataset, row)| scored(&dataset.metadata.id, likeness(row))).collect(),
             )
         };
-        Ok(each(queries.len(), rank))
+        Ok(parallel_map(queries.len(), rank))
     }
 
-    /// Every dataset of the nearest papers scores the sum of their likenesses: 1 minus half the squared distance, the cosine
-    /// of vectors at length 1. (DataFinder's script writes distances as scores, so that the farthest count most.)
+    /// Scores each dataset by the sum of similarities of the nearest papers that name it. The similarity is 1 minus
+    /// half the squared distance: the cosine of vectors of length 1. DataFinder's script uses the distance as score, so
+    /// that the farthest papers count most.
     fn neighbors(
         &mut self,
-        by: Nearness,
+        by: PaperSimilarity,
         k: usize,
         later: bool,
         model: &Model,
         queries: &[Query],
     ) -> anyhow::Result<Rankings> {
         match by {
-            Nearness::TfIdf => self.learn_words(),
-            Nearness::Encoder => self.encode_examples(model)?,
+            PaperSimilarity::TfIdf => self.learn_words(),
+            PaperSimilarity::Encoder => self.encode_examples(model)?,
         }
+        let nearest = match by {
+            PaperSimilarity::TfIdf => self.nearest_by_words(k, later, queries),
+            PaperSimilarity::Encoder => self.nearest_by_vectors(k, later, model, queries)?,
+        };
+        Ok(nearest.iter().map(|papers| self.voted(papers)).collect())
+    }
+
+    /// Returns the nearest papers of each query by TF-IDF. A query without a known word is equally far from all papers
+    /// and gets none.
+    fn nearest_by_words(&self, k: usize, later: bool, queries: &[Query]) -> Vec<Vec<Neighbor>> {
+        let Some((model, rows)) = &self.words else { return vec![Vec::new(); queries.len()] };
         let texts: Vec<&str> = queries.iter().map(|query| query.text.as_str()).collect();
-        let (words, asked) = match (by, &self.words) {
-            (Nearness::TfIdf, Some((model, _))) => (Some(model.transform(&texts)), None),
-            _ => (None, Some(self.encode_queries(model, queries)?)),
-        };
-        let examples = self.examples.get(model);
-        let rank = |place: usize| {
-            let year = self.collection.topics[queries[place].topic].year;
-            let is_earlier = |example: usize| {
-                later || self.collection.examples[example].year.zip(year).is_none_or(|(own, asked)| own <= asked)
-            };
-            let nearest = match (&words, &self.words, &asked, examples) {
-                (Some(asked), Some((_, rows)), ..) => rows.nearest_among(asked.row(place), k, is_earlier),
-                (_, _, Some(asked), Some(rows)) => rows.nearest_among(asked.row(place), k, is_earlier),
-                _ => Vec::new(),
-            };
-            // A query without a known word is equally far from all: it has no neighbours.
-            let says_nothing = words.as_ref().is_some_and(|asked| asked.row(place).columns.is_empty());
-            if says_nothing || queries[place].text.is_empty() { Ranking::default() } else { self.voted(&nearest) }
-        };
-        Ok(each(queries.len(), rank))
+        let words = model.transform(&texts);
+        parallel_map(queries.len(), |place| {
+            let row = words.row(place);
+            if row.columns.is_empty() {
+                return Vec::new();
+            }
+            rows.nearest_among(row, k, |example| self.may_vote(example, &queries[place], later))
+        })
+    }
+
+    /// Returns the nearest papers of each query by vectors. A query without text gets none.
+    fn nearest_by_vectors(
+        &mut self,
+        k: usize,
+        later: bool,
+        model: &Model,
+        queries: &[Query],
+    ) -> anyhow::Result<Vec<Vec<Neighbor>>> {
+        let encoded = self.encode_queries(model, queries)?;
+        let examples = &self.examples[model];
+        Ok(parallel_map(queries.len(), |place| {
+            if queries[place].text.is_empty() {
+                return Vec::new();
+            }
+            examples.nearest_among(encoded.row(place), k, |example| self.may_vote(example, &queries[place], later))
+        }))
+    }
+
+    /// Returns true if an example is not newer than the query, or if `later` accepts newer ones. Unknown years are
+    /// accepted.
+    fn may_vote(&self, example: usize, query: &Query, later: bool) -> bool {
+        let years = self.collection.examples[example].year.zip(self.collection.topics[query.topic].year);
+        later || years.is_none_or(|(example, query)| example <= query)
     }
 
     fn learn_words(&mut self) {
@@ -273,7 +301,8 @@ impl<'l> Laboratory<'l> {
         Ranking::from_scores(known.map(|(id, likeness)| scored(id, likeness)).collect())
     }
 
-    /// The home's own search: the models of words, and vectors of all datasets where wanted, fused with equal weights.
+    /// Ranks with the home's own search: sparse models, and vectors of all datasets if requested, fused with the given
+    /// weights or equal ones.
     fn home(
         &self,
         pool: &[ModelKind],
@@ -281,14 +310,18 @@ impl<'l> Laboratory<'l> {
         dense: usize,
         weights: &[f64],
         queries: &[Query],
-        years: Years,
+        years: YearFilter,
     ) -> anyhow::Result<Rankings> {
         let searcher = self.searcher(pool, depth, dense, weights)?;
-        let found = searcher.len()?;
+        let found = searcher.catalog().len()?;
         let expected = self.collection.datasets.len();
-        ensure!(found == expected as u64, "{}: {found} datasets instead of {expected}", self.home.display());
+        ensure!(
+            found == expected as u64,
+            "the home {} has {found} datasets instead of {expected}: load the catalogue of the experiment",
+            self.home.display()
+        );
         let rank = |query: &Query| {
-            let until = self.collection.topics[query.topic].year.filter(|_| years == Years::Known);
+            let until = self.collection.topics[query.topic].year.filter(|_| years == YearFilter::Known);
             searcher.rank_filtered(&query.text, &Filter { until, ..Filter::default() }, DEPTH)
         };
         Ok(queries.iter().map(rank).collect::<Result<_, _>>()?)
@@ -296,10 +329,10 @@ impl<'l> Laboratory<'l> {
 
     fn searcher(&self, pool: &[ModelKind], depth: usize, dense: usize, weights: &[f64]) -> anyhow::Result<Searcher> {
         let searcher = Searcher::open(self.home)?;
-        let analysis = searcher.analysis()?;
+        let analysis = searcher.catalog().analysis()?;
         ensure!(
             analysis == AnalysisKind::Multilingual,
-            "the home's analysis is {analysis}: `lodeseek index --analysis multilingual`"
+            "the home's analysis is {analysis} instead of multilingual: run `lodeseek index --analysis multilingual`"
         );
         if let ([model], 0) = (pool, dense) {
             return Ok(searcher.with_model(model.model(LengthMode::Exact)));
@@ -317,7 +350,7 @@ impl<'l> Laboratory<'l> {
         weights: &[f64],
         method: Method,
         queries: &[Query],
-        years: Years,
+        years: YearFilter,
     ) -> anyhow::Result<Rankings> {
         let mut parts = Vec::with_capacity(of.len());
         for name in of {
@@ -332,16 +365,24 @@ impl<'l> Laboratory<'l> {
         Ok((0..queries.len()).map(fuse).collect())
     }
 
-    fn prior(&mut self, on: &str, weight: f64, queries: &[Query], years: Years) -> anyhow::Result<Rankings> {
+    fn prior(&mut self, on: &str, weight: f64, queries: &[Query], years: YearFilter) -> anyhow::Result<Rankings> {
         let rankings = self.rank(on, queries, years)?;
-        let of = |id: &DatasetId| self.collection.place(id).map(|place| self.collection.datasets[place].popularity());
-        let raised = |one: &Scored| scored(&one.id, one.score + weight * (of(&one.id).unwrap_or(0) as f64).ln_1p());
-        let with = |ranking: &Ranking| Ranking::from_scores(ranking.iter().map(raised).collect());
-        Ok(rankings.iter().map(with).collect())
+        let mut raised = Vec::with_capacity(rankings.len());
+        for ranking in &rankings {
+            let scores =
+                ranking.iter().map(|one| scored(&one.id, one.score + weight * self.popularity(&one.id).ln_1p()));
+            raised.push(Ranking::from_scores(scores.collect()));
+        }
+        Ok(raised)
+    }
+
+    /// Returns the popularity of a dataset, 0 for datasets outside the collection.
+    fn popularity(&self, id: &DatasetId) -> f64 {
+        self.collection.place(id).map_or(0, |place| self.collection.datasets[place].popularity()) as f64
     }
 }
 
-/// The inner product.
+/// Computes the inner product.
 fn dot(one: &[f32], other: &[f32]) -> f64 {
     one.iter().zip(other).map(|(one, other)| f64::from(*one) * f64::from(*other)).sum()
 }

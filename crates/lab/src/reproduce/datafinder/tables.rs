@@ -1,31 +1,32 @@
-//! Scores, how far they spread, and how systems compare.
+//! Scores, standard deviations and significance tests of the DataFinder experiment.
 
-use super::systems::{Laboratory, Query};
-use super::{ConcealedSpec, Rankings, SystemSpec, View, Years, part_name};
+use super::systems::{ExperimentContext, Query};
+use super::{AblationSpec, Rankings, SystemSpec, View, YearFilter, part_name};
 use crate::reproduce::condition::{Average, compare_rows};
 use crate::reproduce::report::{Cell, RowReport, Spread, TableReport};
 use lodeseek_eval::{
-    Comparison, Differences, SamplingMethod, Metric, QueryForm, QueryPart, Resampling, TopicSamples, SignificanceTest, mean,
+    Comparison, Differences, Metric, QueryForm, QueryPart, Resampling, SamplingMethod, SignificanceTest, TopicSamples,
+    mean,
 };
 use std::collections::BTreeMap;
 
-/// The paper's measures, by their names here.
+/// The paper's measures, by their names in this program.
 pub(super) const MEASURES: [&str; 4] = ["P@5", "R@5", "AP", "RR"];
-/// The place of average precision among them.
+/// Position of average precision among the measures.
 const PRECISION: usize = 2;
-/// The name of the table of average precision alone.
+/// Name of the table of average precision alone.
 pub(super) const OVERVIEW: &str = "overview";
-/// Draws of topics, where they are drawn as they should.
+/// Number of bootstrap samples, with the seed of the publication.
 const BOOTSTRAP: Resampling = Resampling { samples: 10_000, seed: TopicSamples::PUBLISHED.seed };
 
-/// Topics drawn both ways.
-struct Drawn {
+/// Samples of topics, drawn by the bootstrap and by the published method.
+struct ResampledTopics {
     bootstrap: TopicSamples,
     published: TopicSamples,
 }
 
-impl Drawn {
-    fn of(topics: usize) -> Self {
+impl ResampledTopics {
+    fn new(topics: usize) -> Self {
         Self {
             bootstrap: TopicSamples::new(topics, SamplingMethod::Bootstrap, BOOTSTRAP),
             published: TopicSamples::new(topics, SamplingMethod::DataFinder, TopicSamples::PUBLISHED),
@@ -41,24 +42,24 @@ pub(super) fn measures() -> anyhow::Result<Vec<Metric>> {
     Ok(MEASURES.iter().map(|name| name.parse()).collect::<Result<_, _>>()?)
 }
 
-impl Laboratory<'_> {
-    /// All systems on the topics in a form, with or without the filter.
+impl ExperimentContext<'_> {
+    /// Computes a table of all systems on the topics in one form, with or without the filter.
     pub(super) fn table(&mut self, view: View) -> anyhow::Result<TableReport> {
-        let drawn = Drawn::of(self.collection.topics.len());
+        let resampled = ResampledTopics::new(self.collection.topics.len());
         let experiment = self.experiment;
         let mut rows = Vec::with_capacity(experiment.systems.len());
         for system in &experiment.systems {
             let rankings = self.view(&system.name, view)?;
-            rows.push(self.row(system, view, &rankings, &drawn)?);
+            rows.push(self.row(system, view, &rankings, &resampled)?);
         }
         let against = experiment.systems.iter().map(|system| (system.name.as_str(), &system.against[..]));
         compare_rows(&against.collect::<Vec<_>>(), &mut rows, MEASURES.len())?;
-        if view.years == Years::Known {
-            note_wins(experiment.systems.iter(), &mut rows, &drawn);
+        if view.years == YearFilter::Known {
+            note_wins(experiment.systems.iter(), &mut rows, &resampled);
         }
         let filter = match view.years {
-            Years::Known => "datasets known to be later than the query's paper left out",
-            Years::All => "datasets of all years",
+            YearFilter::Known => "datasets known to be later than the query's paper left out",
+            YearFilter::All => "datasets of all years",
         };
         let form = match view.form {
             QueryForm::Sentences => "Sentences",
@@ -74,7 +75,7 @@ impl Laboratory<'_> {
         })
     }
 
-    /// Average precision alone, a column a table.
+    /// Builds the table of average precision, with a column for each other table.
     pub(super) fn overview(&self, tables: &[TableReport]) -> TableReport {
         let row = |(place, system): (usize, &SystemSpec)| {
             let of = tables.iter().map(|table| &table.rows[place]);
@@ -99,17 +100,23 @@ impl Laboratory<'_> {
         }
     }
 
-    fn row(&self, system: &SystemSpec, view: View, rankings: &Rankings, drawn: &Drawn) -> anyhow::Result<RowReport> {
+    fn row(
+        &self,
+        system: &SystemSpec,
+        view: View,
+        rankings: &Rankings,
+        resampled: &ResampledTopics,
+    ) -> anyhow::Result<RowReport> {
         let queries = self.queries(view.form);
         let expected = system.expected.get(&view.id());
         // The paper has no figures without its filter.
-        let published = system.published.get(&view.form).filter(|_| view.years == Years::Known);
+        let published = system.published.get(&view.form).filter(|_| view.years == YearFilter::Known);
         let published = published.into_iter().flatten().map(|&score| Some(score).filter(|score| *score > 0.0));
         let (mut cells, mut by_topic) = (Vec::new(), Vec::new());
         for (place, measure) in measures()?.into_iter().enumerate() {
             let values = self.values(rankings, &queries, measure);
             let expected = expected.and_then(|scores| scores.get(place)).copied();
-            cells.push(cell(expected, mean(&values)).with_spread(drawn.spread(&values)));
+            cells.push(cell(expected, mean(&values)).with_spread(resampled.spread(&values)));
             by_topic.push(self.by_topic(&queries, &values));
         }
         let (name, note) = (system.name.clone(), system.note.clone().filter(|_| view == View::ALL[0]));
@@ -121,8 +128,8 @@ impl Laboratory<'_> {
         queries.iter().map(id).zip(values.iter().copied()).collect()
     }
 
-    /// What a system makes of queries that do not say one part: on the topics whose words have that part.
-    pub(super) fn concealed(&mut self, spec: &ConcealedSpec) -> anyhow::Result<TableReport> {
+    /// Computes an ablation. For each part, only topics whose words include the part are used.
+    pub(super) fn ablation(&mut self, spec: &AblationSpec) -> anyhow::Result<TableReport> {
         let mut rows = Vec::new();
         for part in QueryPart::ALL {
             let without_part = |whole: &Query| {
@@ -150,19 +157,19 @@ impl Laboratory<'_> {
 
     fn concealed_row(
         &mut self,
-        spec: &ConcealedSpec,
+        spec: &AblationSpec,
         part: QueryPart,
         [whole, without]: &[Vec<Query>; 2],
     ) -> anyhow::Result<RowReport> {
         let precision: Metric = MEASURES[PRECISION].parse()?;
-        let drawn = Drawn::of(whole.len());
+        let resampled = ResampledTopics::new(whole.len());
         let name = part_name(part);
         let (mut cells, mut by_topic) = (Vec::new(), Vec::new());
         for (place, queries) in [whole, without].into_iter().enumerate() {
-            let rankings = self.rank(&spec.system, queries, Years::Known)?;
+            let rankings = self.rank(&spec.system, queries, YearFilter::Known)?;
             let values = self.values(&rankings, queries, precision);
             let expected = spec.expected.get(&name).map(|scores| scores[place]);
-            cells.push(cell(expected, mean(&values)).with_spread(drawn.spread(&values)));
+            cells.push(cell(expected, mean(&values)).with_spread(resampled.spread(&values)));
             by_topic.push(self.by_topic(queries, &values));
         }
         let lost = by_topic[0].values().zip(by_topic[1].values()).map(|(all, concealed)| concealed - all);
@@ -177,8 +184,9 @@ fn cell(expected: Option<f64>, measured: f64) -> Cell {
     expected.map_or_else(|| Cell::unexpected(measured), |expected| Cell::new(expected, measured))
 }
 
-/// Of the samples of topics, those in which a system's average precision is above that of the one it is tested against.
-fn note_wins<'s>(systems: impl Iterator<Item = &'s SystemSpec>, rows: &mut [RowReport], drawn: &Drawn) {
+/// Adds the share of topic samples in which a system's average precision exceeds that of the system it is compared
+/// with.
+fn note_wins<'s>(systems: impl Iterator<Item = &'s SystemSpec>, rows: &mut [RowReport], resampled: &ResampledTopics) {
     let values: BTreeMap<String, Vec<f64>> =
         rows.iter().map(|row| (row.name.clone(), row.by_topic[PRECISION].values().copied().collect())).collect();
     for (system, row) in systems.zip(rows) {
@@ -186,8 +194,8 @@ fn note_wins<'s>(systems: impl Iterator<Item = &'s SystemSpec>, rows: &mut [RowR
             let wins = |samples: &TopicSamples| 100.0 * samples.win_rate(&values[&system.name], &values[other]);
             let note = format!(
                 "above {other} by AP in {:.1} % of samples of topics, in {:.1} % of samples drawn as the paper draws them",
-                wins(&drawn.bootstrap),
-                wins(&drawn.published)
+                wins(&resampled.bootstrap),
+                wins(&resampled.published)
             );
             row.note = Some(row.note.take().map_or(note.clone(), |before| format!("{before}; {note}")));
         }

@@ -1,4 +1,4 @@
-//! Vectors of texts, kept in the home: an experiment is repeated far more often than its texts change.
+//! Cache of text vectors in the home. An experiment is repeated far more often than its texts change.
 
 use crate::neighbors::DenseRows;
 use anyhow::{Context, ensure};
@@ -7,25 +7,25 @@ use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Texts handed to the encoder at once.
+/// Number of texts in a batch of the encoder.
 const BATCH: usize = 64;
 
-/// Texts of one kind.
+/// Role of a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Queries,
     Passages,
 }
 
-/// A vector a text, at length 1 where the model compares by cosine. What was encoded before is read.
+/// Returns one vector for each text, of length 1 if the model compares by cosine. Cached vectors are read.
 pub(super) fn encode(
     encoder: &dyn Encoder,
     side: Side,
     texts: &[String],
     home: &Path,
-    told: &dyn Fn(usize),
+    on_progress: &dyn Fn(usize),
 ) -> anyhow::Result<DenseRows> {
-    ensure!(encoder.granularity() == Granularity::Text, "{} has a vector a piece", encoder.name());
+    ensure!(encoder.granularity() == Granularity::Text, "{} does not compute one vector for each text", encoder.name());
     let path = place(encoder, side, texts, home);
     if let Ok(bytes) = fs::read(&path)
         && bytes.len() == texts.len() * encoder.dimension() * size_of::<f32>()
@@ -33,13 +33,13 @@ pub(super) fn encode(
         let (numbers, _) = bytes.as_chunks();
         return Ok(DenseRows::new(encoder.dimension(), numbers.iter().map(|&four| f32::from_le_bytes(four)).collect()));
     }
-    let rows = run(encoder, side, texts, told)?;
+    let rows = run(encoder, side, texts, on_progress)?;
     let bytes: Vec<u8> = rows.iter().flatten().flat_map(|value| value.to_le_bytes()).collect();
     write(&path, &bytes).with_context(|| path.display().to_string())?;
     Ok(rows)
 }
 
-/// Named after all that the vectors depend on.
+/// Returns the cache file. Its name is a digest of everything that determines the vectors.
 fn place(encoder: &dyn Encoder, side: Side, texts: &[String], home: &Path) -> PathBuf {
     let mut hasher = Sha256::new();
     hasher.update(encoder.fingerprint());
@@ -52,7 +52,7 @@ fn place(encoder: &dyn Encoder, side: Side, texts: &[String], home: &Path) -> Pa
     home.join("experiments").join(format!("{name}.f32"))
 }
 
-/// Whole or not at all.
+/// Writes a file atomically.
 fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     fs::create_dir_all(path.parent().unwrap_or(path))?;
     let unfinished = path.with_extension("part");
@@ -60,11 +60,11 @@ fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     fs::rename(unfinished, path)
 }
 
-fn run(encoder: &dyn Encoder, side: Side, texts: &[String], told: &dyn Fn(usize)) -> anyhow::Result<DenseRows> {
+fn run(encoder: &dyn Encoder, side: Side, texts: &[String], on_progress: &dyn Fn(usize)) -> anyhow::Result<DenseRows> {
     let dimension = encoder.dimension();
     let mut values = Vec::with_capacity(texts.len() * dimension);
     for (batch, texts) in texts.chunks(BATCH).enumerate() {
-        told(batch * BATCH);
+        on_progress(batch * BATCH);
         let matrices = match side {
             Side::Queries => encoder.encode_queries(&texts.iter().map(String::as_str).collect::<Vec<_>>())?,
             Side::Passages => {
@@ -73,7 +73,7 @@ fn run(encoder: &dyn Encoder, side: Side, texts: &[String], told: &dyn Fn(usize)
             }
         };
         for matrix in matrices {
-            // A text without a word has no vector: nothing is like it.
+            // A text without words has a vector of zeros: it is similar to nothing.
             let row = if matrix.rows() == 0 { vec![0.0; dimension] } else { matrix.row(0).to_vec() };
             values.extend(row);
         }

@@ -1,12 +1,12 @@
-//! The ICLR benchmark: how well vectors of abstracts tell what papers are about.
+//! The ICLR benchmark: k-NN classification of papers by vectors of their abstracts.
 //!
-//! González-Márquez and Kobak, "Learning representations of learning representations" (2024): every submission to the
-//! conference, labelled by its keywords, and the share of labelled papers whose label their ten nearest neighbours vote
-//! for, over ten folds; by the vectors as they are, and by maps of them in the plane. One map's accuracy is as much luck as
-//! merit: begun from mirror images, maps of 1,458 papers differ by up to four points in a hundred. So four are drawn, and
-//! their mean is told.
+//! R. González-Márquez and D. Kobak, *Learning representations of learning representations*, 2024. Every submission to
+//! the conference is labelled by its keywords. The accuracy is the share of labelled papers whose label is the majority
+//! of their ten nearest neighbours, over ten folds. It is measured on the vectors and on their two-dimensional maps.
+//! The accuracy of a single map varies with its start: maps of 1,458 papers from mirrored starts differ by up to four
+//! percentage points. Four maps are computed, and their mean is reported.
 
-mod columns;
+mod parquet_file;
 mod papers;
 mod vectors;
 
@@ -15,7 +15,7 @@ pub use vectors::Vectors;
 
 use super::condition::Average;
 use super::report::{Cell, Report, RowReport, TableReport};
-use crate::neighbors::{DenseRows, Rows, predicted, stratified};
+use crate::neighbors::{DenseRows, Rows, cross_val_predict, stratified_folds};
 use anyhow::{Context, ensure};
 use lodeseek_eval::digest;
 use lodeseek_eval::mean;
@@ -26,44 +26,44 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use vectors::Representation;
 
-/// The experiment: its papers, its rows and the accuracies expected of them. All paths are relative to the data folder.
+/// The ICLR experiment: its papers, its rows and their expected accuracies. All paths are relative to the data folder.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Iclr {
-    /// The name of its file, without `.toml`.
+    /// Name of the file without `.toml`.
     #[serde(skip)]
     pub name: String,
     #[serde(rename = "task")]
     _task: String,
-    /// In a few words.
+    /// Title in a few words.
     pub title: String,
-    /// In a few sentences.
+    /// Description in a few sentences.
     pub about: String,
-    /// What to type.
+    /// Shell command that runs the experiment.
     pub command: String,
-    /// How to get the data.
+    /// Source of the data.
     pub get: String,
     /// The papers, as JSON lines or Parquet.
     pub papers: PathBuf,
-    /// Which keywords make which labels.
+    /// Map of keywords to labels.
     pub keywords: PathBuf,
-    /// What must be true of the papers.
+    /// Required counts of the papers.
     pub counts: Counts,
-    /// Of files.
+    /// SHA-256 digests of the files.
     pub sha256: BTreeMap<PathBuf, String>,
-    /// The one table.
+    /// The table of accuracies.
     pub table: Table,
 }
 
-/// What must be true of the papers before a number is believed.
+/// Required counts of the papers. They are verified before accuracies are computed.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Counts {
-    /// All of them.
+    /// Number of papers.
     pub papers: usize,
-    /// Those with a label.
+    /// Number of papers with a label.
     pub labelled: usize,
-    /// Different labels.
+    /// Number of distinct labels.
     pub labels: usize,
 }
 
@@ -71,89 +71,100 @@ pub struct Counts {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
-    /// A name for it within the experiment, for quoting.
+    /// Identifier within the experiment, for quoting.
     pub id: String,
-    /// Its heading.
+    /// Heading.
     pub title: String,
-    /// Where the expected and the published numbers come from.
+    /// Source of the expected and the published numbers.
     pub source: String,
-    /// The rows.
+    /// Rows.
     pub rows: Vec<Row>,
 }
 
-/// A row and the accuracies expected of it, in all dimensions and in two.
+/// A row and its expected accuracies, in all dimensions and in two.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
-    /// Its name; of an encoder, the model's.
+    /// Name of the row; for an encoder, the name of the model.
     pub name: String,
-    /// What makes its vectors.
+    /// Method that computes the vectors.
     pub vectors: Vectors,
-    /// Measured by this program.
+    /// Accuracies measured by this program.
     pub expected: [f64; 2],
-    /// Published for the whole collection.
+    /// Accuracies published for the whole collection.
     pub published: Option<[f64; 2]>,
 }
 
-/// How far the experiment is.
+/// Progress of the experiment.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum IclrProgress<'i> {
     /// A row is being computed.
     Row(&'i str),
-    /// So many abstracts of all are encoded.
+    /// Number of encoded abstracts, and number of all abstracts.
     Encoded(usize, usize),
-    /// A row is left out, since no encoder was given.
+    /// A row is skipped, because no encoder was given.
     Skipped(&'i str),
 }
 
-/// What is measured, and by what.
+/// Input of the experiment.
 pub struct IclrInput<'i> {
     /// The data folder.
     pub data: &'i Path,
-    /// Other papers than the experiment's: nothing is verified or expected of them.
+    /// Other papers than the experiment's. They are measured without verification and without expected accuracies.
     pub papers: Option<&'i Path>,
-    /// The model of an encoder's row.
+    /// Model of the encoder's row.
     pub encoder: Option<&'i dyn Encoder>,
 }
 
-/// The papers of a row in the plane.
+/// Two-dimensional map of a row's vectors.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PaperMap {
-    /// The row.
+    /// Name of the row.
     pub row: String,
-    /// The accuracy by neighbours in this plane; of a table's row, it is the mean of four maps.
+    /// k-NN accuracy in this map. The table contains the mean of four maps instead.
     pub accuracy: f64,
-    /// Where every paper is.
+    /// Position of every paper.
     pub points: Vec<[f32; 2]>,
-    /// Its label.
+    /// Label of every paper.
     pub labels: Vec<Option<String>>,
 }
 
-/// The columns.
+/// Columns of the table.
 const MEASURES: [&str; 2] = ["all dimensions", "2-D"];
 
 impl Iclr {
-    /// Neighbours that vote.
+    /// Number of neighbours that vote.
     pub const NEIGHBORS: usize = 10;
-    /// Folds, as many.
+    /// Number of folds.
     pub const FOLDS: usize = 10;
 
-    /// Reads a file.
+    /// Reads an experiment file.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be read or parsed.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
-        let text = fs::read_to_string(path).with_context(|| format!("no condition at {}", path.display()))?;
+        let text = fs::read_to_string(path).with_context(|| {
+            format!("no condition at {}: give a file, or the NAME of acordar/NAME.toml", path.display())
+        })?;
         let mut iclr: Self = toml::from_str(&text).with_context(|| path.display().to_string())?;
         iclr.name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         Ok(iclr)
     }
 
-    /// Verifies the papers, then computes every row; the map is the first of the row whose planes tell labels best.
+    /// Verifies the papers, then computes every row. The map is the first one of the row with the best mean accuracy in
+    /// the plane.
+    ///
+    /// # Errors
+    ///
+    /// Fails if data are missing or differ from the expected counts and digests, or if vectors cannot be computed.
     pub fn reproduce(
         &self,
         input: &IclrInput<'_>,
         progress: &dyn Fn(IclrProgress<'_>),
     ) -> anyhow::Result<(Report, Option<PaperMap>)> {
         let papers = self.verified(input)?;
-        let bench = Bench::new(&papers)?;
+        let benchmark = Benchmark::new(&papers)?;
         let (mut rows, mut best) = (Vec::new(), None::<(f64, PaperMap)>);
         for row in &self.table.rows {
             let Some(name) = row.named(input) else {
@@ -161,14 +172,14 @@ impl Iclr {
                 continue;
             };
             progress(IclrProgress::Row(&name));
-            let representation = vectors::of(row.vectors, &bench.texts, input.encoder, progress)?;
-            let judged = bench.judge(&representation)?;
-            let (mean, map) = (bench.accuracy(&judged.plane), bench.map(&name, &judged));
+            let representation = vectors::compute(row.vectors, &benchmark.texts, input.encoder, progress)?;
+            let judged = benchmark.judge(&representation)?;
+            let (mean, map) = (benchmark.accuracy(&judged.plane), benchmark.map(&name, &judged));
             let expected = (name == row.name && input.papers.is_none()).then_some(row.expected);
-            rows.push(bench.report(name, row, expected, &judged));
+            rows.push(benchmark.report(name, row, expected, &judged));
             best = best.filter(|(best, _)| *best >= mean).or(Some((mean, map)));
         }
-        Ok((self.report(bench.counts.sentence(), rows), best.map(|(_, map)| map)))
+        Ok((self.report(benchmark.counts.sentence(), rows), best.map(|(_, map)| map)))
     }
 
     fn verified(&self, input: &IclrInput<'_>) -> anyhow::Result<Vec<Paper>> {
@@ -179,10 +190,14 @@ impl Iclr {
         }
         for (path, expected) in &self.sha256 {
             let found = digest(&input.data.join(path)).with_context(advice)?;
-            ensure!(found == *expected, "{} is not the one expected: SHA-256 {found}, not {expected}", path.display());
+            ensure!(
+                found == *expected,
+                "{} is not the one expected: its SHA-256 is {found}, not {expected}",
+                path.display()
+            );
         }
         let papers = papers::read(&input.data.join(&self.papers), &labels).with_context(advice)?;
-        let counts = Counts::of(&papers);
+        let counts = Counts::from_papers(&papers);
         ensure!(counts == self.counts, "{} instead of {}", counts.sentence(), self.counts.sentence());
         Ok(papers)
     }
@@ -207,7 +222,7 @@ impl Iclr {
 }
 
 impl Row {
-    /// Its name, where it can be computed: an encoder's is that of the model at hand.
+    /// Returns the name of the row if it can be computed. The name of an encoder's row is that of the given model.
     fn named(&self, input: &IclrInput<'_>) -> Option<String> {
         match self.vectors {
             Vectors::Encoder => input.encoder.map(|encoder| encoder.name().to_owned()),
@@ -217,7 +232,7 @@ impl Row {
 }
 
 impl Counts {
-    fn of(papers: &[Paper]) -> Self {
+    fn from_papers(papers: &[Paper]) -> Self {
         let labels = papers.iter().filter_map(|paper| paper.label.as_ref());
         Self { papers: papers.len(), labelled: labels.clone().count(), labels: labels.collect::<BTreeSet<_>>().len() }
     }
@@ -233,8 +248,9 @@ impl Counts {
     }
 }
 
-/// Papers, and how their vectors are judged: vectors are made of all abstracts, neighbours are sought among the labelled.
-struct Bench<'p> {
+/// Papers prepared for k-NN classification. Vectors are computed from all abstracts; neighbours are searched among the
+/// labelled ones.
+struct Benchmark<'p> {
     papers: &'p [Paper],
     counts: Counts,
     texts: Vec<&'p str>,
@@ -243,17 +259,17 @@ struct Bench<'p> {
     folds: Vec<usize>,
 }
 
-impl<'p> Bench<'p> {
+impl<'p> Benchmark<'p> {
     fn new(papers: &'p [Paper]) -> anyhow::Result<Self> {
         let labelled: Vec<usize> = (0..papers.len()).filter(|&place| papers[place].label.is_some()).collect();
         let labels: Vec<&str> = labelled.iter().filter_map(|&place| papers[place].label.as_deref()).collect();
-        let folds = stratified(&labels, Iclr::FOLDS)?;
+        let folds = stratified_folds(&labels, Iclr::FOLDS)?;
         let texts = papers.iter().map(|paper| paper.text.as_str()).collect();
-        Ok(Self { papers, counts: Counts::of(papers), texts, labelled, labels, folds })
+        Ok(Self { papers, counts: Counts::from_papers(papers), texts, labelled, labels, folds })
     }
 
-    fn judge(&self, representation: &Representation) -> anyhow::Result<Judged> {
-        let planes = representation.planes()?;
+    fn judge(&self, representation: &Representation) -> anyhow::Result<RowResult> {
+        let planes = representation.maps()?;
         let all = match representation {
             Representation::Sparse { rows, .. } => self.hits(rows),
             Representation::Dense(rows) => self.hits(rows),
@@ -263,36 +279,40 @@ impl<'p> Bench<'p> {
         let plane = (0..self.labelled.len()).map(of_paper).collect();
         let accuracies = by_plane.iter().map(|hits| self.accuracy(hits)).collect();
         let [first, ..] = planes;
-        Ok(Judged { all, plane, accuracies, first })
+        Ok(RowResult { all, plane, accuracies, first })
     }
 
-    fn map(&self, row: &str, judged: &Judged) -> PaperMap {
+    fn map(&self, row: &str, result: &RowResult) -> PaperMap {
         PaperMap {
             row: row.to_owned(),
-            accuracy: judged.accuracies[0],
-            points: judged.first.iter().map(|point| [point[0], point[1]]).collect(),
+            accuracy: result.accuracies[0],
+            points: result.first.iter().map(|point| [point[0], point[1]]).collect(),
             labels: self.papers.iter().map(|paper| paper.label.clone()).collect(),
         }
     }
 
-    /// Of each labelled paper, 1 where its neighbours tell its label, else 0.
+    /// Returns 1 for each labelled paper whose neighbours predict its label, else 0.
     fn hits<R: Rows>(&self, rows: &R) -> Vec<f64> {
-        let predicted = predicted(&rows.select(&self.labelled), &self.labels, &self.folds, Iclr::NEIGHBORS);
-        let told = |(found, label): (&Option<&str>, &&str)| if *found == Some(*label) { 1.0 } else { 0.0 };
-        predicted.iter().zip(&self.labels).map(told).collect()
+        let predicted = cross_val_predict(&rows.select(&self.labelled), &self.labels, &self.folds, Iclr::NEIGHBORS);
+        let mut hits = Vec::with_capacity(predicted.len());
+        for (predicted, label) in predicted.iter().zip(&self.labels) {
+            hits.push(if *predicted == Some(*label) { 1.0 } else { 0.0 });
+        }
+        hits
     }
 
-    /// The mean over folds of the share of hits.
+    /// Returns the mean over folds of the share of hits.
     fn accuracy(&self, hits: &[f64]) -> f64 {
-        let of = |fold: usize| {
+        let mut means = Vec::with_capacity(Iclr::FOLDS);
+        for fold in 0..Iclr::FOLDS {
             let tested = hits.iter().zip(&self.folds).filter(|(_, other)| **other == fold);
-            mean(&tested.map(|(hit, _)| *hit).collect::<Vec<_>>())
-        };
-        mean(&(0..Iclr::FOLDS).map(of).collect::<Vec<_>>())
+            means.push(mean(&tested.map(|(hit, _)| *hit).collect::<Vec<_>>()));
+        }
+        mean(&means)
     }
 
-    fn report(&self, name: String, row: &Row, expected: Option<[f64; 2]>, judged: &Judged) -> RowReport {
-        let hits = [&judged.all, &judged.plane];
+    fn report(&self, name: String, row: &Row, expected: Option<[f64; 2]>, result: &RowResult) -> RowReport {
+        let hits = [&result.all, &result.plane];
         let cell = |(measure, hits): (usize, &&Vec<f64>)| {
             let measured = self.accuracy(hits);
             expected.map_or_else(|| Cell::unexpected(measured), |expected| Cell::new(expected[measure], measured))
@@ -302,7 +322,7 @@ impl<'p> Bench<'p> {
             papers.zip(hits.iter().copied()).collect()
         };
         let published = row.published.filter(|_| name == row.name);
-        let each: Vec<String> = judged.accuracies.iter().map(|accuracy| format!("{accuracy:.4}")).collect();
+        let each: Vec<String> = result.accuracies.iter().map(|accuracy| format!("{accuracy:.4}")).collect();
         RowReport {
             name,
             fused: false,
@@ -315,13 +335,13 @@ impl<'p> Bench<'p> {
     }
 }
 
-/// How a row's vectors tell labels.
-struct Judged {
-    /// In all dimensions: of each labelled paper, 1 or 0.
+/// Results of a row.
+struct RowResult {
+    /// In all dimensions: 1 or 0 for each labelled paper.
     all: Vec<f64>,
-    /// In the plane: the share of maps that tell it.
+    /// In the plane: the share of maps that predict the paper's label.
     plane: Vec<f64>,
-    /// Of each map.
+    /// Accuracy of each map.
     accuracies: Vec<f64>,
     /// The first map.
     first: DenseRows,

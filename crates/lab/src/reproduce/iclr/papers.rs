@@ -1,6 +1,6 @@
-//! Papers as they are published, and their labels.
+//! Papers of the ICLR benchmark, and their labels.
 
-use super::columns;
+use super::parquet_file;
 use anyhow::{Context, bail};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -10,15 +10,15 @@ use std::path::Path;
 /// A submission.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Paper {
-    /// OpenReview's id; where there is none, the number of the row, from 1.
+    /// OpenReview id; if absent, the row number counted from 1.
     pub id: String,
-    /// Its abstract.
+    /// Abstract.
     pub text: String,
-    /// What it is about, if its keywords say.
+    /// Label, if the keywords determine one.
     pub label: Option<String>,
 }
 
-/// A row as it is published; what else it has (title, authors, decision, scores) is passed over.
+/// A published row. Other columns (title, authors, decision, scores) are ignored.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 pub(super) struct Record {
     pub(super) id: Option<String>,
@@ -30,23 +30,27 @@ pub(super) struct Record {
     pub(super) labels: Option<String>,
 }
 
-/// The label of a paper that has none, in published tables.
+/// Published label of papers without a label.
 const UNLABELED: &str = "unlabeled";
 
-/// Which keywords make which labels.
+/// Rules that map keywords to labels.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeywordLabels {
-    /// How many papers of the whole collection have a keyword, in lower case.
+    /// Number of papers of the whole collection with a keyword, in lower case.
     keyword_frequency: BTreeMap<String, u64>,
-    /// Its label: several keywords may share one.
+    /// Label of each keyword. Several keywords may share one.
     keyword_to_label: BTreeMap<String, String>,
 }
 
 impl KeywordLabels {
-    /// Reads a file.
+    /// Reads a JSON file.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be read or parsed.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
-        let text = fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
+        let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
         let labels: Self = serde_json::from_str(&text).with_context(|| path.display().to_string())?;
         if let Some(keyword) = labels.keyword_frequency.keys().find(|key| !labels.keyword_to_label.contains_key(*key)) {
             bail!("{}: the keyword {keyword} has no label", path.display());
@@ -54,7 +58,7 @@ impl KeywordLabels {
         Ok(labels)
     }
 
-    /// The label of the rarest of a paper's keywords that are listed; of equally rare ones, of the first.
+    /// Returns the label of the rarest listed keyword of a paper. Among equally rare keywords the first wins.
     #[must_use]
     pub fn label<T: AsRef<str>>(&self, keywords: &[T]) -> Option<&str> {
         let lower = keywords.iter().map(|keyword| keyword.as_ref().trim().to_lowercase());
@@ -64,11 +68,10 @@ impl KeywordLabels {
     }
 }
 
-/// The papers of a file of JSON lines, or of a Parquet file. Labels are the file's own, where it has any; else those of the
-/// keywords.
+/// Reads the papers of a JSON lines or Parquet file. Labels of the file take precedence over those of keywords.
 pub(super) fn read(path: &Path, labels: &KeywordLabels) -> anyhow::Result<Vec<Paper>> {
     let parquet = path.extension().is_some_and(|end| end == "parquet");
-    let records = if parquet { columns::read(path) } else { lines(path) }?;
+    let records = if parquet { parquet_file::read(path) } else { lines(path) }?;
     let own = records.iter().any(|record| record.labels.is_some());
     let paper = |(place, record): (usize, Record)| {
         let label = if own { record.labels } else { labels.label(&record.keywords).map(str::to_owned) };
@@ -80,7 +83,7 @@ pub(super) fn read(path: &Path, labels: &KeywordLabels) -> anyhow::Result<Vec<Pa
 }
 
 fn lines(path: &Path) -> anyhow::Result<Vec<Record>> {
-    let text = fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let record = |(place, line): (usize, &str)| {
         serde_json::from_str(line).with_context(|| format!("{}, line {}", path.display(), place + 1))

@@ -44,7 +44,7 @@ fn labels_are_the_files_own_or_those_of_keywords() {
     assert_eq!(papers, [paper("1", "One.", None), paper("2", "Two.", Some("RL"))]);
 }
 
-/// Two papers as pandas writes them: strings, and a list of strings; the second has neither id nor keywords.
+/// Writes two papers as pandas does: strings, and a list of strings. The second paper has neither id nor keywords.
 fn write_columns(path: &Path) -> Result<(), Box<dyn std::error::Error>> {
     let schema =
         "message papers { OPTIONAL BYTE_ARRAY id (UTF8); OPTIONAL INT64 year; OPTIONAL BYTE_ARRAY abstract (UTF8);
@@ -95,7 +95,7 @@ fn what_is_wrong_with_a_file_is_said() {
     }
 }
 
-/// Two fields of thirty papers each, told apart by their words.
+/// Two fields of thirty papers each, distinguishable by their words.
 fn papers() -> Vec<Paper> {
     let words = [["graph", "node", "edge", "walk", "tree"], ["reward", "agent", "policy", "game", "value"]];
     let paper = |place: usize| {
@@ -108,28 +108,28 @@ fn papers() -> Vec<Paper> {
 }
 
 #[test]
-fn fields_of_different_words_are_told_apart() {
+fn fields_of_different_words_are_distinguished() {
     let papers = papers();
-    let bench = Bench::new(&papers).expect("folds");
-    assert_eq!((bench.counts.papers, bench.counts.labelled, bench.counts.labels), (60, 52, 2));
-    let vectors = vectors::of(Vectors::TfIdf, &bench.texts, None, &|_| ()).expect("vectors");
-    let judged = bench.judge(&vectors).expect("maps");
-    let map = bench.map("TF-IDF", &judged);
-    assert_eq!((bench.accuracy(&judged.all), map.points.len(), map.labels.len()), (1.0, 60, 60));
+    let benchmark = Benchmark::new(&papers).expect("folds");
+    assert_eq!((benchmark.counts.papers, benchmark.counts.labelled, benchmark.counts.labels), (60, 52, 2));
+    let vectors = vectors::compute(Vectors::TfIdf, &benchmark.texts, None, &|_| ()).expect("vectors");
+    let judged = benchmark.judge(&vectors).expect("maps");
+    let map = benchmark.map("TF-IDF", &judged);
+    assert_eq!((benchmark.accuracy(&judged.all), map.points.len(), map.labels.len()), (1.0, 60, 60));
     assert!(judged.accuracies.len() == 4 && judged.accuracies.iter().all(|accuracy| *accuracy > 0.9));
     assert_eq!(map.accuracy, judged.accuracies[0]);
     let mean_of_maps = mean(&judged.accuracies);
     assert!(
-        (bench.accuracy(&judged.plane) - mean_of_maps).abs() < 1e-12,
+        (benchmark.accuracy(&judged.plane) - mean_of_maps).abs() < 1e-12,
         "folds and maps may be summed in either order"
     );
-    assert!(vectors::of(Vectors::Encoder, &bench.texts, None, &|_| ()).is_err());
+    assert!(vectors::compute(Vectors::Encoder, &benchmark.texts, None, &|_| ()).is_err());
 }
 
 #[test]
 fn accuracy_is_the_mean_over_folds() {
     let papers = papers();
-    let bench = Bench::new(&papers).expect("folds");
-    let hits: Vec<f64> = bench.folds.iter().map(|fold| f64::from(u8::from(*fold < 3))).collect();
-    assert!((bench.accuracy(&hits) - 0.3).abs() < 1e-12);
+    let benchmark = Benchmark::new(&papers).expect("folds");
+    let hits: Vec<f64> = benchmark.folds.iter().map(|fold| f64::from(u8::from(*fold < 3))).collect();
+    assert!((benchmark.accuracy(&hits) - 0.3).abs() < 1e-12);
 }

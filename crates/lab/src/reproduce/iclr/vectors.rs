@@ -1,38 +1,39 @@
-//! Abstracts as vectors.
+//! Vectors of abstracts.
 
 use super::IclrProgress;
 use crate::neighbors::{
-    DenseRows, NoThread, SparseRows, TSne, TermFrequency, TfIdf, TfIdfOptions, TruncatedSvd, principal,
+    DenseRows, SparseRows, TSne, TermFrequency, TfIdf, TfIdfOptions, ThreadPoolError, TruncatedSvd,
+    principal_components,
 };
 use anyhow::{Context, ensure};
 use lodeseek_rerank::{Encoder, Granularity, Passage};
 use serde::Deserialize;
 
-/// What makes vectors of abstracts.
+/// Method that computes vectors of abstracts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Vectors {
     /// TF-IDF with sublinear term frequencies, fitted to all abstracts.
     TfIdf,
-    /// Its hundred largest components.
+    /// The hundred largest singular components of TF-IDF.
     Svd,
-    /// The same, every row at length 1.
+    /// The same components, every row scaled to length 1.
     SvdL2,
-    /// A neural model.
+    /// A neural encoder.
     Encoder,
 }
 
-/// Vectors, and for a map of sparse ones where its points begin.
+/// Vectors; sparse ones with the initial points of their maps.
 pub(super) enum Representation {
     Sparse { rows: SparseRows, start: DenseRows },
     Dense(DenseRows),
 }
 
-/// Abstracts encoded at a time.
+/// Number of abstracts in a batch of the encoder.
 const BATCH: usize = 64;
 
-pub(super) fn of(
+pub(super) fn compute(
     vectors: Vectors,
     texts: &[&str],
     encoder: Option<&dyn Encoder>,
@@ -41,12 +42,14 @@ pub(super) fn of(
     match vectors {
         Vectors::TfIdf => {
             let rows = tf_idf(texts);
-            let start = TruncatedSvd { components: 2, ..TruncatedSvd::default() }.of(&rows)?;
+            let start = TruncatedSvd { components: 2, ..TruncatedSvd::default() }.fit_transform(&rows)?;
             Ok(Representation::Sparse { rows, start })
         }
-        Vectors::Svd => Ok(Representation::Dense(TruncatedSvd::default().of(&tf_idf(texts))?)),
-        Vectors::SvdL2 => Ok(Representation::Dense(TruncatedSvd::default().of(&tf_idf(texts))?.normalized())),
-        Vectors::Encoder => encoded(texts, encoder.context("this row needs an encoder")?, progress),
+        Vectors::Svd => Ok(Representation::Dense(TruncatedSvd::default().fit_transform(&tf_idf(texts))?)),
+        Vectors::SvdL2 => {
+            Ok(Representation::Dense(TruncatedSvd::default().fit_transform(&tf_idf(texts))?.normalized()))
+        }
+        Vectors::Encoder => encoded(texts, encoder.context("this row needs an encoder: --dpr FOLDER")?, progress),
     }
 }
 
@@ -55,14 +58,14 @@ fn tf_idf(texts: &[&str]) -> SparseRows {
     TfIdf::fit(texts, options).transform(texts)
 }
 
-/// Every abstract as a passage of one part, cut to the length the model reads: with sentence-transformers, `encode`. A text
-/// without words is a vector of zeros.
+/// Encodes each abstract as a passage of one part, truncated to the model's length, like `encode` of
+/// sentence-transformers. A text without words is a vector of zeros.
 fn encoded(
     texts: &[&str],
     encoder: &dyn Encoder,
     progress: &dyn Fn(IclrProgress<'_>),
 ) -> anyhow::Result<Representation> {
-    ensure!(encoder.granularity() == Granularity::Text, "{} has no vector a text", encoder.name());
+    ensure!(encoder.granularity() == Granularity::Text, "{} does not compute one vector for each text", encoder.name());
     let mut values = Vec::with_capacity(texts.len() * encoder.dimension());
     for (batch, texts) in texts.chunks(BATCH).enumerate() {
         progress(IclrProgress::Encoded(batch * BATCH, texts.len()));
@@ -78,12 +81,12 @@ fn encoded(
 }
 
 impl Representation {
-    /// All papers in the plane, those without a label as well: begun from the first two singular vectors of TF-IDF, else
-    /// from the first two principal components, and from their mirror images.
-    pub(super) fn planes(&self) -> Result<[DenseRows; 4], NoThread> {
+    /// Computes four maps of all papers, including those without a label. They start from the first two singular
+    /// vectors of TF-IDF or the first two principal components, and from their mirror images.
+    pub(super) fn maps(&self) -> Result<[DenseRows; 4], ThreadPoolError> {
         match self {
-            Self::Sparse { rows, start } => TSne::default().mirrored(rows, start),
-            Self::Dense(rows) => TSne::default().mirrored(rows, &principal(rows)),
+            Self::Sparse { rows, start } => TSne::default().embed_mirrored(rows, start),
+            Self::Dense(rows) => TSne::default().embed_mirrored(rows, &principal_components(rows)),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The datasets of a home as training data sees them.
+//! The datasets of a home with the texts that training data uses.
 
 use super::{PassageKind, PassageRecord, TrainingError};
 use lodeseek_catalog::{DatasetId, Metadata};
@@ -7,7 +7,7 @@ use lodeseek_index::document::CompactDocument;
 use lodeseek_rdf::{local_name, words};
 use std::collections::BTreeMap;
 
-/// Classes whose names count.
+/// Maximum number of classes whose names are used.
 const CLASSES: usize = 20;
 
 /// The datasets of a home, by id.
@@ -25,21 +25,25 @@ pub(super) struct Member {
 impl Collection {
     pub(super) fn read(searcher: &Searcher) -> Result<Self, EngineError> {
         let mut members = BTreeMap::new();
-        for id in searcher.ids()? {
-            let (Some(card), Some(compact)) = (searcher.card(&id)?, searcher.compact(&id)?) else { continue };
-            let year = searcher.numbers(&id)?.and_then(|numbers| numbers.year);
+        for id in searcher.catalog().ids()? {
+            let (Some(card), Some(compact)) =
+                (searcher.catalog().card(&id)?, searcher.catalog().compact_document(&id)?)
+            else {
+                continue;
+            };
+            let year = searcher.catalog().numeric_facts(&id)?.and_then(|numbers| numbers.year);
             let names = names(&card);
             members.insert(id, Member { metadata: card.metadata, compact, names, year });
         }
         Ok(Self(members))
     }
 
-    /// A dataset by the name that a file gives it.
+    /// Returns a dataset by the name that a file contains.
     pub(super) fn find(&self, name: &str) -> Option<(&DatasetId, &Member)> {
         self.0.get_key_value(&DatasetId::new(name).ok()?)
     }
 
-    /// All passages of these kinds.
+    /// Returns all passages of these kinds.
     pub(super) fn passages(&self, kinds: &[PassageKind]) -> impl Iterator<Item = PassageRecord> {
         let all = self.0.iter().flat_map(|(id, member)| member.passages(id));
         all.filter(|passage| kinds.contains(&passage.text))
@@ -47,12 +51,12 @@ impl Collection {
 }
 
 impl Member {
-    /// Metadata and data; what is empty is no passage.
+    /// Returns the passages of metadata and data. Empty texts are omitted.
     pub(super) fn passages(&self, id: &DatasetId) -> impl Iterator<Item = PassageRecord> {
         let kinds = [PassageKind::Metadata, PassageKind::Data];
-        let told = kinds.into_iter().zip(passages(&self.compact)).filter(|(_, passage)| !passage.parts.is_empty());
-        told.map(|(text, passage)| PassageRecord {
-            id: text.of(id),
+        let texts = kinds.into_iter().zip(passages(&self.compact)).filter(|(_, passage)| !passage.parts.is_empty());
+        texts.map(|(text, passage)| PassageRecord {
+            id: text.passage_id(id),
             dataset: id.clone(),
             text,
             parts: passage.parts.to_vec(),
@@ -61,18 +65,18 @@ impl Member {
         })
     }
 
-    /// The ids of its passages.
+    /// Returns the ids of the dataset's passages.
     pub(super) fn passage_ids(&self, id: &DatasetId) -> Vec<String> {
         self.passages(id).map(|passage| passage.id).collect()
     }
 
-    /// Whether it is known to be later than a query.
+    /// Returns true if the dataset is known to be newer than a query.
     pub(super) fn is_later(&self, year: Option<i32>) -> bool {
         self.year.zip(year).is_some_and(|(own, year)| own > year)
     }
 }
 
-/// Names of classes, the most frequent first, and of what the snippet speaks of.
+/// Returns the names of classes, most frequent first, and of the entities in the snippet.
 fn names(card: &Card) -> Vec<String> {
     let classes = card.profile.classes.iter().take(CLASSES).map(|(iri, _)| words(local_name(iri)));
     let terms = card.snippet.iter().flat_map(|triple| [&triple.subject, &triple.object]);
@@ -80,7 +84,7 @@ fn names(card: &Card) -> Vec<String> {
     classes.chain(entities).collect()
 }
 
-/// The best of a ranking that may stand as negatives, in its order.
+/// Returns the first datasets of a ranking that are accepted as negatives, in its order.
 pub(super) fn hardest<'r>(
     ranking: impl Iterator<Item = &'r DatasetId>,
     number: usize,
@@ -89,7 +93,7 @@ pub(super) fn hardest<'r>(
     ranking.filter(|id| may_stand(id)).take(number).collect()
 }
 
-/// The texts of a file's lines that hold something, with their numbers.
+/// Returns the non-empty lines of a file with their numbers, counted from 1.
 pub(super) fn lines(path: &std::path::Path) -> Result<Vec<(usize, String)>, TrainingError> {
     let text = std::fs::read_to_string(path).map_err(TrainingError::io(path))?;
     Ok(text

@@ -1,55 +1,57 @@
-//! Rows of numbers, mostly zeros or not, and their Euclidean distances.
+//! Dense and sparse matrices by rows, and Euclidean distances between rows.
 
 use super::knn::{Neighbor, closest};
 
-/// Vectors of one length, one a row.
+/// A matrix whose rows can be compared by Euclidean distance.
 pub trait Rows: Sync + Sized {
-    /// A row, or a vector to find rows near to.
+    /// A row, or a query vector of the same length.
     type Row<'r>: Copy
     where
         Self: 'r;
 
-    /// How many there are.
+    /// Returns the number of rows.
     fn len(&self) -> usize;
 
-    /// One of them.
+    /// Returns the row at a position.
     fn row(&self, place: usize) -> Self::Row<'_>;
 
-    /// The squared distance of every row from a vector, summed in double precision.
+    /// Returns the squared distance of every row from a vector, summed in double precision.
     fn squared_distances(&self, query: Self::Row<'_>) -> Vec<f64>;
 
-    /// These rows, in this order.
+    /// Returns the rows at these positions, in this order.
     #[must_use]
     fn select(&self, places: &[usize]) -> Self;
 
-    /// Whether there is none.
+    /// Returns true if there are no rows.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The rows nearest to a vector, nearest first. Of rows as near as one another the one that comes first is first:
-    /// scikit-learn leaves that open, since it parts and then sorts without regard to places.
+    /// Returns the `k` rows nearest to a vector, nearest first.
+    ///
+    /// Among equally near rows the one with the lower position comes first. scikit-learn leaves this order open,
+    /// because it partitions and then sorts without regard to positions.
     fn nearest(&self, query: Self::Row<'_>, k: usize) -> Vec<Neighbor> {
         self.nearest_among(query, k, |_| true)
     }
 
-    /// The same, among the rows for which `keep` holds.
+    /// Returns the `k` nearest rows among those for which `keep` is true.
     fn nearest_among(&self, query: Self::Row<'_>, k: usize, keep: impl Fn(usize) -> bool) -> Vec<Neighbor> {
         closest(&self.squared_distances(query), k, keep)
     }
 }
 
-/// A vector by its columns that are not zero, ascending.
+/// A sparse vector: its non-zero columns, ascending, and their values.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct SparseRow<'r> {
-    /// The columns.
+    /// Columns of the non-zero values.
     pub columns: &'r [u32],
-    /// Their values.
+    /// Values, one for each column.
     pub values: &'r [f64],
 }
 
 impl<'r> SparseRow<'r> {
-    /// The columns and their values.
+    /// Returns pairs of column and value.
     pub fn iter(self) -> impl Iterator<Item = (u32, f64)> + 'r {
         self.columns.iter().copied().zip(self.values.iter().copied())
     }
@@ -59,7 +61,7 @@ impl<'r> SparseRow<'r> {
     }
 }
 
-/// Rows by what is not zero in them (CSR), and the columns by theirs (CSC): a query reads only the columns it has.
+/// A sparse matrix in compressed row (CSR) and compressed column (CSC) form. A query reads only its own columns.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct SparseRows {
     rows: Compressed,
@@ -67,7 +69,7 @@ pub struct SparseRows {
     squared_norms: Vec<f64>,
 }
 
-/// Lists of places and values, one behind the other; the first begins at 0.
+/// Lists of positions and values, concatenated. `ends` contains the end of each list; the first begins at 0.
 #[derive(Clone, Debug, PartialEq, Default)]
 struct Compressed {
     ends: Vec<usize>,
@@ -82,7 +84,7 @@ impl Compressed {
         SparseRow { columns: &self.places[range.clone()], values: &self.values[range] }
     }
 
-    /// Columns become rows.
+    /// Returns the transposed form: columns become rows.
     fn transposed(&self, width: usize) -> Self {
         let mut next = vec![0; width + 1];
         for &place in &self.places {
@@ -105,11 +107,11 @@ impl Compressed {
 }
 
 impl SparseRows {
-    /// Takes rows of `width` columns; in each, the columns ascend.
+    /// Builds a matrix of `width` columns. The columns of each row must ascend.
     ///
     /// # Panics
     ///
-    /// Where a column is not below `width`.
+    /// Panics if a column is not below `width`.
     #[must_use]
     pub fn new(width: usize, rows: impl IntoIterator<Item = Vec<(u32, f64)>>) -> Self {
         let mut all = Compressed::default();
@@ -123,13 +125,13 @@ impl SparseRows {
         Self { columns: all.transposed(width), rows: all, squared_norms }
     }
 
-    /// The number of columns.
+    /// Returns the number of columns.
     #[must_use]
     pub fn width(&self) -> usize {
         self.columns.ends.len()
     }
 
-    /// The rows in which a column is not zero, with its values.
+    /// Returns the rows in which a column is not zero, with the values of the column.
     #[must_use]
     pub fn column(&self, column: usize) -> SparseRow<'_> {
         self.columns.list(column)
@@ -151,7 +153,7 @@ impl Rows for SparseRows {
         Self::new(self.width(), places.iter().map(|&place| self.row(place).iter().collect()))
     }
 
-    /// By |a|² + |b|² − 2ab, as scikit-learn does it. Columns that no row has add to the query's norm alone.
+    /// Computes |a|² + |b|² − 2ab, as scikit-learn does. Columns that no row contains add to the query's norm only.
     fn squared_distances(&self, query: SparseRow<'_>) -> Vec<f64> {
         let mut products = vec![0.0; self.len()];
         for (column, value) in query.iter().filter(|(column, _)| (*column as usize) < self.width()) {
@@ -165,40 +167,40 @@ impl Rows for SparseRows {
     }
 }
 
-/// Rows in which every number is written.
+/// A dense matrix in single precision, stored row by row.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct DenseRows {
     width: usize,
     values: Vec<f32>,
 }
 
-/// Sums run side by side: the processor adds several at once.
+/// Number of partial sums. Independent sums let the processor add several at once (SIMD).
 const LANES: usize = 8;
 
 impl DenseRows {
-    /// Takes rows of `width` numbers, one behind the other.
+    /// Builds a matrix of `width` columns from the concatenated rows.
     ///
     /// # Panics
     ///
-    /// Where the numbers make no whole rows.
+    /// Panics if the number of values is not a multiple of `width`.
     #[must_use]
     pub fn new(width: usize, values: Vec<f32>) -> Self {
         assert!(width > 0 && values.len().is_multiple_of(width), "{} numbers in rows of {width}", values.len());
         Self { width, values }
     }
 
-    /// The number of columns.
+    /// Returns the number of columns.
     #[must_use]
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// All of them, in order.
+    /// Returns all rows in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[f32]> {
         self.values.chunks_exact(self.width)
     }
 
-    /// Every row at length 1; a row of zeros stays.
+    /// Scales every row to Euclidean length 1. Rows of zeros stay as they are.
     #[must_use]
     pub fn normalized(mut self) -> Self {
         for row in self.values.chunks_exact_mut(self.width) {
@@ -265,7 +267,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whole numbers: distances are exact both ways, and ties are many.
+        /// Distances of whole numbers are exact in both computations, and ties are frequent.
         #[test]
         fn neighbours_are_those_of_brute_force(
             rows in prop::collection::vec(prop::collection::vec(-2_i8..3, 11), 1..30),

@@ -1,4 +1,4 @@
-//! The folder that training data is written to.
+//! Output folder of training data.
 
 use super::{TrainingData, TrainingError};
 use serde::Serialize;
@@ -13,10 +13,15 @@ const ABOUT: &str = "about.json";
 
 impl TrainingData {
     /// Writes `passages.jsonl` ([`PassageRecord`](super::PassageRecord)s by id), `examples.jsonl`
-    /// ([`Example`](super::Example)s) and `about.json`. The folder appears under its name when all of it is there. Training data
-    /// of that name is replaced, a folder of anything else is not.
+    /// ([`Example`](super::Example)s) and `about.json`.
+    ///
+    /// The folder gets its name only after all files are complete. Existing training data of that name is replaced.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a file cannot be written, or if the folder contains anything but training data.
     pub fn write(&self, folder: &Path, about: &Value) -> Result<(), TrainingError> {
-        check_free(folder)?;
+        check_output_folder(folder)?;
         let unfinished = beside(folder, "unfinished");
         remove(&unfinished)?;
         fs::create_dir_all(&unfinished).map_err(TrainingError::io(&unfinished))?;
@@ -27,16 +32,20 @@ impl TrainingData {
     }
 }
 
-/// Fails where a folder cannot be written to since it holds something that is no training data.
-pub fn check_free(folder: &Path) -> Result<(), TrainingError> {
+/// Checks that a folder may be written.
+///
+/// # Errors
+///
+/// Fails if the folder contains anything but training data.
+pub fn check_output_folder(folder: &Path) -> Result<(), TrainingError> {
     if !folder.exists() || folder.join(ABOUT).is_file() && folder.join(EXAMPLES).is_file() {
         return Ok(());
     }
     let is_empty = folder.is_dir() && fs::read_dir(folder).map_err(TrainingError::io(folder))?.next().is_none();
-    if is_empty { Ok(()) } else { Err(TrainingError::Taken(folder.to_owned())) }
+    if is_empty { Ok(()) } else { Err(TrainingError::NotTrainingData(folder.to_owned())) }
 }
 
-/// A name beside the folder: on the same file system, so that renaming is one step.
+/// Returns a sibling path: in the same file system, so that a rename is atomic.
 fn beside(folder: &Path, suffix: &str) -> PathBuf {
     let mut name = folder.components().as_path().as_os_str().to_owned();
     name.push(".");
@@ -51,7 +60,7 @@ fn remove(folder: &Path) -> Result<(), TrainingError> {
     }
 }
 
-/// What was there is moved aside first: at no time is there half a folder.
+/// Moves the old folder aside before the new one takes its name. An incomplete folder never has the final name.
 fn replace(unfinished: &Path, folder: &Path) -> Result<(), TrainingError> {
     let former = beside(folder, "former");
     remove(&former)?;
@@ -91,7 +100,7 @@ mod tests {
         fs::create_dir(&other).expect("a folder");
         fs::write(other.join("letter"), "dear").expect("written");
         let data = TrainingData::default();
-        assert!(matches!(data.write(&other, &json!({})), Err(TrainingError::Taken(_))));
+        assert!(matches!(data.write(&other, &json!({})), Err(TrainingError::NotTrainingData(_))));
         assert!(other.join("letter").exists());
         for kind in ["first", "second"] {
             data.write(&mine, &json!({ "kind": kind })).expect("written");

@@ -1,27 +1,27 @@
-//! Which texts say nearly the same: what is tested on must not be trained on.
+//! Near-duplicate detection: texts that overlap test topics must not be used for training.
 
 use super::tokens::normalized;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Words of a shingle.
+/// Number of words of a shingle.
 const WORDS: usize = 3;
-/// The share of a known text's shingles from which another text says the same.
+/// Share of a reference text's shingles from which another text overlaps it.
 const SHARE: f64 = 0.5;
 
-/// Texts, by their shingles of three words and as they are.
+/// Reference texts, by their shingles of three words and by their normalized form.
 ///
-/// A text is compared by containment: the share of the known text's shingles that it has, which finds a sentence in an
-/// abstract, where Jaccard's measure would see two texts of unlike length. It is never below Jaccard's measure, so that
-/// whatever that finds at the same bound is found, too.
+/// The measure is containment: the share of the reference text's shingles in the other text. It finds a sentence inside
+/// an abstract, where Jaccard's coefficient is low because the lengths differ. Containment is never below Jaccard's
+/// coefficient, so it finds all that Jaccard's finds at the same threshold.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct ReferenceTexts {
     whole: FxHashSet<String>,
     shingles: FxHashMap<[String; WORDS], Vec<usize>>,
-    /// How many shingles each text has.
+    /// Number of shingles of each text.
     sizes: Vec<usize>,
 }
 
-impl Known {
+impl ReferenceTexts {
     pub(super) fn add(&mut self, text: &str) {
         let normalized = normalized(text);
         if normalized.is_empty() || self.whole.contains(&normalized) {
@@ -36,12 +36,12 @@ impl Known {
         self.whole.insert(normalized);
     }
 
-    /// Whether it is one of the texts, but for capitals, punctuation and white space.
-    pub(super) fn has(&self, text: &str) -> bool {
+    /// Returns true if the text is one of the reference texts, ignoring capitals, punctuation and white space.
+    pub(super) fn contains(&self, text: &str) -> bool {
         self.whole.contains(&normalized(text))
     }
 
-    /// Whether it is one of the texts, or holds half of one.
+    /// Returns true if the text is one of the reference texts, or contains half of one.
     pub(super) fn is_near(&self, text: &str) -> bool {
         let mut shared: FxHashMap<usize, usize> = FxHashMap::default();
         let own = shingles(&normalized(text));
@@ -49,7 +49,7 @@ impl Known {
             *shared.entry(*number).or_default() += 1;
         }
         let is_half = |(number, count): (&usize, &usize)| *count as f64 >= SHARE * self.sizes[*number] as f64;
-        self.has(text) || shared.iter().any(is_half)
+        self.contains(text) || shared.iter().any(is_half)
     }
 }
 
@@ -64,20 +64,20 @@ mod tests {
 
     #[test]
     fn half_of_a_known_text_is_near_less_is_not() {
-        let mut known = Known::default();
+        let mut known = ReferenceTexts::default();
         known.add("We detect small boats in photographs.");
         known.add("Boats");
-        // Of its four shingles: all, two, one.
+        // Of the four shingles it contains all, two, one.
         assert!(known.is_near("Last year, we detect small boats in photographs of harbours and of much else besides."));
         assert!(known.is_near("They detect small boats in ponds"));
         assert!(!known.is_near("They detect small boats on ponds, photographs show"));
         assert!(known.is_near("boats!") && !known.is_near("many boats"), "short texts are compared whole");
-        assert!(known.has("we DETECT small boats in photographs") && !known.has("we detect small boats"));
+        assert!(known.contains("we DETECT small boats in photographs") && !known.contains("we detect small boats"));
     }
 
     #[test]
     fn a_text_known_twice_counts_once() {
-        let mut known = Known::default();
+        let mut known = ReferenceTexts::default();
         known.add("one two three four");
         known.add("One, two, three: four!");
         assert_eq!(known.sizes, [2]);

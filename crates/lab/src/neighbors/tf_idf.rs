@@ -1,26 +1,26 @@
-//! Texts as vectors of their terms' TF-IDF weights, as scikit-learn's `TfidfVectorizer` computes them.
+//! TF-IDF vectors of texts, as scikit-learn's `TfidfVectorizer` computes them.
 //!
-//! tf · (ln((1 + n) / (1 + df)) + 1), every row at Euclidean length 1, where n is the number of texts the vectorizer was
-//! fitted to and df that of those with the term. Terms are the runs of two or more word characters (letters, digits, the
-//! underscore) of the text in lower case. Word characters are Unicode's alphabetic and numeric ones; Python's leave out the
-//! combining vowel signs of some scripts.
+//! A weight is tf · (ln((1 + n) / (1 + df)) + 1), where n is the number of fitted texts and df the number of those with
+//! the term. Every row has Euclidean length 1. Terms are runs of two or more word characters (letters, digits,
+//! underscore) of the text in lower case. Word characters are Unicode's alphabetic and numeric characters. Python's
+//! exclude the combining vowel signs of some scripts.
 
-use super::rows::SparseRows;
+use super::matrices::SparseRows;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
-/// How often a term is in a text, as a factor.
+/// Weight of the number of occurrences of a term in a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum TermFrequency {
-    /// The number.
+    /// The number of occurrences.
     #[default]
     Raw,
-    /// 1 + its natural logarithm.
+    /// 1 + the natural logarithm of the number of occurrences.
     Sublinear,
 }
 
 impl TermFrequency {
-    fn of(self, count: u32) -> f64 {
+    fn weight(self, count: u32) -> f64 {
         match self {
             Self::Raw => f64::from(count),
             Self::Sublinear => f64::from(count).ln() + 1.0,
@@ -28,17 +28,17 @@ impl TermFrequency {
     }
 }
 
-/// A number of texts.
+/// A bound on the number of texts that contain a term.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub enum DocumentFrequency {
-    /// The number itself.
+    /// A number of texts.
     Count(usize),
     /// A share of all texts, in [0, 1].
     Share(f64),
 }
 
 impl DocumentFrequency {
-    fn of(self, texts: usize) -> f64 {
+    fn threshold(self, texts: usize) -> f64 {
         match self {
             Self::Count(count) => count as f64,
             Self::Share(share) => share * texts as f64,
@@ -46,14 +46,14 @@ impl DocumentFrequency {
     }
 }
 
-/// How terms are chosen and weighed; by default as scikit-learn does.
+/// Selection and weights of terms. The defaults are scikit-learn's.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct TfIdfOptions {
-    /// How often a term is in a text, as a factor.
+    /// Weight of the number of occurrences of a term in a text.
     pub term_frequency: TermFrequency,
-    /// Terms in fewer texts are left out.
+    /// Terms in fewer texts are excluded.
     pub min_df: DocumentFrequency,
-    /// Terms in more texts are left out.
+    /// Terms in more texts are excluded.
     pub max_df: DocumentFrequency,
 }
 
@@ -67,7 +67,7 @@ impl Default for TfIdfOptions {
     }
 }
 
-/// A vocabulary and the weights of its terms.
+/// A vocabulary and the inverse document frequencies of its terms.
 ///
 /// ```
 /// use lodeseek_lab::neighbors::{Rows, TfIdf, TfIdfOptions};
@@ -79,14 +79,14 @@ impl Default for TfIdfOptions {
 /// ```
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct TfIdf {
-    /// Sorted: a term's place is its column.
+    /// Sorted: the position of a term is its column.
     terms: Vec<String>,
     idf: Vec<f64>,
     term_frequency: TermFrequency,
 }
 
 impl TfIdf {
-    /// Learns the vocabulary of texts, and in how many of them each term is.
+    /// Learns the vocabulary of texts and the document frequency of each term.
     #[must_use]
     pub fn fit<T: AsRef<str>>(texts: &[T], options: TfIdfOptions) -> Self {
         let mut frequencies: FxHashMap<String, usize> = FxHashMap::default();
@@ -96,7 +96,7 @@ impl TfIdf {
                 *frequencies.entry(term.to_owned()).or_default() += 1;
             }
         }
-        let (least, most) = (options.min_df.of(texts.len()), options.max_df.of(texts.len()));
+        let (least, most) = (options.min_df.threshold(texts.len()), options.max_df.threshold(texts.len()));
         let mut kept: Vec<(String, usize)> = frequencies.into_iter().collect();
         kept.retain(|(_, frequency)| (least..=most).contains(&(*frequency as f64)));
         kept.sort_unstable();
@@ -105,13 +105,13 @@ impl TfIdf {
         Self { terms, idf, term_frequency: options.term_frequency }
     }
 
-    /// The rows of texts; terms that are not in the vocabulary count nothing.
+    /// Returns the vectors of texts. Terms outside the vocabulary are ignored.
     #[must_use]
     pub fn transform<T: AsRef<str>>(&self, texts: &[T]) -> SparseRows {
         SparseRows::new(self.terms.len(), texts.iter().map(|text| self.row(text.as_ref())))
     }
 
-    /// The terms, in the order of their columns.
+    /// Returns the terms in the order of their columns.
     #[must_use]
     pub fn terms(&self) -> &[String] {
         &self.terms
@@ -121,7 +121,7 @@ impl TfIdf {
         let lower = text.to_lowercase();
         let mut columns: Vec<usize> = words(&lower).filter_map(|term| self.column(term)).collect();
         columns.sort_unstable();
-        let weight = |run: &[usize]| self.term_frequency.of(run.len() as u32) * self.idf[run[0]];
+        let weight = |run: &[usize]| self.term_frequency.weight(run.len() as u32) * self.idf[run[0]];
         let mut row: Vec<(u32, f64)> = columns.chunk_by(usize::eq).map(|run| (run[0] as u32, weight(run))).collect();
         let norm = row.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
         for (_, weight) in &mut row {
@@ -135,7 +135,7 @@ impl TfIdf {
     }
 }
 
-/// Runs of two or more word characters.
+/// Returns the runs of two or more word characters.
 fn words(lower: &str) -> impl Iterator<Item = &str> {
     let runs = lower.split(|character: char| !(character.is_alphanumeric() || character == '_'));
     runs.filter(|run| run.chars().nth(1).is_some())

@@ -7,9 +7,9 @@ use parquet::record::Field;
 use std::fs::File;
 use std::path::Path;
 
-/// The rows, columns by their published names.
+/// Reads the rows. Columns have their published names.
 pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Record>> {
-    let file = File::open(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
     let reader = SerializedFileReader::new(file).with_context(|| path.display().to_string())?;
     let mut records = Vec::new();
     for (place, row) in reader.get_row_iter(None).with_context(|| path.display().to_string())?.enumerate() {
@@ -38,7 +38,7 @@ fn text(name: &str, field: &Field) -> anyhow::Result<Option<String>> {
     match field {
         Field::Null => Ok(None),
         Field::Str(text) => Ok(Some(text.clone())),
-        other => bail!("{name} is no text: {other}"),
+        other => bail!("column {name}: expected a text, found {other}"),
     }
 }
 
@@ -49,6 +49,6 @@ fn texts(name: &str, field: &Field) -> anyhow::Result<Vec<String>> {
             let texts = list.elements().iter().map(|element| text(name, element));
             Ok(texts.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
         }
-        other => bail!("{name} is no list: {other}"),
+        other => bail!("column {name}: expected a list of texts, found {other}"),
     }
 }

@@ -1,4 +1,4 @@
-//! What training data consists of.
+//! Records of training data: passages, examples and counts.
 
 use lodeseek_ranking::DatasetId;
 use serde::{Serialize, Serializer};
@@ -6,24 +6,24 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// Which text of a dataset a passage is.
+/// Kind of text of a passage.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PassageKind {
-    /// Its metadata.
+    /// Metadata of a dataset.
     Metadata,
-    /// Its triples.
+    /// Triples of a dataset.
     Data,
-    /// Its metadata without its title.
+    /// Metadata of a dataset without its title.
     Masked,
-    /// No dataset's: a paper's abstract.
+    /// Abstract of a paper. It belongs to no dataset.
     Abstract,
-    /// No dataset's: a piece of a paper's abstract.
+    /// Piece of a paper's abstract. It belongs to no dataset.
     Crop,
 }
 
 impl PassageKind {
-    /// Its name.
+    /// Returns the name of the kind.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -35,56 +35,57 @@ impl PassageKind {
         }
     }
 
-    /// The id of a dataset's passage.
+    /// Returns the id of a dataset's passage of this kind.
     #[must_use]
-    pub fn of(self, dataset: &DatasetId) -> String {
+    pub fn passage_id(self, dataset: &DatasetId) -> String {
         format!("{dataset}#{}", self.name())
     }
 }
 
-/// A line of `passages.jsonl`: what an encoder reads.
+/// A line of `passages.jsonl`: the text that an encoder reads.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct PassageRecord {
-    /// The dataset's id, `#`, and which text.
+    /// Dataset id, `#`, and kind of text.
     pub id: String,
     /// The dataset.
     pub dataset: DatasetId,
-    /// Which text.
+    /// Kind of text.
     pub text: PassageKind,
-    /// The parts that separators part.
+    /// Parts that the encoder joins with separators.
     pub parts: Vec<String>,
-    /// Pieces kept of a part.
+    /// Maximum number of tokens of each part.
     pub pieces_a_part: Option<usize>,
-    /// Since when the dataset has been known.
+    /// Year in which the dataset first became known.
     pub year: Option<i32>,
 }
 
-/// How a query came about.
+/// Origin of a query.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Style {
-    /// The title of a dataset, or of a paper.
+    /// Title of a dataset or of a paper.
     Title,
     /// Keyphrases of a dataset.
     Generated,
-    /// A topic that people judged.
+    /// A topic with human judgements.
     Judged,
-    /// What a paper's abstract says is done, in a sentence or two.
+    /// One or two sentences of a paper's abstract about its task.
     Sentence,
-    /// The title and the beginning of the abstract of a paper.
+    /// Title and beginning of the abstract of a paper.
     Abstract,
-    /// A summary of a paper.
+    /// Summary of a paper.
     Summary,
     /// Keyphrases of a paper.
     Keyphrases,
-    /// What somebody asked that a paper fits.
-    Asked,
+    /// A query of a person that fits a paper.
+    #[serde(rename = "asked")]
+    UserQuery,
     /// A piece of a paper's abstract.
     Crop,
 }
 
 impl Style {
-    /// Its name.
+    /// Returns the name of the style.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -95,33 +96,33 @@ impl Style {
             Self::Abstract => "abstract",
             Self::Summary => "summary",
             Self::Keyphrases => "keyphrases",
-            Self::Asked => "asked",
+            Self::UserQuery => "asked",
             Self::Crop => "crop",
         }
     }
 }
 
-/// What an example is for.
+/// Use of an example.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Split {
-    /// To learn from.
+    /// Training.
     Train,
-    /// To see when learning enough is enough.
+    /// Validation, for early stopping.
     Valid,
 }
 
-/// One of how many sources is kept for validation.
+/// One of this number of sources is used for validation.
 const VALID: u64 = 10;
 
 impl Split {
-    /// The split of whatever a query came from: one in ten is for validation, by a hash of its name.
+    /// Assigns the source of a query to a split by a hash of its name. One in ten is for validation.
     #[must_use]
-    pub fn of(source: &str) -> Self {
+    pub fn from_source(source: &str) -> Self {
         if stable_hash(source).is_multiple_of(VALID) { Self::Valid } else { Self::Train }
     }
 
-    /// Its name.
+    /// Returns the name of the split.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -131,67 +132,67 @@ impl Split {
     }
 }
 
-/// A number that a text has on every machine and in every version.
+/// Returns a hash of a text that is the same on all machines and in all versions.
 pub(super) fn stable_hash(text: &str) -> u64 {
     let digest = Sha256::digest(text.as_bytes());
     digest.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// A line of `examples.jsonl`: a query, and passages that answer it or do not.
+/// A line of `examples.jsonl`: a query, relevant passages and irrelevant passages.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Example {
-    /// Its id.
+    /// Id of the example.
     pub id: String,
-    /// What somebody would type.
+    /// Text of the query.
     pub query: String,
-    /// How it came about.
+    /// Origin of the query.
     pub style: Style,
-    /// Ids of passages that answer it, the best first.
+    /// Ids of relevant passages, best first.
     pub positives: Vec<String>,
-    /// Ids of passages that do not, the hardest to tell first.
+    /// Ids of irrelevant passages, hardest first.
     pub negatives: Vec<String>,
-    /// The year of the query: what is later does not answer it.
+    /// Year of the query. Newer datasets are not relevant.
     pub year: Option<i32>,
-    /// What it is for; of judged topics the folds say it.
+    /// Use of the example. Absent for judged topics, which have folds.
     pub split: Option<Split>,
-    /// The fold that tests it, of judged topics.
+    /// Fold that tests the topic, for judged topics.
     pub fold: Option<usize>,
 }
 
-/// Passages, examples, and what was left out.
+/// Passages, examples, and counts of excluded items.
 #[derive(Clone, Debug, Default)]
 pub struct TrainingData {
-    /// By id.
+    /// Passages by id.
     pub passages: BTreeMap<String, PassageRecord>,
-    /// In the order of their sources.
+    /// Examples in the order of their sources.
     pub examples: Vec<Example>,
-    /// How many were left out, by reason.
+    /// Numbers of excluded items, by reason.
     pub left_out: Counts,
-    /// What was left out and is to be known by name, by reason.
+    /// Names of excluded items that the record lists, by reason.
     pub excluded: BTreeMap<&'static str, Vec<String>>,
 }
 
-/// Numbers by what they count.
+/// Numbers by the things that they count.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Counts(BTreeMap<&'static str, u64>);
 
 impl Counts {
-    /// Counts one more.
+    /// Adds one.
     pub fn add(&mut self, reason: &'static str) {
         self.add_many(reason, 1);
     }
 
-    /// Counts more. Nothing found is told, too: 0 says that it was looked for.
+    /// Adds a number. A count of 0 is recorded too: it documents that the check was made.
     pub fn add_many(&mut self, reason: &'static str, number: usize) {
         *self.0.entry(reason).or_default() += number as u64;
     }
 
-    /// All of them, by reason.
+    /// Returns all counts, sorted by reason.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
         self.0.iter().map(|(reason, count)| (*reason, *count))
     }
 
-    /// How many.
+    /// Returns one count, 0 if it is absent.
     #[must_use]
     pub fn get(&self, reason: &str) -> u64 {
         self.0.get(reason).copied().unwrap_or(0)
@@ -209,7 +210,7 @@ impl TrainingData {
         self.passages.insert(passage.id.clone(), passage);
     }
 
-    /// The numbers of passages and examples, by kind, and of what was left out.
+    /// Returns the numbers of passages and examples by kind, and of excluded items.
     #[must_use]
     pub fn counts(&self) -> Value {
         let mut passages: BTreeMap<&str, u64> = BTreeMap::new();
@@ -236,7 +237,8 @@ mod tests {
     #[test]
     fn one_source_in_ten_is_for_validation_whatever_else_there_is() {
         assert_eq!(stable_hash("abc"), 0xba78_16bf_8f01_cfea, "SHA-256 of FIPS 180-4's example");
-        let valid = (0..10_000).filter(|number| Split::of(&format!("source {number}")) == Split::Valid).count();
+        let valid =
+            (0..10_000).filter(|number| Split::from_source(&format!("source {number}")) == Split::Valid).count();
         assert!((900..1_100).contains(&valid), "{valid}");
     }
 }

@@ -1,25 +1,25 @@
-//! Rows as points of the plane, near where they were near: t-SNE.
+//! Two-dimensional maps of vectors: t-SNE and principal components.
 
-use super::knn::each;
-use super::rows::{DenseRows, Rows};
+use super::knn::parallel_map;
+use super::matrices::{DenseRows, Rows};
 use bhtsne::tSNE;
 use faer::{Mat, Side};
 
-/// How points are found: t-SNE by the crate `bhtsne` (Barnes and Hut's approximation), by default with openTSNE's settings.
+/// Parameters of t-SNE in Barnes and Hut's approximation, computed by the crate `bhtsne`. The defaults are openTSNE's.
 ///
-/// Nothing in it is drawn by lot: neighbours are exact, points begin on two components, and one thread moves them, so the
-/// same rows give the same map; on another kind of processor, or with another C library, it may be another one.
+/// The result is not random. Neighbours are exact, points start at two given components, and one thread moves them. The
+/// same rows give the same map on the same machine. Another processor type or C library may give another map.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TSne {
-    /// How many neighbours count, more or less; three times as many are looked at.
+    /// Effective number of neighbours (default 30). Three times as many nearest neighbours are used.
     pub perplexity: f32,
-    /// Steps in which likenesses are exaggerated.
+    /// Number of steps with early exaggeration (default 250).
     pub early: usize,
-    /// Steps after those.
+    /// Number of steps after early exaggeration (default 500).
     pub steps: usize,
-    /// By how much they are exaggerated at first.
+    /// Factor of early exaggeration (default 12).
     pub exaggeration: f32,
-    /// The angle below which far points count as one.
+    /// Barnes and Hut's angle: distant points below it are summarised as one (default 0.5).
     pub theta: f32,
 }
 
@@ -29,53 +29,67 @@ impl Default for TSne {
     }
 }
 
-/// There is no thread to move points on.
+/// The thread pool of a map cannot be started.
 #[derive(Debug, thiserror::Error)]
-#[error("no thread can be started for a map")]
-pub struct NoThread(#[from] rayon::ThreadPoolBuildError);
+#[error("cannot start a thread for a map")]
+pub struct ThreadPoolError(#[from] rayon::ThreadPoolBuildError);
 
-/// The deviation of the points' first coordinates when they begin.
+/// Standard deviation of the first coordinates of the initial points.
 const START: f64 = 1e-4;
 
 impl TSne {
-    /// The points of rows, begun from the given ones, of which only the shape counts.
+    /// Embeds rows in the plane, starting from the given points.
     ///
-    /// Fewer rows than three times the perplexity lower it. Up to three rows stay where they begin.
+    /// The start is rescaled, so only its shape matters. The perplexity is lowered if there are fewer rows than three
+    /// times its value. Up to three rows stay at their start.
+    ///
+    /// # Errors
+    ///
+    /// Fails if no thread can be started.
     ///
     /// # Panics
     ///
-    /// Where there is not a first point with two numbers for each row.
-    pub fn of<R: Rows>(&self, rows: &R, start: &DenseRows) -> Result<DenseRows, NoThread> {
-        let [map] = self.begun(rows, [start])?;
+    /// Panics unless `start` has one point with two coordinates for each row.
+    pub fn embed<R: Rows>(&self, rows: &R, start: &DenseRows) -> Result<DenseRows, ThreadPoolError> {
+        let [map] = self.embed_from(rows, [start])?;
         Ok(map)
     }
 
-    /// Four maps, begun from the given points and from their mirror images, by the second number, the first, both.
+    /// Embeds rows four times: from the given points, and from their mirror images by the second axis, the first axis,
+    /// and both.
     ///
-    /// Which way a component points means nothing, so each is as good as the others; yet sums are rounded otherwise, and
-    /// points go other ways. What is to be said of a map should hold for the four.
+    /// The sign of a component is arbitrary, so the four starts are equally valid. Rounding differs between them, and
+    /// points take other ways. A statement about a map should hold for all four.
+    ///
+    /// # Errors
+    ///
+    /// Fails if no thread can be started.
     ///
     /// # Panics
     ///
-    /// As [`of`](Self::of).
-    pub fn mirrored<R: Rows>(&self, rows: &R, start: &DenseRows) -> Result<[DenseRows; 4], NoThread> {
+    /// Panics under the condition of [`embed`](Self::embed).
+    pub fn embed_mirrored<R: Rows>(&self, rows: &R, start: &DenseRows) -> Result<[DenseRows; 4], ThreadPoolError> {
         let by =
             |x: f32, y: f32| DenseRows::new(2, start.iter().flat_map(|point| [x * point[0], y * point[1]]).collect());
-        self.begun(rows, [start, &by(1.0, -1.0), &by(-1.0, 1.0), &by(-1.0, -1.0)])
+        self.embed_from(rows, [start, &by(1.0, -1.0), &by(-1.0, 1.0), &by(-1.0, -1.0)])
     }
 
-    /// A map from each start, side by side.
-    fn begun<R: Rows, const N: usize>(&self, rows: &R, starts: [&DenseRows; N]) -> Result<[DenseRows; N], NoThread> {
+    /// Computes one map for each start, in parallel.
+    fn embed_from<R: Rows, const N: usize>(
+        &self,
+        rows: &R,
+        starts: [&DenseRows; N],
+    ) -> Result<[DenseRows; N], ThreadPoolError> {
         assert!(starts.iter().all(|start| start.len() == rows.len() && start.width() == 2), "a point for each row");
-        let starts = starts.map(scaled);
+        let starts = starts.map(scaled_start);
         if rows.len() < 4 {
             return Ok(starts);
         }
         let most = (rows.len() - 1) as f32 / 3.0;
         let perplexity = self.perplexity.min(most);
-        let neighbors = each(rows.len(), |place| neighbors(rows, place, (3.0 * perplexity) as usize));
-        // The crate sums in the order in which threads happen to finish, and points that start a last digit apart end far
-        // from one another: one thread a map.
+        let neighbors = parallel_map(rows.len(), |place| neighbors(rows, place, (3.0 * perplexity) as usize));
+        // bhtsne sums in the order in which its threads finish. A difference in the last digit of a start grows until
+        // points end far apart. One thread a map makes the result reproducible.
         let pools: Vec<_> =
             starts.iter().map(|_| rayon::ThreadPoolBuilder::new().num_threads(1).build()).collect::<Result<_, _>>()?;
         let mut maps = starts;
@@ -113,8 +127,9 @@ fn neighbors<R: Rows>(rows: &R, place: usize, count: usize) -> Vec<bhtsne::Neigh
     nearest.iter().map(|near| bhtsne::Neighbor { index: near.row, distance: near.distance }).collect()
 }
 
-/// Small, so that points find their own ways.
-fn scaled(start: &DenseRows) -> DenseRows {
+/// Scales the start so that its first coordinates have the standard deviation [`START`]. A small start leaves points
+/// free to move.
+fn scaled_start(start: &DenseRows) -> DenseRows {
     let first: Vec<f64> = start.iter().map(|point| f64::from(point[0])).collect();
     let mean = first.iter().sum::<f64>() / first.len() as f64;
     let variance = first.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / first.len() as f64;
@@ -122,16 +137,16 @@ fn scaled(start: &DenseRows) -> DenseRows {
     DenseRows::new(2, start.iter().flatten().map(|&value| (f64::from(value) * factor) as f32).collect())
 }
 
-/// The first two principal components of rows; zeros where there is no second.
+/// Returns the first two principal components of rows. The second is zero if the rows have only one column.
 #[must_use]
-pub fn principal(rows: &DenseRows) -> DenseRows {
+pub fn principal_components(rows: &DenseRows) -> DenseRows {
     let (count, width) = (rows.len(), rows.width());
     let mean: Vec<f64> =
         (0..width).map(|column| rows.iter().map(|row| f64::from(row[column])).sum::<f64>() / count as f64).collect();
     let centred = Mat::from_fn(count, width, |row, column| f64::from(rows.row(row)[column]) - mean[column]);
     let directions = (centred.transpose() * &centred).self_adjoint_eigen(Side::Lower);
     let Ok(directions) = directions else { return DenseRows::new(2, vec![0.0; 2 * count]) };
-    // Eigenvalues ascend.
+    // Eigenvalues are in ascending order.
     let along = |row: usize, last: usize| match width.checked_sub(last) {
         Some(place) => (0..width).map(|column| centred[(row, column)] * directions.U()[(column, place)]).sum::<f64>(),
         None => 0.0,
@@ -160,23 +175,23 @@ mod tests {
     fn clouds_stay_apart_and_maps_the_same() {
         let rows = clouds();
         let options = TSne { steps: 250, ..TSne::default() };
-        let map = options.of(&rows, &principal(&rows)).expect("a map");
+        let map = options.embed(&rows, &principal_components(&rows)).expect("a map");
         assert_eq!(map.len(), 120);
         for place in 0..120 {
             let near = map.nearest_among(map.row(place), 5, |other| other != place);
             assert_eq!(majority(near.iter().map(|near| near.row / 40)), Some(place / 40), "{place}");
         }
-        assert_eq!(options.of(&rows, &principal(&rows)).expect("a map"), map, "nothing is drawn by lot");
+        assert_eq!(options.embed(&rows, &principal_components(&rows)).expect("a map"), map, "nothing is drawn by lot");
     }
 
     #[test]
     fn maps_begun_from_mirror_images_keep_what_is_near() {
         let rows = clouds();
-        let start = principal(&rows);
-        let maps = TSne { steps: 250, ..TSne::default() }.mirrored(&rows, &start).expect("maps");
-        let first = TSne { steps: 250, ..TSne::default() }.of(&rows, &start).expect("a map");
+        let start = principal_components(&rows);
+        let maps = TSne { steps: 250, ..TSne::default() }.embed_mirrored(&rows, &start).expect("maps");
+        let first = TSne { steps: 250, ..TSne::default() }.embed(&rows, &start).expect("a map");
         assert_eq!(maps[0], first);
-        // Where a map begins it mostly stays: mirrored by the second number, by the first, by both.
+        // A map mostly keeps the orientation of its start: mirrored by the second axis, by the first, by both.
         let along = |map: &DenseRows, column: usize| -> f32 {
             map.iter().zip(first.iter()).map(|(here, there)| here[column] * there[column]).sum()
         };
@@ -193,16 +208,18 @@ mod tests {
         // Along (3, 4) / 5, far; across it, near.
         let rows = DenseRows::new(2, vec![3.0, 4.0, -3.0, -4.0, 0.4, -0.3, -0.4, 0.3]);
         let points: Vec<f32> =
-            principal(&rows).iter().flatten().map(|value| (value * 100.0).round().abs() / 100.0).collect();
+            principal_components(&rows).iter().flatten().map(|value| (value * 100.0).round().abs() / 100.0).collect();
         assert_eq!(points, [5.0, 0.0, 5.0, 0.0, 0.0, 0.5, 0.0, 0.5]);
-        assert_eq!(principal(&DenseRows::new(1, vec![1.0, 3.0])).row(0)[1], 0.0);
+        assert_eq!(principal_components(&DenseRows::new(1, vec![1.0, 3.0])).row(0)[1], 0.0);
     }
 
     #[test]
     fn few_rows_are_no_trouble() {
         for count in 1..9 {
             let rows = DenseRows::new(1, (0..count).map(|value| value as f32).collect());
-            let map = TSne { early: 5, steps: 5, ..TSne::default() }.of(&rows, &principal(&rows)).expect("a map");
+            let map = TSne { early: 5, steps: 5, ..TSne::default() }
+                .embed(&rows, &principal_components(&rows))
+                .expect("a map");
             assert!(map.len() == count && map.iter().flatten().all(|value| value.is_finite()));
         }
     }

@@ -1,27 +1,28 @@
-//! Queries that people asked, given to the papers that they might have been asked for.
+//! Queries of people, assigned to papers that fit them.
 //!
-//! [Keyphrases](super::keyphrases) made of a paper are in the paper's words; what people type is not. Where there is a list
-//! of such queries, of which nobody knows what they were asked for, a paper is given those whose words it all has. Of these
-//! the one fits best whose words are rare, stand in the title, are said often, and stand together; a query that many asked
-//! fits a little better. A long query has more words that may be so, which the square root of its length makes up for.
+//! [Keyphrases](super::keyphrases) of a paper use the paper's vocabulary, but people type other words. A list of real
+//! queries, without relevance information, can replace them. A paper is a candidate for queries whose words it all
+//! contains. The score of a query grows if its words are rare, occur in the title, are frequent in the paper, and are
+//! adjacent. Queries that many people typed score a little higher. The sum is divided by the square root of the query's
+//! length, because long queries collect more words.
 
 use super::tokens::{normalized, singular};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Words of a query.
+/// Number of words of a query.
 const LENGTHS: std::ops::RangeInclusive<usize> = 2..=8;
-/// Queries of a paper.
+/// Maximum number of queries of a paper.
 const MOST: usize = 2;
-/// What a further query must fit, as a share of the best.
+/// Minimum score of a further query, as a share of the best score.
 const SHARE: f64 = 0.7;
-/// What every query must fit, as a share of the logarithm of the number of papers: two words, one of them in a title, that
-/// one paper in some hundred has. Below it stand what all papers speak of, as "deep learning".
+/// Minimum score of every query, as a multiple of the logarithm of the number of papers. Two words, one of them in the
+/// title, that one paper in some hundred contains reach it. Topics of all papers, such as "deep learning", stay below.
 const LEAST: f64 = 0.9;
-/// What a word counts more in a title, for each further time that it is said (three times at most), and beside its neighbour.
+/// Added weight of a word in the title, of each repetition (at most three), and of adjacent words.
 const IN_TITLE: f64 = 1.0;
 const AGAIN: f64 = 0.3;
 const BESIDE: f64 = 0.5;
-/// What it counts more that many asked it, by the logarithm of how many.
+/// Added weight of a query's frequency, by the natural logarithm of the frequency.
 const TIMES: f64 = 0.2;
 
 struct Query {
@@ -30,56 +31,60 @@ struct Query {
     times: u32,
 }
 
-/// A paper by its words.
+/// The words of a paper.
 struct Words {
     title: FxHashSet<String>,
-    said: FxHashMap<String, u32>,
+    counts_by_word: FxHashMap<String, u32>,
     beside: FxHashSet<(String, String)>,
 }
 
-/// Queries by their words, and how many papers have each word.
-pub(super) struct Asked {
+/// An index of queries by their words, with the number of papers that contain each word.
+pub(super) struct QueryLog {
     queries: Vec<Query>,
     by_word: FxHashMap<String, Vec<usize>>,
-    having: FxHashMap<String, u32>,
+    document_frequency: FxHashMap<String, u32>,
     papers: usize,
 }
 
-impl Asked {
-    /// Of queries, to be given to papers of these titles and abstracts. Those that differ in the number of their words alone
-    /// ("image", "images") are one, as it was put first.
+impl QueryLog {
+    /// Indexes queries for papers with these titles and abstracts. Queries that differ only in plurals ("image",
+    /// "images") are merged; the first spelling is kept.
     pub(super) fn new<'t>(queries: &[String], papers: impl Iterator<Item = [&'t str; 2]>) -> Self {
-        let mut asked =
-            Self { queries: Vec::new(), by_word: FxHashMap::default(), having: FxHashMap::default(), papers: 0 };
+        let mut log = Self {
+            queries: Vec::new(),
+            by_word: FxHashMap::default(),
+            document_frequency: FxHashMap::default(),
+            papers: 0,
+        };
         let mut places: FxHashMap<Vec<String>, usize> = FxHashMap::default();
         for text in queries {
             let words = stems(text);
             if !LENGTHS.contains(&words.len()) {
                 continue;
             }
-            let place = *places.entry(words.clone()).or_insert(asked.queries.len());
-            if place == asked.queries.len() {
+            let place = *places.entry(words.clone()).or_insert(log.queries.len());
+            if place == log.queries.len() {
                 words.iter().collect::<FxHashSet<_>>().into_iter().for_each(|word| {
-                    asked.by_word.entry(word.clone()).or_default().push(place);
+                    log.by_word.entry(word.clone()).or_default().push(place);
                 });
-                asked.queries.push(Query { text: text.trim().to_owned(), words, times: 0 });
+                log.queries.push(Query { text: text.trim().to_owned(), words, times: 0 });
             }
-            asked.queries[place].times += 1;
+            log.queries[place].times += 1;
         }
         for [title, summary] in papers {
-            asked.papers += 1;
-            for word in Words::of(title, summary).said.into_keys() {
-                *asked.having.entry(word).or_default() += 1;
+            log.papers += 1;
+            for word in Words::new(title, summary).counts_by_word.into_keys() {
+                *log.document_frequency.entry(word).or_default() += 1;
             }
         }
-        asked
+        log
     }
 
-    /// The queries that a paper might answer, the best first.
-    pub(super) fn of(&self, title: &str, summary: &str) -> Vec<&str> {
-        let words = Words::of(title, summary);
+    /// Returns the queries that a paper may answer, best first.
+    pub(super) fn matching(&self, title: &str, summary: &str) -> Vec<&str> {
+        let words = Words::new(title, summary);
         let mut found: FxHashMap<usize, usize> = FxHashMap::default();
-        for place in words.said.keys().filter_map(|word| self.by_word.get(word)).flatten() {
+        for place in words.counts_by_word.keys().filter_map(|word| self.by_word.get(word)).flatten() {
             *found.entry(*place).or_default() += 1;
         }
         let whole = found.into_iter().filter(|(place, found)| *found == distinct(&self.queries[*place].words));
@@ -98,13 +103,14 @@ impl Asked {
     fn fit(&self, place: usize, paper: &Words) -> f64 {
         let query = &self.queries[place];
         let each: FxHashSet<&String> = query.words.iter().collect();
-        // Summed in the order of the words: the same every time.
+        // Summed in the order of the words, so that rounding is reproducible.
         let mut each: Vec<&String> = each.into_iter().collect();
         each.sort_unstable();
         let words: f64 = each
             .iter()
             .map(|word| {
-                let again = paper.said.get(*word).map_or(0, |said| said.saturating_sub(1).min(3));
+                let again =
+                    paper.counts_by_word.get(*word).map_or(0, |counts_by_word| counts_by_word.saturating_sub(1).min(3));
                 let title = if paper.title.contains(*word) { IN_TITLE } else { 0.0 };
                 self.rarity(word) * (1.0 + title + AGAIN * f64::from(again))
             })
@@ -119,26 +125,26 @@ impl Asked {
     }
 
     fn rarity(&self, word: &str) -> f64 {
-        let having = self.having.get(word).copied().unwrap_or(0);
-        (1.0 + self.papers as f64 / f64::from(1 + having)).ln()
+        let document_frequency = self.document_frequency.get(word).copied().unwrap_or(0);
+        (1.0 + self.papers as f64 / f64::from(1 + document_frequency)).ln()
     }
 }
 
 impl Words {
-    fn of(title: &str, summary: &str) -> Self {
+    fn new(title: &str, summary: &str) -> Self {
         let (title, summary) = (stems(title), stems(summary));
         let pairs =
             |words: &[String]| words.windows(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect::<Vec<_>>();
         let beside = pairs(&title).into_iter().chain(pairs(&summary)).collect();
-        let mut said = FxHashMap::default();
-        // A title is no repetition: what it counts is told by itself.
+        let mut counts_by_word = FxHashMap::default();
+        // A word of the title counts as one occurrence: its additional weight is applied separately.
         title.iter().for_each(|word| {
-            said.entry(word.clone()).or_insert(1);
+            counts_by_word.entry(word.clone()).or_insert(1);
         });
         let mut counts: FxHashMap<String, u32> = FxHashMap::default();
         summary.into_iter().for_each(|word| *counts.entry(word).or_default() += 1);
-        said.extend(counts);
-        Self { title: title.into_iter().collect(), said, beside }
+        counts_by_word.extend(counts);
+        Self { title: title.into_iter().collect(), counts_by_word, beside }
     }
 }
 
@@ -146,7 +152,7 @@ fn distinct(words: &[String]) -> usize {
     words.iter().collect::<FxHashSet<_>>().len()
 }
 
-/// The words of a text in lower case, without the s of their plural.
+/// Returns the words of a text in lower case, without the s of the plural.
 fn stems(text: &str) -> Vec<String> {
     normalized(text).split_whitespace().map(|word| singular(word).to_owned()).collect()
 }
@@ -155,34 +161,34 @@ fn stems(text: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn asked(queries: &[&str]) -> Asked {
+    fn log(queries: &[&str]) -> QueryLog {
         let queries: Vec<String> = queries.iter().map(|query| (*query).to_owned()).collect();
         let others = (0..50).map(|_| ["Boats", "We learn of boats in images."]);
         let papers = others.chain([["Depth of fog", "Estimation of the depth of fog in images."]]);
-        Asked::new(&queries, papers)
+        QueryLog::new(&queries, papers)
     }
 
     #[test]
-    fn a_paper_has_all_words_of_its_queries() {
-        let asked =
-            asked(&["fog depth estimation", "fog depth prediction", "Depth estimations, fog images", "boats images"]);
-        let of = |title, summary| asked.of(title, summary);
+    fn a_paper_contains_all_words_of_its_queries() {
+        let log =
+            log(&["fog depth estimation", "fog depth prediction", "Depth estimations, fog images", "boats images"]);
+        let of = |title, summary| log.matching(title, summary);
         assert_eq!(
             of("Depth of fog", "Depth estimation in fog, from images."),
             ["fog depth estimation", "Depth estimations, fog images"]
         );
         assert_eq!(of("Depth of fog", "Depth estimation in fog."), ["fog depth estimation"]);
         assert!(of("Depth", "Nothing else.").is_empty());
-        // What all papers speak of is asked of none.
+        // Topics of all papers are assigned to none.
         assert!(of("Boats", "We learn of boats in images.").is_empty());
     }
 
     #[test]
-    fn what_titles_say_and_many_asked_comes_first() {
-        let asked = asked(&["fog depth", "depth estimation", "depth estimation"]);
-        assert_eq!(asked.of("Fog", "The depth of fog. Estimation.")[0], "fog depth");
-        assert_eq!(asked.of("Estimation", "Depth estimation. Fog.")[0], "depth estimation");
-        let asked = super::tests::asked(&["fog depth", "depth fog", "depth fog"]);
-        assert_eq!(asked.of("", "Fog has depth.")[0], "depth fog");
+    fn titles_and_frequent_queries_come_first() {
+        let log = log(&["fog depth", "depth estimation", "depth estimation"]);
+        assert_eq!(log.matching("Fog", "The depth of fog. Estimation.")[0], "fog depth");
+        assert_eq!(log.matching("Estimation", "Depth estimation. Fog.")[0], "depth estimation");
+        let log = super::tests::log(&["fog depth", "depth fog", "depth fog"]);
+        assert_eq!(log.matching("", "Fog has depth.")[0], "depth fog");
     }
 }
