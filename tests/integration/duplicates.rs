@@ -5,7 +5,7 @@ use super::http::Site;
 use super::support::run;
 use super::support::{Home, limits};
 use axum::http::StatusCode;
-use lodeseek_engine::{BrowseRequest, Listing, SearchRequest, Shown};
+use lodeseek_engine::{BrowseRequest, DatasetListing, SearchRequest, DuplicateMode};
 use serde_json::{Value, json};
 use std::fs;
 use tempfile::TempDir;
@@ -113,7 +113,7 @@ async fn why_they_are_one_is_told() {
     // A list of nine, though twelve are counted: one page, and no next.
     let listed = site.get("/?page=0").await.body;
     assert!(listed.matches("<article>").count() == 9 && listed.contains("Also from") && listed.contains("12 datasets"));
-    assert!(!listed.contains("rel=\"next\"") && listed.contains("counted each"), "{listed}");
+    assert!(!listed.contains("rel=\"next\"") && listed.contains("duplicates included"), "{listed}");
     let each = site.get("/?page=0&duplicates=all").await.body;
     assert!(each.matches("<article>").count() == 10 && each.contains("rel=\"next\"") && !each.contains("Also from"));
 }
@@ -146,7 +146,7 @@ async fn what_is_related_has_a_resource_of_its_own() {
     let page = site.get("/dataset/ash-1?format=html").await.body;
     assert!(page.contains("<a href=\"/dataset/ash-2\">Ash trees 2021</a>, the one after"), "{page}");
     let page = site.get("/dataset/elm-b?format=html").await.body;
-    let told = "Also from <a href=\"/dataset/elm-a\">Parks</a>, because of the same title, publisher and landing page.";
+    let told = "Also from <a href=\"/dataset/elm-a\">Parks</a> (the same title, publisher and landing page).";
     assert!(page.contains(told), "{page}");
     assert_eq!(search(&site, "").await["counts"], "every dataset, those that are the same each");
     assert!(search(&site, "&duplicates=all").await["counts"].is_null());
@@ -157,11 +157,11 @@ fn a_list_shows_each_once_whatever_the_pages() {
     let (_folder, home) = home();
     let searcher = home.searcher();
     let page = |skip: usize, depth: usize| {
-        let request = BrowseRequest { skip, depth, duplicates: Shown::Once, ..BrowseRequest::default() };
-        searcher.browse(&request).expect("listed")
+        let request = BrowseRequest { skip, depth, duplicates: DuplicateMode::Grouped, ..BrowseRequest::default() };
+        searcher.catalog().browse(&request).expect("listed")
     };
     let whole = page(0, 100);
-    let ids = |listing: &Listing| listing.datasets.iter().map(|one| one.card.metadata.id.clone()).collect::<Vec<_>>();
+    let ids = |listing: &DatasetListing| listing.datasets.iter().map(|one| one.card.metadata.id.clone()).collect::<Vec<_>>();
     assert_eq!((whole.of, whole.total, whole.datasets.len(), whole.more), (12, 12, 9, false));
     for depth in 1..=10 {
         let (mut all, mut skip) = (Vec::new(), 0);
@@ -186,11 +186,11 @@ fn rankings_that_are_measured_hold_every_dataset() {
     let searcher = home.searcher();
     assert_eq!(searcher.rank("trees", 100).expect("ranked").iter().count(), 12);
     let request = SearchRequest { depth: 100, ..SearchRequest::new("trees") };
-    assert_eq!(request.duplicates, Shown::All);
+    assert_eq!(request.duplicates, DuplicateMode::All);
     assert_eq!(searcher.search(&request).expect("found").hits.len(), 12);
     // An index of before has no file, and no groups.
     fs::remove_file(home.path().join("duplicates.json")).expect("there");
-    let once = SearchRequest { duplicates: Shown::Once, ..request };
+    let once = SearchRequest { duplicates: DuplicateMode::Grouped, ..request };
     assert_eq!(searcher.search(&once).expect("found").hits.len(), 12);
     home.index();
     assert_eq!(searcher.search(&once).expect("found").hits.len(), 9);
@@ -259,7 +259,7 @@ fn content_is_one_whatever_its_syntax_and_labels() {
         ],
         "versions": [],
     });
-    let found = |home: &Home| serde_json::to_value(home.searcher().duplicates().expect("read")).expect("JSON");
+    let found = |home: &Home| serde_json::to_value(home.searcher().catalog().duplicates().expect("read")).expect("JSON");
     assert_eq!(found(&home), expected);
     // A home of before has no fingerprints: they are made when they are needed, and no load is.
     let fingerprints = || {

@@ -117,7 +117,7 @@ async fn requests_are_counted_by_their_route() {
         assert!(reply.body.lines().any(|told| told == line), "{line}: {}", reply.body);
     }
     let page = site.send(request("/operator", HERE, &here)).await;
-    assert!(page.body.contains("<code>/dataset/{id}</code>") && page.body.contains("How it runs"), "{}", page.body);
+    assert!(page.body.contains("<code>/dataset/{id}</code>") && page.body.contains("Server status"), "{}", page.body);
 }
 
 /// A dump with a broken statement, and one that is gone.
@@ -159,7 +159,7 @@ async fn loads_are_told_with_what_was_wrong() {
 
     let page = site.send(request("/operator", HERE, &here)).await;
     for shown in
-        ["The last loads that changed something", "href=\"/dataset/boreholes\"", "https://data.example.org/catalog"]
+        ["The last loads with changes", "href=\"/dataset/boreholes\"", "https://data.example.org/catalog"]
     {
         assert!(page.body.contains(shown), "{shown}: {}", page.body);
     }

@@ -5,7 +5,7 @@ use super::support::{Home, limits};
 use axum::body::Body;
 use axum::http::{Method, Request, StatusCode};
 use lodeseek_catalog::DatasetId;
-use lodeseek_engine::{Example, Likeness};
+use lodeseek_engine::{ExampleGraph, SimilarityBasis};
 use lodeseek_rdf::TripleGraphBuilder;
 use lodeseek_rdf::dump::DumpReader;
 use serde_json::Value;
@@ -136,13 +136,13 @@ fn editions_are_not_similar_and_words_count_where_nothing_else_does() {
     };
     let found = similar("series-2020");
     let editions =
-        searcher.related(&DatasetId::new("series-2020").expect("an id")).expect("read").expect("there").editions;
+        searcher.catalog().related(&DatasetId::new("series-2020").expect("an id")).expect("read").expect("there").editions;
     assert_eq!(editions.len(), 1, "the test needs an edition");
     assert!(found.iter().all(|one| one.dataset.id.as_str() != "series-2021"), "{found:#?}");
     let found = similar("maps-1");
     assert_eq!(found[0].dataset.id.as_str(), "maps-2");
     assert!(
-        matches!(&found[0].parts[0].likeness, Likeness::Words { words } if words.contains(&"glaciers".to_owned())),
+        matches!(&found[0].parts[0].basis, SimilarityBasis::Words { words } if words.contains(&"glaciers".to_owned())),
         "{found:#?}"
     );
 }
@@ -153,7 +153,7 @@ fn an_example_is_most_like_the_dataset_it_was_taken_from() {
     let turtle = format!("{PREFIXES}<http://my.example/> a v:River ; v:flow 7 ; v:unheard 1 .");
     let mut builder = TripleGraphBuilder::new();
     DumpReader::default().read(turtle.as_bytes(), "x.ttl", "http://my.example/", &mut builder);
-    let found = home.searcher().similar_to(&Example::new(builder.finish()), 1).expect("found").similar;
+    let found = home.searcher().similar_to(&ExampleGraph::new(builder.finish()), 1).expect("found").similar;
     assert_eq!(found.len(), 1);
     assert!(found[0].dataset.id.as_str().starts_with("rivers-"), "{found:#?}");
 }
@@ -203,7 +203,7 @@ async fn a_resource_is_shown_with_what_leads_to_it() {
     let address = "/dataset/rivers-a/entity?iri=http%3A%2F%2Fplaces.example.org%2Fid%2Fb";
     let page = site.accept(address, "text/html").await;
     assert_eq!(page.status, StatusCode::OK, "{}", page.body);
-    assert!(page.body.contains("What leads to it") && page.body.contains("Alfa"), "{}", page.body);
+    assert!(page.body.contains("<h2>Referenced by</h2>") && page.body.contains("Alfa"), "{}", page.body);
     assert!(
         page.body.contains("entity?iri=http%3A%2F%2Fplaces.example.org%2Fid%2Fa"),
         "links stay within: {}",
@@ -239,7 +239,7 @@ async fn the_page_shows_the_shape_and_examples() {
         "Vocabularies",
         "one of 2",
         "entity?iri=",
-        "Cite it",
+        "<summary>Cite</summary>",
         "/rdf-graph-store?graph=",
     ] {
         assert!(page.contains(part), "{part}: {page}");

@@ -189,7 +189,7 @@ async fn results_show_triples_for_the_query_where_asked() {
     let stored = site.get("/?q=ginkgo+biloba").await.body;
     assert!(stored.contains("href=\"/?q=ginkgo+biloba&#38;page=0&#38;snippet=query\""), "{stored}");
     let chosen = site.get("/?q=ginkgo+biloba&snippet=query").await;
-    assert!(chosen.status == 200 && chosen.body.contains("show the stored ones"), "{}", chosen.body);
+    assert!(chosen.status == 200 && chosen.body.contains("show the stored snippets"), "{}", chosen.body);
     let marks =
         |body: &str| body.split("class=\"triples\"").skip(1).map(|t| t.matches("<mark>").count()).sum::<usize>();
     assert!(marks(&chosen.body) > marks(&stored), "more words are found in what was chosen for them");

@@ -124,7 +124,7 @@ def check_search_and_understand(world):
             first.locator("h2 a").click()
             page.wait_for_url(f"**{DATASET}")
             assert page.locator("figure svg").count() > 0, "no drawing of the snippet"
-            assert page.get_by_role("heading", name="Take it away").count() == 1
+            assert page.get_by_role("heading", name="Download", exact=True).count() == 1
 
 
 def check_narrow_down(world):

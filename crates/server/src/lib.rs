@@ -50,7 +50,7 @@ mod sparql;
 mod state;
 mod text;
 
-pub use admin::{Background, Live, Operators};
+pub use admin::{Background, HarvestSchedule, Live, Operators, store_outcome};
 pub use portal::Portal;
 pub use proxies::Proxies;
 pub use server::{ServeError, ServeOptions, on_stop_signal, serve};
@@ -113,6 +113,6 @@ fn default_header(name: HeaderName, value: &'static str) -> SetResponseHeaderLay
 
 /// `GET /healthz`: status 200 if the index can be read.
 async fn health(State(state): State<AppState>) -> Result<String, ApiError> {
-    let datasets = state.work(|state| Ok(state.searcher.len()?)).await?;
+    let datasets = state.work(|state| Ok(state.searcher.catalog().len()?)).await?;
     Ok(format!("ok: {datasets} datasets\n"))
 }

@@ -2,7 +2,7 @@
 
 use crate::error::ApiError;
 use axum::http::StatusCode;
-use lodeseek_engine::{Facet, Filter, Shown, SnippetKind, facet_value};
+use lodeseek_engine::{DuplicateMode, Facet, Filter, SnippetKind, facet_value};
 use lodeseek_index::sparse::ModelKind;
 
 /// Maximum number of characters of a query.
@@ -28,10 +28,10 @@ pub(crate) fn parse_model(text: Option<&str>) -> Result<Option<ModelKind>, ApiEr
 }
 
 /// Parses the parameter `duplicates`: `once` (default) shows equal datasets as one, `all` shows each.
-pub(crate) fn parse_duplicates(duplicates: Option<&str>) -> Result<Shown, ApiError> {
+pub(crate) fn parse_duplicates(duplicates: Option<&str>) -> Result<DuplicateMode, ApiError> {
     match duplicates {
-        None | Some("" | "once") => Ok(Shown::Once),
-        Some("all") => Ok(Shown::All),
+        None | Some("" | "once") => Ok(DuplicateMode::Grouped),
+        Some("all") => Ok(DuplicateMode::All),
         Some(other) => Err(ApiError::bad_request(format!("duplicates={other:?}: must be once or all"))),
     }
 }
@@ -39,7 +39,7 @@ pub(crate) fn parse_duplicates(duplicates: Option<&str>) -> Result<Shown, ApiErr
 /// Rejects snippet methods without a bound on their work.
 pub(crate) fn check_snippet(snippet: SnippetKind) -> Result<(), ApiError> {
     match snippet {
-        SnippetKind::Made(method) if !method.is_bounded() => {
+        SnippetKind::OnDemand(method) if !method.is_bounded() => {
             Err(ApiError::bad_request(format!("{method} takes too long here")))
         }
         _ => Ok(()),

@@ -1,28 +1,28 @@
-//! For whom a request comes: the address at the other end of the connection, and behind a proxy what the proxy says.
+//! Client addresses: the peer of the connection or, behind trusted proxies, the address in `X-Forwarded-For`.
 
 use axum::extract::ConnectInfo;
 use axum::http::{Extensions, HeaderMap};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-/// The proxies that are believed. Everybody can write `X-Forwarded-For`: no other's is read.
+/// Trusted proxies. Every client can send `X-Forwarded-For`, so that of other peers is ignored.
 #[derive(Clone, Debug, Default)]
 pub struct Proxies(Vec<IpAddr>);
 
 impl Proxies {
-    /// These proxies and no others.
+    /// Trusts these proxies only.
     #[must_use]
     pub fn new(addresses: &[IpAddr]) -> Self {
         Self(addresses.iter().map(IpAddr::to_canonical).collect())
     }
 
-    /// The client; `None` where a request came by no connection. Of IPv6 it is the network: whoever has one address there
-    /// has all of its /64.
+    /// Returns the client's address; `None` for requests without a connection. For IPv6 it is the /64 network, which one client
+    /// can use freely.
     pub(crate) fn client(&self, headers: &HeaderMap, extensions: &Extensions) -> Option<IpAddr> {
         let ConnectInfo(peer) = extensions.get::<ConnectInfo<SocketAddr>>()?;
         let peer = peer.ip().to_canonical();
         let forwarded = headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
         let forwarded: Vec<&str> = forwarded.flat_map(|value| value.split(',')).map(str::trim).collect();
-        // Each proxy adds whom it heard from at the end; what is before the last that is believed may be made up.
+        // Each proxy appends its peer. Entries before the last untrusted address may be forged.
         let mut client = peer;
         for said in forwarded.iter().rev() {
             if !self.0.contains(&client) {

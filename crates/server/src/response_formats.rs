@@ -1,8 +1,8 @@
-//! The forms answers of the SPARQL side come in, chosen by `format` or `Accept`.
+//! Formats of SPARQL results and RDF graphs, chosen by `format` or `Accept`.
 
 use crate::error::ApiError;
 use crate::negotiation::best;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use lodeseek_rdf::RdfSyntax;
 use lodeseek_sparql::Head;
@@ -16,7 +16,7 @@ const TSV: &str = "text/tab-separated-values";
 const TRIG: &str = "application/trig";
 const N_QUADS: &str = "application/n-quads";
 
-/// (what a client may accept, what it is sent), the default first. Clients of XML and JSON often name no more than that.
+/// (accepted media type, sent media type), the default first. Clients of XML and JSON often accept only the generic types.
 type Forms = &'static [(&'static str, &'static str)];
 
 const RESULTS: Forms = &[
@@ -42,19 +42,19 @@ const GRAPHS: Forms = &[
     (HTML, HTML),
 ];
 
-/// What is to be written: it decides in which forms it can be had.
+/// Kind of a response. It determines the supported formats.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     /// Solutions, or a boolean.
     Results,
-    /// A graph that has a page for people too.
+    /// A graph that also has a page.
     Graph,
-    /// A graph for programs alone.
+    /// A graph without a page.
     Data,
 }
 
 impl Kind {
-    pub(crate) fn of(head: &Head) -> Self {
+    pub(crate) fn for_head(head: &Head) -> Self {
         match head {
             Head::Graph => Self::Graph,
             Head::Solutions(_) | Head::Boolean(_) => Self::Results,
@@ -69,7 +69,7 @@ impl Kind {
         }
     }
 
-    /// The media type of a short name; a media type stands for itself.
+    /// Returns the media type of a short name. Media types are returned unchanged.
     fn named(self, name: &str) -> &str {
         match (self, name) {
             (_, "html") => HTML,
@@ -84,17 +84,21 @@ impl Kind {
         }
     }
 
-    /// The media type to send.
-    pub(crate) fn wanted(self, parameters: &[(String, String)], headers: &HeaderMap) -> Result<&'static str, ApiError> {
+    /// Chooses the media type of the response.
+    pub(crate) fn negotiate(
+        self,
+        parameters: &[(String, String)],
+        headers: &HeaderMap,
+    ) -> Result<&'static str, ApiError> {
         let written = |accepted: &str| self.forms().iter().find(|(form, _)| *form == accepted).map(|(_, sent)| *sent);
         if let Some(name) = format_parameter(parameters) {
             let known = written(self.named(name));
-            return known.ok_or_else(|| ApiError::bad_request(format!("{name:?} is no format of this answer")));
+            return known.ok_or_else(|| {
+                ApiError::bad_request(format!("format={name:?} is not supported for this kind of result"))
+            });
         }
         let offers: Vec<&str> = self.forms().iter().map(|(accepted, _)| *accepted).collect();
-        best(headers, &offers).and_then(written).ok_or_else(|| {
-            ApiError::with_status(StatusCode::NOT_ACCEPTABLE, format!("this can be had as {}", offers.join(", ")))
-        })
+        best(headers, &offers).and_then(written).ok_or_else(|| ApiError::not_acceptable(&offers))
     }
 }
 
@@ -103,7 +107,7 @@ fn format_parameter(parameters: &[(String, String)]) -> Option<&str> {
     named.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
 }
 
-/// Whether who asks is a browser, and so to be told on a page what went wrong.
+/// If true, errors are sent as pages: the client prefers HTML over plain text.
 pub(crate) fn prefers_pages(parameters: &[(String, String)], headers: &HeaderMap) -> bool {
     match format_parameter(parameters) {
         Some(name) => matches!(name, "html" | HTML),
@@ -111,12 +115,12 @@ pub(crate) fn prefers_pages(parameters: &[(String, String)], headers: &HeaderMap
     }
 }
 
-/// Refuses before any work what no kind of answer could satisfy.
+/// Checks before the evaluation that the client accepts some kind of result.
 pub(crate) fn check(parameters: &[(String, String)], headers: &HeaderMap) -> Result<(), ApiError> {
-    Kind::Results.wanted(parameters, headers).or_else(|_| Kind::Graph.wanted(parameters, headers)).map(|_| ())
+    Kind::Results.negotiate(parameters, headers).or_else(|_| Kind::Graph.negotiate(parameters, headers)).map(|_| ())
 }
 
-/// The syntax of a media type. A graph alone is written the same in TriG as in Turtle, in N-Quads as in N-Triples.
+/// Returns the syntax of a media type. For a single graph TriG equals Turtle, and N-Quads equals N-Triples.
 pub(crate) fn syntax(media_type: &str) -> RdfSyntax {
     match media_type {
         TRIG => RdfSyntax::Turtle,
@@ -125,30 +129,30 @@ pub(crate) fn syntax(media_type: &str) -> RdfSyntax {
     }
 }
 
-/// Triples as an answer of a media type of graphs.
+/// Serializes triples as a response of a graph media type.
 pub(crate) fn graph(triples: &[Triple], media_type: &'static str) -> Result<Response, ApiError> {
     let bytes = syntax(media_type).write(triples).map_err(|error| ApiError::internal(&error))?;
     Ok(sent(media_type, bytes))
 }
 
-/// An answer that depends on what the client accepts.
+/// Returns a response whose format depends on `Accept`.
 pub(crate) fn sent(media_type: &'static str, body: impl IntoResponse) -> Response {
     let headers = [(header::CONTENT_TYPE, media_type), (header::VARY, "accept")];
     (headers, body).into_response()
 }
 
-/// The header, or the trailer, that marks an answer that was cut.
+/// Name of the header or trailer of truncated responses.
 pub(crate) const TRUNCATED: &str = "lodeseek-truncated";
-/// What it says.
+/// Value of that header.
 pub(crate) const TRUNCATED_NOTE: &str = "the answer has more rows than this endpoint gives";
 
-/// Marks an answer that was cut.
+/// Adds the header of truncated responses.
 pub(crate) fn mark_truncated(response: &mut Response) {
     response.headers_mut().insert(TRUNCATED, HeaderValue::from_static(TRUNCATED_NOTE));
 }
 
-/// The mark within a document that is already being sent: (what it takes away from the end, what it puts there). `None`
-/// where the form has no room for one.
+/// Returns the mark inside a document that is already being sent: (text to remove from the end, text to append). `None` if the
+/// format cannot signal truncation.
 pub(crate) fn mark_within(media_type: &str) -> Option<(&'static str, String)> {
     match media_type {
         JSON => Some(("}", format!(",\"{TRUNCATED}\":\"{TRUNCATED_NOTE}\"}}"))),
@@ -167,7 +171,7 @@ mod tests {
     fn wanted(kind: Kind, accept: &str, format: &str) -> Option<&'static str> {
         let mut headers = HeaderMap::new();
         headers.insert(header::ACCEPT, accept.parse().expect("a header"));
-        kind.wanted(&[("format".to_owned(), format.to_owned())], &headers).ok()
+        kind.negotiate(&[("format".to_owned(), format.to_owned())], &headers).ok()
     }
 
     #[test]

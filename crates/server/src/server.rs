@@ -77,7 +77,7 @@ pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) ->
         // A home that a background task fills may be empty at start.
         Indexer::new(&store, IndexOptions::default()).run(&|_| ())?;
     }
-    let mut searcher = Searcher::open(home)?.with_kept_content(options.snippets.kept_bytes);
+    let mut searcher = Searcher::open(home)?.with_content_cache(options.snippets.kept_bytes);
     if let Some(reranker) = reranker {
         searcher = searcher.with_reranker(reranker);
     }

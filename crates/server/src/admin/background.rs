@@ -1,4 +1,4 @@
-//! What a server does beside answering: bring its collection up to date.
+//! Background tasks of the server, for example the harvest that updates its collection.
 
 use super::Tasks;
 use crate::AppState;
@@ -9,12 +9,12 @@ use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A task that runs in a thread of its own as long as the server does.
+/// A task on a thread of its own, for the lifetime of the server.
 #[derive(Clone)]
 pub struct Background(Arc<dyn Fn(&Live) + Send + Sync>);
 
 impl Background {
-    /// A task. It should return soon after [`Live::sleep`] has told it to stop.
+    /// Creates a task. It should return soon after [`Live::sleep`] returned false.
     pub fn new(task: impl Fn(&Live) + Send + Sync + 'static) -> Self {
         Self(Arc::new(task))
     }
@@ -30,14 +30,14 @@ impl fmt::Debug for Background {
     }
 }
 
-/// What is served, for a task that changes it.
+/// The served collection, for a task that changes it.
 #[derive(Clone)]
 pub struct Live {
-    /// The store, opened for writing.
+    /// Store, opened for writing.
     pub store: Arc<Store>,
     /// SPARQL evaluation over the store.
     pub queries: Arc<QueryEngine>,
-    /// The search.
+    /// Search over the index.
     pub searcher: Arc<Searcher>,
     stop: Stop,
     tasks: Arc<Tasks>,
@@ -55,19 +55,19 @@ impl Live {
         }
     }
 
-    /// Tells the operator what came of something: what was done, or why it was not.
-    pub fn tell(&self, what: &str, outcome: Result<String, String>) {
+    /// Adds an outcome to the operator's list: a summary of success, or the cause of failure.
+    pub fn record(&self, what: &str, outcome: Result<String, String>) {
         self.tasks.add(what, outcome);
     }
 
-    /// Waits. Whether the server still runs.
+    /// Sleeps for a time, or until the server stops. Returns true if the server still runs.
     #[must_use]
     pub fn sleep(&self, time: Duration) -> bool {
         self.stop.sleep(time)
     }
 }
 
-/// Whether the server is asked to stop.
+/// Signal that the server stops.
 #[derive(Clone, Default)]
 pub(crate) struct Stop(Arc<(Mutex<bool>, Condvar)>);
 
@@ -78,15 +78,15 @@ impl Stop {
     }
 
     fn sleep(&self, time: Duration) -> bool {
-        let (is_asked, told) = &*self.0;
+        let (is_stopped, condition) = &*self.0;
         let until = Instant::now() + time;
-        let mut asked = is_asked.lock().unwrap_or_else(PoisonError::into_inner);
-        while !*asked {
+        let mut stopped = is_stopped.lock().unwrap_or_else(PoisonError::into_inner);
+        while !*stopped {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return true;
             }
-            asked = told.wait_timeout(asked, left).unwrap_or_else(PoisonError::into_inner).0;
+            stopped = condition.wait_timeout(stopped, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         false
     }

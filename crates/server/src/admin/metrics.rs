@@ -1,4 +1,4 @@
-//! What the server counts of itself, by the names and units of Prometheus (<https://prometheus.io/docs/practices/naming/>).
+//! Metrics of the server, with names and units after Prometheus (<https://prometheus.io/docs/practices/naming/>).
 
 use axum::extract::{MatchedPath, Request};
 use axum::http::{Method, StatusCode};
@@ -11,14 +11,14 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-/// Upper bounds of the histogram, in seconds: searches take milliseconds, queries up to their deadline.
+/// Upper bounds of the histogram in seconds: searches take milliseconds, queries up to their deadline.
 const BOUNDS: [f64; 13] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0];
-/// Seconds of which requests are known one by one.
+/// Number of last seconds whose requests are counted individually, for rates.
 const REMEMBERED: u64 = 900;
-/// The route of what no route serves: paths that people make up are no labels.
+/// Route label of requests without a route. Arbitrary paths are no labels.
 const NOWHERE: &str = "none";
 
-/// The counters, and when they began.
+/// Counters, and the time of their start.
 pub(crate) struct Metrics {
     registry: Registry,
     requests: IntCounterVec,
@@ -29,24 +29,23 @@ pub(crate) struct Metrics {
     memory: IntGauge,
     began: Instant,
     pub(crate) since: SystemTime,
-    /// (second since the beginning, requests in it), the last at the end.
+    /// (second since the start, requests in it), in ascending order.
     pace: Mutex<VecDeque<(u64, u64)>>,
 }
 
-/// How the requests of one route went.
+/// Statistics of the requests of one route.
 pub(crate) struct RouteRow {
     pub(crate) route: String,
     pub(crate) requests: u64,
-    /// All of them together, in seconds.
+    /// Sum of the durations of all requests in seconds.
     pub(crate) seconds: f64,
-    /// Answered with 4xx.
+    /// Number of responses of status 4xx.
     pub(crate) refused: u64,
-    /// Answered with 5xx.
+    /// Number of responses of status 5xx.
     pub(crate) failed: u64,
-    /// Seconds until the answer began, of half of the requests, of 95 and of 99 in a hundred at most; infinite where
-    /// that is more than the last bound.
+    /// Time to the first byte in seconds: median, 95th and 99th percentile. Infinite beyond the last bound.
     pub(crate) quantiles: [f64; 3],
-    /// (upper bound in seconds, requests up to it and above the one before); the last has no bound.
+    /// (upper bound in seconds, requests between it and the bound before); the last has no bound.
     pub(crate) bars: Vec<(Option<f64>, u64)>,
 }
 
@@ -77,7 +76,7 @@ impl Metrics {
     }
 
     fn count(&self, route: &str, method: &Method, status: StatusCode, took: Duration) {
-        // Methods, too, can be made up.
+        // Clients can send arbitrary methods, too.
         let method = match *method {
             Method::GET | Method::HEAD | Method::POST | Method::OPTIONS => method.as_str(),
             _ => "other",
@@ -95,7 +94,7 @@ impl Metrics {
         }
     }
 
-    /// Requests a second in the last so many seconds, or since the beginning where that is less long ago.
+    /// Returns the requests a second in the last seconds, or since the start if that is shorter.
     pub(crate) fn pace(&self, seconds: u64) -> f64 {
         let now = self.began.elapsed().as_secs_f64();
         let since = now - seconds.min(REMEMBERED) as f64;
@@ -104,7 +103,7 @@ impl Metrics {
         count as f64 / now.min(seconds as f64).max(1.0)
     }
 
-    /// What is read when it is asked for.
+    /// Sets the gauges that are measured at each scrape.
     pub(crate) fn set(&self, datasets: u64, indexed: Option<SystemTime>, memory: Option<u64>) {
         let whole = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
         self.datasets.set(whole(datasets));
@@ -117,12 +116,12 @@ impl Metrics {
         self.in_flight.get()
     }
 
-    /// Everything, in Prometheus' text format, version 0.0.4.
+    /// Returns all metrics in Prometheus' text format, version 0.0.4.
     pub(crate) fn text(&self) -> prometheus::Result<String> {
         TextEncoder::new().encode_to_string(&self.registry.gather())
     }
 
-    /// The routes that were asked, the first the one that took most time.
+    /// Returns the routes with requests, in descending order of total time.
     pub(crate) fn routes(&self) -> Vec<RouteRow> {
         let counts = self.requests.collect();
         let timed = self.seconds.collect();
@@ -171,7 +170,7 @@ fn row(timed: &Metric, counts: &[MetricFamily]) -> RouteRow {
     }
 }
 
-/// As PromQL's `histogram_quantile`: within a bucket values are taken to lie evenly.
+/// Estimates a quantile like PromQL's `histogram_quantile`: values are assumed uniform within a bucket.
 fn quantile(upto: &[(f64, u64)], requests: u64, share: f64) -> f64 {
     let rank = share * requests as f64;
     let mut below = (0.0, 0);
@@ -190,7 +189,7 @@ fn bars(upto: &[(f64, u64)], requests: u64) -> Vec<(Option<f64>, u64)> {
     bounded.map(|(bound, count)| (bound, count - std::mem::replace(&mut below, count))).collect()
 }
 
-/// Counts a request and how long its answer took to begin.
+/// Counts a request and the time to the start of its response.
 pub(crate) async fn observe(metrics: Arc<Metrics>, request: Request, next: Next) -> Response {
     let matched = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
     let route = matched.unwrap_or_else(|| NOWHERE.to_owned());
@@ -202,7 +201,7 @@ pub(crate) async fn observe(metrics: Arc<Metrics>, request: Request, next: Next)
     response
 }
 
-/// Counted as long as it lives: a client that leaves ends the future, not the function.
+/// Guard that counts a request in progress. Dropping it also works if the client disconnects and the future is dropped.
 struct InFlight(IntGauge);
 
 impl InFlight {

@@ -1,15 +1,16 @@
-//! For whoever runs the server: `/operator`, `/api/operator` and `/metrics`.
+//! Operator's routes `/operator`, `/api/operator` and `/metrics`, and background tasks.
 //!
-//! They are for this machine alone, or for who knows a token; other origins may not read them, unlike all else here. A
-//! request is of this machine if its connection is, if it names this machine as its host (a page elsewhere whose name was
-//! made to point here does not), and if no proxy says that it comes for somebody else. A proxy on this machine that says
-//! nothing makes everybody local: with such a one, give a token.
+//! The routes are for local requests, or for clients with a token. Unlike all other routes, other origins may not read them. A
+//! request is local if its connection is, if its `Host` is a local name (which excludes DNS rebinding), and if it has no header
+//! of a proxy. Behind a local reverse proxy without such headers every client appears to be local: set a token.
 
 mod background;
+mod harvest_schedule;
 mod metrics;
 mod page;
 
 pub use background::{Background, Live};
+pub use harvest_schedule::{HarvestSchedule, store_outcome};
 
 pub(crate) use background::Stop;
 pub(crate) use metrics::{Metrics, observe};
@@ -35,21 +36,21 @@ use sha2::{Digest, Sha256};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-/// Runs of harvests that are remembered.
-const REMEMBERED: usize = 50;
+/// Maximum number of task outcomes in memory.
+const MAX_OUTCOMES: usize = 50;
 
-/// Who may see how the server runs.
+/// Access rule of the operator's routes: a token, or local requests.
 #[derive(Clone, Debug, Default)]
 pub struct Operators(Option<[u8; 32]>);
 
 impl Operators {
-    /// Who knows this token; then this machine's own requests need it, too.
+    /// Requires this token, also for local requests.
     #[must_use]
     pub fn with_token(token: &str) -> Self {
         Self(Some(digest(token)))
     }
 
-    /// Digests are compared: how long that takes tells nothing of the token.
+    /// Compares digests, so that the time does not depend on the token.
     fn admits(&self, state: &AppState, request: &Request) -> bool {
         match self.0 {
             Some(wanted) => token(request.headers()).is_some_and(|token| digest(&token) == wanted),
@@ -62,7 +63,7 @@ fn digest(token: &str) -> [u8; 32] {
     Sha256::digest(token.as_bytes()).into()
 }
 
-/// A bearer's token, or the password that a browser asks for.
+/// Returns the bearer token, or the password of basic authentication.
 fn token(headers: &HeaderMap) -> Option<String> {
     let said = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, rest) = said.split_once(' ')?;
@@ -108,11 +109,11 @@ async fn authorize(State(state): State<AppState>, request: Request, next: Next) 
         return response;
     }
     if operator.access.0.is_none() {
-        let message = "this is for the machine that the server runs on; `serve --operator-token-file` lets others in";
+        let message = "this route is for local requests only; allow others with `serve --operator-token-file FILE`";
         return ApiError::with_status(StatusCode::FORBIDDEN, message).into_response();
     }
     let mut response =
-        ApiError::with_status(StatusCode::UNAUTHORIZED, "the operator's token is asked for").into_response();
+        ApiError::with_status(StatusCode::UNAUTHORIZED, "this route requires the operator's token").into_response();
     let challenge = HeaderValue::from_static("Basic realm=\"operator\", charset=\"UTF-8\"");
     response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
     response
@@ -123,7 +124,7 @@ pub(crate) struct AdminState {
     access: Operators,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) tasks: Arc<Tasks>,
-    /// Datasets with statements that could not be read, by the generation of the catalogue.
+    /// Cached number of datasets with statements that could not be parsed, by catalogue generation.
     with_skipped: GenerationCache<u64, u64>,
 }
 
@@ -133,12 +134,12 @@ impl AdminState {
     }
 }
 
-/// The operator's view; none where nothing is counted.
+/// Returns the operator's state. Status 404 if requests are not counted.
 fn counting(state: &AppState) -> Result<&AdminState, ApiError> {
-    state.admin.as_deref().ok_or_else(|| ApiError::not_found("requests are not counted here"))
+    state.admin.as_deref().ok_or_else(|| ApiError::not_found("metrics are disabled on this server"))
 }
 
-/// What was done beside answering, the last first.
+/// Outcomes of background tasks, the last first.
 #[derive(Debug, Default)]
 pub(crate) struct Tasks(Mutex<Vec<Task>>);
 
@@ -153,15 +154,15 @@ impl Tasks {
     pub(crate) fn add(&self, what: &str, outcome: Result<String, String>) {
         let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         tasks.insert(0, Task { when: SystemTime::now(), what: what.to_owned(), outcome });
-        tasks.truncate(REMEMBERED);
+        tasks.truncate(MAX_OUTCOMES);
     }
 
-    fn told(&self) -> Vec<Task> {
+    fn outcomes(&self) -> Vec<Task> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-/// How the server runs.
+/// Snapshot of the server's state.
 pub(crate) struct Overview {
     pub(crate) version: &'static str,
     pub(crate) since: SystemTime,
@@ -175,12 +176,12 @@ pub(crate) struct Overview {
     pub(crate) tasks: Vec<TaskView>,
     /// The last loads, the latest first.
     pub(crate) loads: Vec<PastLoad>,
-    /// Datasets with statements that could not be read.
+    /// Number of datasets with statements that could not be parsed.
     pub(crate) with_skipped: u64,
     pub(crate) endpoints: Vec<Value>,
 }
 
-/// A route, its times in milliseconds; what is beyond all bounds is none.
+/// A route with times in milliseconds; `None` beyond the last bound.
 pub(crate) struct RouteView {
     pub(crate) route: String,
     pub(crate) requests: u64,
@@ -190,7 +191,7 @@ pub(crate) struct RouteView {
     pub(crate) bars: Vec<(Option<f64>, u64)>,
 }
 
-/// A harvest.
+/// The outcome of a background task.
 pub(crate) struct TaskView {
     pub(crate) when: SystemTime,
     pub(crate) what: String,
@@ -198,7 +199,7 @@ pub(crate) struct TaskView {
     pub(crate) outcome: String,
 }
 
-/// Everything, as it is now.
+/// Collects the current state.
 pub(crate) fn overview(state: &AppState) -> Result<Overview, ApiError> {
     let AdminState { metrics, tasks, with_skipped, .. } = counting(state)?;
     let (datasets, indexed, memory) = measured(state)?;
@@ -211,8 +212,8 @@ pub(crate) fn overview(state: &AppState) -> Result<Overview, ApiError> {
         in_flight: metrics.in_flight(),
         pace: [60, 300, 900].map(|seconds| metrics.pace(seconds)),
         routes: metrics.routes().into_iter().map(route).collect(),
-        tasks: tasks.told().into_iter().map(task).collect(),
-        // What is shown beside other things is no reason to show none of them.
+        tasks: tasks.outcomes().into_iter().map(task).collect(),
+        // An unreadable list of loads does not hide the rest.
         loads: state.store.past_loads().unwrap_or_else(|error| {
             tracing::warn!(%error, "the list of past loads cannot be read");
             Vec::new()
@@ -234,9 +235,9 @@ fn task(task: Task) -> TaskView {
     TaskView { when: task.when, what: task.what, is_done, outcome: task.outcome.unwrap_or_else(|failure| failure) }
 }
 
-/// Reads what is not counted but found, and sets the gauges of it.
+/// Measures values that are not counted, and sets their gauges.
 fn measured(state: &AppState) -> Result<(u64, Option<SystemTime>, Option<u64>), ApiError> {
-    let datasets = state.searcher.len()?;
+    let datasets = state.searcher.catalog().len()?;
     let meta = std::fs::metadata(index_folder(state.store.home()).join("meta.json"));
     let indexed = meta.and_then(|meta| meta.modified()).ok();
     let memory = resident_memory();
@@ -257,10 +258,10 @@ pub(crate) async fn prometheus(State(state): State<AppState>) -> Response {
 
 /// `GET /api/operator`.
 pub(crate) async fn json(State(state): State<AppState>) -> Response {
-    state.work(|state| overview(state).map(|overview| axum::Json(told(&overview)))).await.into_response()
+    state.work(|state| overview(state).map(|overview| axum::Json(overview_json(&overview)))).await.into_response()
 }
 
-fn told(overview: &Overview) -> Value {
+fn overview_json(overview: &Overview) -> Value {
     let seconds = |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
     let route = |row: &RouteView| {
         let [p50, p95, p99] = row.milliseconds;

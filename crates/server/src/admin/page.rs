@@ -1,4 +1,4 @@
-//! The operator's page: everything that [`overview`] tells.
+//! The operator's page: the server's state as HTML.
 
 use super::{Overview, RouteView, TaskView, overview};
 use crate::AppState;
@@ -11,11 +11,11 @@ use lodeseek_store::{DatasetOutcome, PastDataset, PastLoad};
 use serde_json::Value;
 use std::time::{Duration, SystemTime};
 
-/// Routes shown: those that took most time.
+/// Maximum number of routes shown, those with the largest total time.
 const SHOWN: usize = 40;
-/// Datasets of the last loads shown.
+/// Maximum number of datasets of the last loads shown.
 const DATASETS: usize = 20;
-/// Height of the tallest bar, and what a bar takes of the width.
+/// Height of the tallest bar, and width of a bar with its gap, in pixels.
 const HEIGHT: u64 = 24;
 const STEP: usize = 8;
 
@@ -41,14 +41,14 @@ struct RouteRow {
     times: [String; 3],
     bars: Vec<Bar>,
     width: usize,
-    told: String,
+    description: String,
 }
 
 struct Bar {
     x: usize,
     y: u64,
     height: u64,
-    told: String,
+    description: String,
 }
 
 struct TaskRow {
@@ -116,7 +116,7 @@ fn page(overview: Overview, now: SystemTime) -> Page {
     let ago = |load: &PastLoad| since(SystemTime::UNIX_EPOCH + Duration::from_secs(load.time));
     let mut loaded: Vec<_> =
         overview.loads.iter().flat_map(|load| load.told.iter().map(move |dataset| (load, dataset))).collect();
-    // What was wrong first, of that the latest first.
+    // Datasets with failures first, then those with problems, each the latest first.
     loaded.sort_by_key(|(_, dataset)| (dataset.failures == 0, dataset.problems == 0));
     Page {
         loads: overview.loads.iter().map(|load| load_row(load, ago(load))).collect(),
@@ -124,8 +124,8 @@ fn page(overview: Overview, now: SystemTime) -> Page {
         with_skipped: overview.with_skipped,
         query: String::new(),
         facts,
-        // The request for this page is one of them.
-        pace: pace.chain([("being answered", overview.in_flight.to_string())]).collect(),
+        // The count includes the request for this page.
+        pace: pace.chain([("in progress", overview.in_flight.to_string())]).collect(),
         routes: overview.routes.into_iter().take(SHOWN).map(route).collect(),
         tasks: overview.tasks.into_iter().map(task).collect(),
         endpoints: overview.endpoints.iter().map(endpoint).collect(),
@@ -151,7 +151,7 @@ fn dataset_row(dataset: &PastDataset, ago: String) -> DatasetRow {
         ago,
         title,
         href: href(&dataset.dataset),
-        outcome: told(dataset.outcome),
+        outcome: outcome_label(dataset.outcome),
         is_failed: dataset.failures > 0,
         triples: dataset.triples,
         problems: dataset.problems,
@@ -160,31 +160,31 @@ fn dataset_row(dataset: &PastDataset, ago: String) -> DatasetRow {
     }
 }
 
-fn told(outcome: DatasetOutcome) -> &'static str {
+fn outcome_label(outcome: DatasetOutcome) -> &'static str {
     match outcome {
         DatasetOutcome::Loaded => "new",
         DatasetOutcome::Replaced => "replaced",
-        DatasetOutcome::Unchanged => "as it was",
-        DatasetOutcome::Kept => "kept as it was: a file cannot be read now",
-        DatasetOutcome::MetadataOnly => "without content",
+        DatasetOutcome::Unchanged => "unchanged",
+        DatasetOutcome::Kept => "not replaced: a file could not be read",
+        DatasetOutcome::MetadataOnly => "metadata only",
     }
 }
 
 fn route(row: RouteView) -> RouteRow {
     let tallest = row.bars.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
-    let told = |bound: Option<f64>, count: u64| match bound {
+    let bucket_label = |bound: Option<f64>, count: u64| match bound {
         Some(seconds) => format!("up to {} ms: {count}", seconds * 1000.0),
         None => format!("longer: {count}"),
     };
     let bar = |(place, (bound, count)): (usize, &(Option<f64>, u64))| {
-        // What is there at all is seen.
+        // Any count above zero is visible.
         let height = (count * HEIGHT / tallest).max(u64::from(*count > 0));
-        Bar { x: place * STEP, y: HEIGHT - height, height, told: told(*bound, *count) }
+        Bar { x: place * STEP, y: HEIGHT - height, height, description: bucket_label(*bound, *count) }
     };
     let there = row.bars.iter().filter(|(_, count)| *count > 0);
     RouteRow {
         width: row.bars.len() * STEP,
-        told: there.map(|(bound, count)| told(*bound, *count)).collect::<Vec<_>>().join(", "),
+        description: there.map(|(bound, count)| bucket_label(*bound, *count)).collect::<Vec<_>>().join(", "),
         bars: row.bars.iter().enumerate().map(bar).collect(),
         times: row.milliseconds.map(|time| time.map_or_else(|| "> 30 s".to_owned(), milliseconds)),
         route: row.route,
@@ -208,7 +208,7 @@ fn endpoint(one: &Value) -> EndpointRow {
     }
 }
 
-/// A length of time in its largest unit.
+/// Formats a duration in its largest unit.
 fn duration(time: Duration) -> String {
     let seconds = time.as_secs();
     let (count, unit) = match seconds {
@@ -225,11 +225,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_told_in_their_largest_unit() {
-        for (seconds, told) in
+    fn durations_are_in_their_largest_unit() {
+        for (seconds, expected) in
             [(0, "0 seconds"), (1, "1 second"), (119, "1 minute"), (7200, "2 hours"), (200_000, "2 days")]
         {
-            assert_eq!(duration(Duration::from_secs(seconds)), told);
+            assert_eq!(duration(Duration::from_secs(seconds)), expected);
         }
     }
 
@@ -246,6 +246,6 @@ mod tests {
         let row = route(row);
         assert_eq!(row.bars.iter().map(|bar| bar.height).collect::<Vec<_>>(), [24, 0, 1]);
         assert_eq!(row.times, ["3.2", "41", "> 30 s"]);
-        assert_eq!(row.told, "up to 5 ms: 1000, longer: 1");
+        assert_eq!(row.description, "up to 5 ms: 1000, longer: 1");
     }
 }

@@ -74,7 +74,7 @@ async fn answer(
     let languages = languages(headers, parameters.lang.as_deref())?;
     state
         .work(move |state| {
-            let card = state.searcher.card(&id)?;
+            let card = state.searcher.catalog().card(&id)?;
             let card = card.ok_or_else(|| ApiError::no_dataset(&id))?;
             let resources = state.store.resources(&id)?;
             match syntax {

@@ -49,7 +49,7 @@ pub(super) async fn of_dataset(
     let endpoint = endpoint_iri(&state, &headers);
     state
         .work(move |state| {
-            let card = state.searcher.card(&id)?;
+            let card = state.searcher.catalog().card(&id)?;
             let card = card.ok_or_else(|| ApiError::no_dataset(&id))?;
             let dataset = state.store.iris().dataset(&id);
             let examples = example_queries(&card, &dataset);

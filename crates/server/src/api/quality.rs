@@ -12,7 +12,7 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::DatasetId;
-use lodeseek_engine::{assessment_json, overview_json, quality_of, quality_of_all};
+use lodeseek_engine::{assess_catalog, assess_dataset, assessment_json, overview_json};
 use lodeseek_quality::{Assessment, DatasetLabel, Overview, UrlChecks, to_dqv};
 use lodeseek_rdf::RdfSyntax;
 use std::sync::Arc;
@@ -24,17 +24,18 @@ pub(super) type CachedOverview = GenerationCache<(u64, u64, Option<SystemTime>),
 /// Returns the overview of the current collection.
 fn overview(state: &AppState) -> Result<Arc<Overview>, ApiError> {
     let home = state.store.home();
-    let generation = (state.searcher.generation()?, state.store.catalog_generation(), UrlChecks::last_modified(home));
+    let generation =
+        (state.searcher.catalog().generation()?, state.store.catalog_generation(), UrlChecks::last_modified(home));
     state
         .api
         .quality
-        .get_or_compute(generation, || Ok(quality_of_all(&state.store, &state.searcher, &UrlChecks::read(home)?)?))
+        .get_or_compute(generation, || Ok(assess_catalog(&state.store, &state.searcher, &UrlChecks::read(home)?)?))
 }
 
 /// Returns the assessment of a dataset.
 fn assess(state: &AppState, id: &DatasetId) -> Result<(DatasetLabel, Assessment), ApiError> {
     let reached = UrlChecks::read(state.store.home())?;
-    let assessment = quality_of(id, &state.store, &state.searcher, &reached)?;
+    let assessment = assess_dataset(id, &state.store, &state.searcher, &reached)?;
     assessment.ok_or_else(|| ApiError::no_dataset(id))
 }
 
@@ -112,7 +113,7 @@ fn negotiate(
     match named.map(|(_, value)| value.as_str()) {
         Some("json") => return Ok("application/json"),
         Some("html") => return Ok(response_formats::HTML),
-        Some(_) => return Kind::Data.wanted(parameters, headers),
+        Some(_) => return Kind::Data.negotiate(parameters, headers),
         None => {}
     }
     let offers: Vec<&'static str> =

@@ -14,7 +14,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::DatasetId;
 use lodeseek_catalog::editions::EditionRelation;
-use lodeseek_engine::Related;
+use lodeseek_engine::RelatedDatasets;
 use lodeseek_rdf::vocab::dcat;
 use oxrdf::{NamedNode, Triple};
 use serde::Deserialize;
@@ -34,7 +34,7 @@ pub(super) async fn related(
     let id = DatasetId::new(id).map_err(|error| ApiError::not_found(error.to_string()))?;
     let mut response = state
         .work(move |state| {
-            let related = state.searcher.related(&id)?.ok_or_else(|| ApiError::no_dataset(&id))?;
+            let related = state.searcher.catalog().related(&id)?.ok_or_else(|| ApiError::no_dataset(&id))?;
             let Some(syntax) = syntax else { return Ok(Json(related).into_response()) };
             let triples = triples(&related, &id, |id| state.store.iris().dataset(id));
             let bytes = syntax.write(&triples).map_err(|error| ApiError::internal(&error))?;
@@ -46,7 +46,7 @@ pub(super) async fn related(
 }
 
 /// Returns a triple for each edition whose relation is known.
-fn triples(related: &Related, id: &DatasetId, iri: impl Fn(&DatasetId) -> NamedNode) -> Vec<Triple> {
+fn triples(related: &RelatedDatasets, id: &DatasetId, iri: impl Fn(&DatasetId) -> NamedNode) -> Vec<Triple> {
     let own = iri(id);
     let triple = |subject: &NamedNode, property: &str, object: &NamedNode| {
         Some(Triple::new(subject.clone(), NamedNode::new_unchecked(property), object.clone()))

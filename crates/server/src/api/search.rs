@@ -97,6 +97,6 @@ fn search_request(parameters: Parameters) -> Result<SearchRequest, ApiError> {
 
 /// `GET /api/duplicates`: groups of equal datasets, and of editions of one dataset.
 pub(super) async fn duplicates(State(state): State<AppState>) -> Response {
-    let groups = state.work(|state| Ok(state.searcher.duplicates()?)).await;
+    let groups = state.work(|state| Ok(state.searcher.catalog().duplicates()?)).await;
     groups.map(Json).into_response()
 }

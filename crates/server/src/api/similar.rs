@@ -16,7 +16,7 @@ use axum::extract::{FromRequest, Multipart, Path, Query, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::DatasetId;
-use lodeseek_engine::{Example, SimilarDatasets};
+use lodeseek_engine::{ExampleGraph, SimilarDatasets};
 use lodeseek_rdf::dump::{DumpReader, FileReport, Limits, Outcome};
 use lodeseek_rdf::{TripleGraph, TripleGraphBuilder, TripleSink};
 use oxrdf::TripleRef;
@@ -160,7 +160,7 @@ pub(super) async fn example(
             .work(move |state| {
                 let _permit = permit;
                 let (graph, report) = sent.read(state.store.iris().base())?;
-                let found = state.searcher.similar_to(&Example::new(graph), depth)?;
+                let found = state.searcher.similar_to(&ExampleGraph::new(graph), depth)?;
                 Ok(match form {
                     Format::Html => pages::like(Some(&report), Some(&found), MAX_EXAMPLE_BYTES),
                     Format::Json => {
@@ -205,7 +205,7 @@ async fn similar_to_dataset(
                     Ok(Json(json!({ "dataset": id, "of": found.of, "similar": found.similar })).into_response())
                 }
                 Format::Html => {
-                    let card = state.searcher.card(&id)?.ok_or_else(missing)?;
+                    let card = state.searcher.catalog().card(&id)?.ok_or_else(missing)?;
                     Ok(pages::similar(&card, &found))
                 }
             }

@@ -142,7 +142,7 @@ async fn answer(
     let (tagged_id, tagged_request) = (id.clone(), request.clone());
     let tag = state
         .work(move |state| {
-            let card = state.searcher.card(&tagged_id)?.ok_or_else(|| ApiError::no_dataset(&tagged_id))?;
+            let card = state.searcher.catalog().card(&tagged_id)?.ok_or_else(|| ApiError::no_dataset(&tagged_id))?;
             Ok(entity_tag(&card, &tagged_request, form))
         })
         .await?;
@@ -178,7 +178,7 @@ fn make(state: &AppState, id: &DatasetId, request: &SnippetRequest) -> Result<(D
     Ok((made, is_cut.load(Ordering::Relaxed)))
 }
 
-/// Equal where the answer must be, but for the time told in it: hence a weak tag.
+/// Computes the entity tag. It is weak because RDF responses contain the time.
 fn entity_tag(card: &Card, request: &SnippetRequest, form: Format) -> String {
     let inputs = (&card.version, card.metadata.title(), request, form, env!("CARGO_PKG_VERSION"));
     let digest = Sha256::digest(format!("{inputs:?}"));
@@ -216,7 +216,8 @@ fn respond(
         Format::Html => pages::snippet(made, request, state.snippets.budget),
         Format::Json => Json(snippet_json(made, request)).into_response(),
         Format::Svg => {
-            let triples: Vec<LabelledTriple> = made.made.triples.iter().map(|shown| shown.triple.clone()).collect();
+            let triples: Vec<LabelledTriple> =
+                made.extracted.triples.iter().map(|shown| shown.triple.clone()).collect();
             let headers = [(header::CONTENT_TYPE, "image/svg+xml"), (header::CONTENT_SECURITY_POLICY, PICTURE_POLICY)];
             (headers, draw_document(&triples, made.card.metadata.title())).into_response()
         }
@@ -237,14 +238,14 @@ fn snippet_json(made: &DatasetSnippet, request: &SnippetRequest) -> Value {
         "title": made.card.metadata.title(),
         "version": made.card.version,
         "method": request.method,
-        "method_name": made.made.method,
+        "method_name": made.extracted.method,
         "budget": request.budget.0,
-        "work_bound": made.made.work,
+        "work_bound": made.extracted.work,
         "query": request.query,
-        "terms": made.made.words.texts(),
+        "terms": made.extracted.words.texts(),
         "languages": request.languages,
-        "gain": made.made.snippet.gain,
-        "interrupted": made.made.snippet.interrupted,
-        "triples": made.made.triples,
+        "gain": made.extracted.snippet.gain,
+        "interrupted": made.extracted.snippet.interrupted,
+        "triples": made.extracted.triples,
     })
 }

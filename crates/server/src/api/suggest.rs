@@ -54,7 +54,7 @@ fn folded(text: &str) -> String {
 
 impl Titles {
     pub(crate) fn current(state: &AppState) -> Result<Arc<Self>, ApiError> {
-        let generation = (state.searcher.generation()?, state.store.catalog_generation());
+        let generation = (state.searcher.catalog().generation()?, state.store.catalog_generation());
         state.api.titles.get_or_compute(generation, || {
             let table = Table::current(state)?;
             Ok(Self::new(table.rows.iter().map(|row| (row.id.clone(), row.title.clone()))))
@@ -124,7 +124,7 @@ pub(crate) async fn suggest(State(state): State<AppState>, Query(pairs): Query<P
         let all = Titles::current(state)?;
         let (mut titles, mut descriptions, mut addresses) = (Vec::new(), Vec::new(), Vec::new());
         for title in all.find(&typed) {
-            let card = state.searcher.card(&title.id)?;
+            let card = state.searcher.catalog().card(&title.id)?;
             let description = card.as_ref().and_then(|card| card.metadata.description()).unwrap_or_default();
             titles.push(title.text.clone());
             descriptions.push(shorten(description, DESCRIPTION));

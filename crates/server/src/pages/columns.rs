@@ -1,20 +1,20 @@
-//! Where the classes of a diagram stand: in two columns, links leading from the left to the right, crossing as little as may be.
+//! Layout of a diagram's classes in two columns: links lead from left to right, with few crossings.
 //!
 //! A layered drawing after K. Sugiyama, S. Tagawa and M. Toda, *Methods for visual understanding of hierarchical system
-//! structures*, IEEE Transactions on Systems, Man, and Cybernetics 11(2), 1981, of two layers: names are long and stand outside,
-//! where a third column would have none. Everything is decided by counts and places: the same schema is drawn alike every time.
+//! structures*, IEEE Transactions on Systems, Man, and Cybernetics 11(2), 1981, with two layers: names are long and stand
+//! outside the columns, and a third column would have no space for them. The layout is deterministic.
 
-/// What a link costs whose ends stand in one column, and one that leads to the left; a column longer by one class costs 1.
+/// Costs of a link within a column and of one to the left. A difference of one class between the columns costs 1.
 const BESIDE: usize = 3;
 const BACK: usize = 1;
-/// Times the columns are ordered by each other, and swaps of neighbours are tried.
+/// Number of iterations of ordering the columns by each other and of swapping neighbours.
 const SWEEPS: usize = 8;
 const SWAPS: usize = 40;
 
 /// A link by its ends.
 pub(super) type Link = (usize, usize);
 
-/// The classes of each column from above, and those without links to others, which stand below, left and right by turns.
+/// Classes of each column from top to bottom. Those without links to others are at the bottom, alternating left and right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Columns {
     left: Vec<usize>,
@@ -22,17 +22,17 @@ pub(super) struct Columns {
     unlinked: Vec<usize>,
 }
 
-/// Where a class stands.
+/// Position of a class.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Place {
     pub(super) is_right: bool,
-    /// Rows above its middle; what a column has fewer of stands further apart.
+    /// Number of rows above its middle. The shorter column has larger distances.
     pub(super) down: f64,
 }
 
 impl Columns {
-    /// Of so many classes, numbered from the largest.
-    pub(super) fn of(classes: usize, links: &[Link]) -> Self {
+    /// Computes the layout of classes, numbered by descending size.
+    pub(super) fn new(classes: usize, links: &[Link]) -> Self {
         let links: Vec<Link> = links.iter().copied().filter(|(from, to)| from != to).collect();
         let is_linked = |class: &usize| links.iter().any(|(from, to)| from == class || to == class);
         let (linked, unlinked): (Vec<usize>, Vec<usize>) = (0..classes).partition(is_linked);
@@ -43,7 +43,7 @@ impl Columns {
         columns
     }
 
-    /// Of each class.
+    /// Returns the place of each class.
     pub(super) fn places(&self) -> Vec<Place> {
         let mut places =
             vec![Place { is_right: false, down: 0.0 }; self.left.len() + self.right.len() + self.unlinked.len()];
@@ -95,7 +95,7 @@ impl Columns {
         }
     }
 
-    /// Swaps neighbours where that is better; the cost after it.
+    /// Swaps neighbours if that lowers the cost. Returns the new cost.
     fn swap(&mut self, links: &[Link], mut cost: f64) -> f64 {
         for is_right in [false, true] {
             for row in 1..self.column(is_right).len() {
@@ -111,7 +111,7 @@ impl Columns {
         cost
     }
 
-    /// Crossings of links between the columns, and how far links lead up and down, as parts of the height.
+    /// Counts crossings of links, plus the mean vertical distance of links as a share of the height.
     fn cost(&self, links: &[Link]) -> f64 {
         let places = self.places();
         let ends = |&(from, to): &Link| [places[from], places[to]];
@@ -132,7 +132,7 @@ impl Columns {
     }
 }
 
-/// How far down the classes stand that one is linked to, in the mean.
+/// Computes the mean row of the classes linked to one class.
 fn middle(class: usize, links: &[Link], places: &[Place]) -> f64 {
     let linked = links.iter().filter_map(|&(from, to)| match class {
         _ if class == from => Some(places[to].down),
@@ -143,7 +143,8 @@ fn middle(class: usize, links: &[Link], places: &[Place]) -> f64 {
     sum / f64::max(count, 1.0)
 }
 
-/// Which classes stand to the right: those that more links lead to than from, then one or two moved while that is better.
+/// Chooses the classes of the right column: first those with more incoming than outgoing links, then by moves of one or two
+/// classes that lower the cost.
 fn sides(linked: &[usize], classes: usize, links: &[Link]) -> Vec<bool> {
     let count = |is: &dyn Fn(&Link) -> bool| links.iter().filter(|link| is(link)).count();
     let mut sides: Vec<bool> =
@@ -152,7 +153,7 @@ fn sides(linked: &[usize], classes: usize, links: &[Link]) -> Vec<bool> {
     let moves: Vec<(usize, usize)> = linked.iter().enumerate().flat_map(pairs).collect();
     let cost = |sides: &[bool]| misplaced(linked, sides, links);
     let mut least = cost(&sides);
-    // Every move lowers a whole number, so that this ends.
+    // Every move lowers an integer, so the loop terminates.
     while let Some(better) = moves.iter().map(|&pair| moved(&sides, pair)).find(|moved| cost(moved) < least) {
         least = cost(&better);
         sides = better;
@@ -160,7 +161,7 @@ fn sides(linked: &[usize], classes: usize, links: &[Link]) -> Vec<bool> {
     sides
 }
 
-/// Of twice the same class that one is moved.
+/// Moves one class, or two different ones.
 fn moved(sides: &[bool], (one, other): (usize, usize)) -> Vec<bool> {
     let mut moved = sides.to_vec();
     moved[one] = !sides[one];
@@ -185,16 +186,16 @@ mod tests {
     #[test]
     fn links_lead_from_the_left_to_the_right() {
         // Words (0, 1, 2) and their features (3, 4), as in grammars.
-        let words = Columns::of(5, &[(0, 3), (1, 3), (1, 4), (2, 4)]);
+        let words = Columns::new(5, &[(0, 3), (1, 3), (1, 4), (2, 4)]);
         assert_eq!((words.left, words.right), (vec![0, 1, 2], vec![3, 4]));
-        let chain = Columns::of(4, &[(0, 1), (1, 2), (2, 3)]).places();
+        let chain = Columns::new(4, &[(0, 1), (1, 2), (2, 3)]).places();
         assert_eq!([0, 1, 2, 3].map(|class| chain[class].is_right), [false, true, false, true], "one leads back");
     }
 
     #[test]
     fn what_can_be_drawn_without_crossings_is() {
         let links = [(0, 7), (1, 6), (2, 5), (3, 4)];
-        let places = Columns::of(8, &links).places();
+        let places = Columns::new(8, &links).places();
         assert!(links.iter().all(|&(from, to)| places[from].down == places[to].down), "{places:?}");
     }
 
@@ -203,7 +204,7 @@ mod tests {
         for classes in 0..=30_usize {
             let links: Vec<Link> =
                 (0..classes * 2).map(|n| ((n * 7 + 3) % classes, (n * 5 + 1) % classes / 2)).collect();
-            let columns = Columns::of(classes, &links);
+            let columns = Columns::new(classes, &links);
             let (places, rows) = (columns.places(), columns.rows());
             assert_eq!(places.len(), classes);
             for (class, one) in places.iter().enumerate() {
@@ -211,13 +212,13 @@ mod tests {
                 let is_near = |other: &&Place| one.is_right == other.is_right && (one.down - other.down).abs() < 0.99;
                 assert_eq!(places[..class].iter().find(is_near), None, "{columns:?}");
             }
-            assert_eq!(columns, Columns::of(classes, &links), "the same every time");
+            assert_eq!(columns, Columns::new(classes, &links), "the same every time");
         }
     }
 
     #[test]
     fn classes_of_no_link_stand_below_the_others() {
-        let columns = Columns::of(5, &[(0, 0), (1, 2)]);
+        let columns = Columns::new(5, &[(0, 0), (1, 2)]);
         assert_eq!((columns.unlinked.as_slice(), columns.rows()), (&[0, 3, 4][..], 3));
         let places = columns.places();
         assert_eq!([1, 2, 0, 3, 4].map(|class| places[class].down), [0.5, 0.5, 1.5, 1.5, 2.5]);

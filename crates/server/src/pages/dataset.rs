@@ -16,7 +16,7 @@ use askama::Template;
 use axum::http::header;
 use axum::response::Response;
 use lodeseek_catalog::{DatasetId, Scheme};
-use lodeseek_engine::{Card, OtherEdition, Related, Schema, SchemaEdge};
+use lodeseek_engine::{Card, RelatedDatasets, RelatedEdition, Schema, SchemaEdge};
 use lodeseek_rdf::{grouped, local_name, prefixed, words};
 use lodeseek_snippet::draw;
 
@@ -94,7 +94,7 @@ struct DatasetPage {
 /// Renders the page of a dataset.
 pub(crate) async fn dataset(state: &AppState, id: DatasetId, languages: Vec<String>) -> Response {
     let page = state.work(move |state| {
-        let card = state.searcher.card(&id)?;
+        let card = state.searcher.catalog().card(&id)?;
         let card = card.ok_or_else(|| ApiError::no_dataset(&id))?;
         let iri = state.store.iris().dataset(&id);
         let (described, base) = (PortalMetadata::read(&state.store, &id)?, state.store.iris().base());
@@ -103,7 +103,7 @@ pub(crate) async fn dataset(state: &AppState, id: DatasetId, languages: Vec<Stri
         let mut page = DatasetPage { json_ld, ..dataset_page(&card, iri.as_str(), &languages) };
         let extra = described.iter().flat_map(|described| described.dataset.extra_properties());
         page.facts.extend(extra.map(|(name, value)| (name, value.clone(), is_web(&value))));
-        page.relate(state.searcher.related(&id)?.unwrap_or_default());
+        page.relate(state.searcher.catalog().related(&id)?.unwrap_or_default());
         page.skipped = described.as_ref().map_or(0, |described| described.skipped);
         page.bibtex = described.as_ref().map(|described| Citation::new(described).bibtex()).unwrap_or_default();
         if page.has_content {
@@ -126,10 +126,10 @@ pub(crate) async fn dataset(state: &AppState, id: DatasetId, languages: Vec<Stri
 }
 
 impl DatasetPage {
-    fn relate(&mut self, related: Related) {
+    fn relate(&mut self, related: RelatedDatasets) {
         self.others = related.duplicates.iter().map(|other| (href(&other.id), source_name(other))).collect();
         self.why = related.reasons.iter().map(|reason| reason.label()).collect::<Vec<_>>().join("; ");
-        let edition = |one: OtherEdition| (href(&one.dataset.id), one.dataset.title, one.edition.label());
+        let edition = |one: RelatedEdition| (href(&one.dataset.id), one.dataset.title, one.edition.label());
         self.editions = related.editions.into_iter().map(edition).collect();
         self.more_editions = related.more_editions;
     }

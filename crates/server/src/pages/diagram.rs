@@ -1,9 +1,8 @@
-//! The shape of a dataset as SVG: classes in two [columns](super::columns), arrows for the properties that lead from one to another.
+//! Diagram of a dataset's classes and links as SVG: classes in two [columns](super::columns), with arrows for properties.
 //!
-//! Names of classes stand outside the columns, each in a row of its own, so that none lies on another; between them are
-//! arrows alone, the thicker the more triples. A name of a property stands on its arrow where there is room, of several that
-//! lead to one class by the same properties on one of them; else it is told by the arrow's tooltip and by the table
-//! beside the picture.
+//! Names of classes are outside the columns, each in a row of its own, so that none overlap. Between the columns are only
+//! arrows; their width grows with the number of triples. A property's name is on its arrow if there is space. Arrows with the
+//! same properties to one class have one name. All properties are in tooltips and in a table beside the diagram.
 
 use super::columns::{Columns, Place};
 use lodeseek_engine::{Schema, SchemaNode};
@@ -12,23 +11,23 @@ use lodeseek_snippet::{escape_xml, truncate_label};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// Pixels of a class's two lines.
+/// Height of a class's two lines in pixels.
 const ROW: f64 = 40.0;
-/// Pixels from one column to the other.
+/// Distance of the columns in pixels.
 const BETWEEN: f64 = 460.0;
-/// Pixels for names beside them, and characters of one.
+/// Width of the names beside the columns in pixels, and maximum number of characters of one.
 const NAMES: f64 = 210.0;
 const NAME: usize = 24;
-/// Characters of a property's name, pixels of one character, and of a line.
+/// Maximum number of characters of a property's name, width of a character and height of a line in pixels.
 const PROPERTY: usize = 22;
-/// Names of properties in the picture, those of the heaviest arrows: more would hide what they name.
+/// Maximum number of property names: those of the arrows with the most triples.
 const NAMED: usize = 16;
 const CHARACTER: f64 = 6.0;
 const LINE: f64 = 13.0;
-/// Pixels of the radii of circles.
+/// Radii of circles in pixels.
 const SMALLEST: f64 = 4.0;
 const LARGEST: f64 = 13.0;
-/// Pixels of the widths of arrows.
+/// Widths of arrows in pixels.
 const THINNEST: f64 = 1.0;
 const THICKEST: f64 = 5.0;
 
@@ -49,7 +48,7 @@ fn meet(one: &Area, other: &Area) -> bool {
 struct Arrow {
     from: usize,
     to: usize,
-    /// Properties with their triples, the most frequent first.
+    /// Properties with their numbers of triples, the most frequent first.
     properties: Vec<(String, u64)>,
 }
 
@@ -58,7 +57,7 @@ impl Arrow {
         self.properties.iter().map(|(_, triples)| triples).sum()
     }
 
-    /// Whether both lead to one class by the same properties.
+    /// If true, both lead to one class by the same properties.
     fn is_named_like(&self, other: &Self) -> bool {
         let names = |arrow: &Self| arrow.properties.iter().map(|(name, _)| name.clone()).collect::<BTreeSet<_>>();
         self.to == other.to && names(self) == names(other)
@@ -77,17 +76,17 @@ impl Arrow {
     }
 }
 
-/// What a class is called; what has none is told too.
+/// Returns the name of a class, also of the nodes without one.
 pub(super) fn class_name(node: &SchemaNode) -> String {
     node.class.as_deref().map_or_else(|| "no class".to_owned(), prefixed)
 }
 
-/// Draws a schema; nothing where it has no class and no link.
+/// Draws a schema; `None` if it has neither classes nor links.
 pub(super) fn draw(schema: &Schema, title: &str) -> Option<String> {
     if schema.edges.is_empty() && schema.nodes.iter().all(|node| node.class.is_none()) {
         return None;
     }
-    Some(Diagram::of(schema).svg(title))
+    Some(Diagram::new(schema).svg(title))
 }
 
 struct Diagram<'s> {
@@ -99,10 +98,10 @@ struct Diagram<'s> {
 }
 
 impl<'s> Diagram<'s> {
-    fn of(schema: &'s Schema) -> Self {
+    fn new(schema: &'s Schema) -> Self {
         let arrows = arrows(schema);
         let links: Vec<_> = arrows.iter().map(|arrow| (arrow.from, arrow.to)).collect();
-        let columns = Columns::of(schema.nodes.len(), &links);
+        let columns = Columns::new(schema.nodes.len(), &links);
         let places = columns.places();
         let point =
             |place: &Place| Point { x: NAMES + if place.is_right { BETWEEN } else { 0.0 }, y: place.down * ROW };
@@ -135,7 +134,7 @@ impl<'s> Diagram<'s> {
                 "<path class=\"link\" d=\"{}\" fill=\"none\" stroke-width=\"{:.1}\" marker-end=\"url(#to)\"><title>{}</title></path>",
                 path(&curve),
                 THINNEST + (THICKEST - THINNEST) * share(arrow.triples(), most),
-                escape_xml(&self.told(arrow)),
+                escape_xml(&self.tooltip(arrow)),
             );
             let is_named = named.iter().any(|other: &&Arrow| arrow.is_named_like(other));
             if named.len() < NAMED && !is_named {
@@ -155,7 +154,7 @@ impl<'s> Diagram<'s> {
         format!("{classes} classes and {links} links between them. The largest: {}.", nodes.join(", "))
     }
 
-    fn told(&self, arrow: &Arrow) -> String {
+    fn tooltip(&self, arrow: &Arrow) -> String {
         let [from, to] = [arrow.from, arrow.to].map(|node| class_name(&self.schema.nodes[node]));
         let properties: Vec<String> = arrow
             .properties
@@ -174,7 +173,7 @@ impl<'s> Diagram<'s> {
         self.is_right[node]
     }
 
-    /// What a class covers: its circle, and its name up to the edge of the picture.
+    /// Returns the areas of a class: its circle, and its name up to the edge.
     fn areas(&self, node: usize) -> [Area; 2] {
         let (Point { x, y }, radius) = (self.points[node], self.radius(node));
         let name = if self.is_right(node) {
@@ -203,7 +202,8 @@ impl<'s> Diagram<'s> {
         );
     }
 
-    /// The curve of an arrow: level at its ends, those of both directions apart; within a column a bow inwards, to itself a loop.
+    /// Returns the curve of an arrow: horizontal at its ends, with distance between both directions. Within a column it is a
+    /// bow, to the same class a loop.
     fn curve(&self, arrow: &Arrow) -> [Point; 4] {
         let (from, to) = (self.points[arrow.from], self.points[arrow.to]);
         let inwards = |node: usize| if self.is_right(node) { -1.0 } else { 1.0 };
@@ -217,7 +217,7 @@ impl<'s> Diagram<'s> {
                 .map(|(across, down)| beside(arrow.from, radius * across, radius * down));
         }
         let is_within = self.is_right(arrow.from) == self.is_right(arrow.to);
-        // There and back side by side.
+        // Both directions side by side.
         let further = if to.y < from.y { 14.0 } else { 0.0 };
         let reach =
             if is_within { (30.0 + 0.4 * (from.y - to.y).abs()).min(0.4 * BETWEEN) + further } else { 0.45 * BETWEEN };
@@ -233,7 +233,7 @@ impl<'s> Diagram<'s> {
     }
 }
 
-/// The links of a schema by their ends, the heaviest first.
+/// Groups the links of a schema by their ends, those with the most triples first.
 fn arrows(schema: &Schema) -> Vec<Arrow> {
     let mut ends: BTreeMap<(usize, usize), Vec<(String, u64)>> = BTreeMap::new();
     for edge in &schema.edges {
@@ -258,8 +258,7 @@ fn at(curve: &[Point; 4], t: f64) -> Point {
     Point { x: sum(|point| point.x), y: sum(|point| point.y) }
 }
 
-/// Writes the name of an arrow's property where nothing else stands, that of several near where they lead; whether there
-/// was such a place.
+/// Writes the name of an arrow's property in a free area, for a shared name near the end. Returns false if there is none.
 fn write_name(out: &mut String, arrow: &Arrow, is_shared: bool, curve: &[Point; 4], taken: &mut Vec<Area>) -> bool {
     let name = arrow.name();
     let half = name.chars().count() as f64 * CHARACTER / 2.0 + 2.0;
@@ -271,7 +270,7 @@ fn write_name(out: &mut String, arrow: &Arrow, is_shared: bool, curve: &[Point; 
     let near_end = [0.8, 0.76, 0.72, 0.68, 0.64, 0.6, 0.84];
     let places = if is_shared { near_end } else { alone }.map(area);
     let Some(area) = places.into_iter().find(|area| !taken.iter().any(|other| meet(area, other))) else { return false };
-    // Room around it, so that names can be told apart.
+    // Margin between names.
     taken.push([area[0] - 8.0, area[1] - 5.0, area[2] + 8.0, area[3] + 5.0]);
     let (x, y) = ((area[0] + area[2]) / 2.0, area[3] - 3.0);
     let _ = write!(
@@ -283,7 +282,7 @@ fn write_name(out: &mut String, arrow: &Arrow, is_shared: bool, curve: &[Point; 
     true
 }
 
-/// The place of a count between 0 and the most, by its logarithm.
+/// Maps a count to the interval from 0 to 1 on a logarithmic scale.
 fn share(count: u64, most: u64) -> f64 {
     if most == 0 { 0.0 } else { (count as f64).ln_1p() / (most as f64).ln_1p() }
 }
@@ -318,7 +317,7 @@ mod tests {
         for nodes in 1..=30 {
             let edges: Vec<_> = (0..nodes).flat_map(|n| [(n, (n + 1) % nodes, 5), (n, n, 1), (0, n, 9)]).collect();
             let schema = schema(nodes, &edges);
-            let diagram = Diagram::of(&schema);
+            let diagram = Diagram::new(&schema);
             let names: Vec<Area> = (0..nodes).map(|node| diagram.areas(node)[1]).collect();
             for (place, one) in names.iter().enumerate() {
                 assert!(one[1] >= 0.0 && one[3] <= diagram.height, "{nodes}: within the picture");
@@ -351,7 +350,7 @@ mod tests {
         // Three classes, each linked to each: two stand in one column.
         let ends: Vec<_> = (0..3).flat_map(|n| [(n, (n + 1) % 3, 1), ((n + 1) % 3, n, 1)]).collect();
         let drawn = schema(3, &ends);
-        let diagram = Diagram::of(&drawn);
+        let diagram = Diagram::new(&drawn);
         let curves: Vec<[Point; 4]> = diagram.arrows.iter().map(|arrow| diagram.curve(arrow)).collect();
         for (place, one) in curves.iter().enumerate() {
             let back = |other: &[Point; 4]| {

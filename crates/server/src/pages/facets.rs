@@ -1,21 +1,21 @@
-//! Facets, years and chosen filters, as links and a form that carry the whole state of the page.
+//! Facets, years and active filters as links and a form, with the complete state of the page in the address.
 
 use super::results::Results;
 use lodeseek_engine::{Facet, FacetCounts, FacetValues, Filter, ValueCount, YearCounts, facet_label};
 
-/// Values of a facet asked for.
+/// Maximum number of values of a facet.
 pub(super) const MOST: usize = 30;
-/// Values shown without unfolding.
+/// Number of values shown without unfolding.
 const SHOWN: usize = 7;
-/// Facets shown unfolded, beside those in which something is chosen.
+/// Number of facets that are open in addition to those with an active value.
 const OPEN: usize = 4;
-/// Height of the tallest bar.
+/// Height of the tallest bar in pixels.
 const HEIGHT: u64 = 40;
-/// Years shown one by one: a bar has to be seen. What a filter names later than all of them is shown for a few years more.
+/// Number of years shown: bars must be visible. A later year in a filter extends the range by a few years.
 const YEARS: i32 = 60;
 const LATER: i32 = 5;
 
-/// A chosen filter, to be taken away.
+/// An active filter with a link to remove it.
 pub(super) struct Chip {
     pub(super) label: String,
     pub(super) href: String,
@@ -24,34 +24,34 @@ pub(super) struct Chip {
 /// A facet.
 pub(super) struct FacetView {
     pub(super) title: &'static str,
-    /// Whether it is shown unfolded.
+    /// If true, the facet is shown open.
     pub(super) open: bool,
     pub(super) first: Vec<ValueView>,
     pub(super) more: Vec<ValueView>,
-    /// How many values are not among them.
+    /// Number of values that are not listed.
     pub(super) rest: usize,
 }
 
-/// A value: a link that chooses it, or takes it away.
+/// A value with a link that adds or removes it.
 pub(super) struct ValueView {
     pub(super) label: String,
-    /// The IRI that it stands for, for a tooltip.
+    /// IRI of the value, for a tooltip.
     pub(super) title: String,
     pub(super) count: u64,
     pub(super) chosen: bool,
     pub(super) href: String,
 }
 
-/// The slider.
+/// The slider of years.
 pub(super) struct YearsView {
     pub(super) first: i32,
     pub(super) last: i32,
     pub(super) value: i32,
     pub(super) unknown: u64,
     pub(super) bars: Vec<YearBar>,
-    /// The width of the picture.
+    /// Width of the histogram in pixels.
     pub(super) width: i32,
-    /// The rest of the page's state.
+    /// Other parameters of the page.
     pub(super) fields: Vec<(&'static str, String)>,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct YearBar {
     pub(super) x: i32,
     pub(super) y: u64,
     pub(super) height: u64,
-    /// Whether the year passes.
+    /// If true, the year passes the filter.
     pub(super) passes: bool,
 }
 
@@ -71,7 +71,7 @@ fn title(facet: Facet) -> &'static str {
         Facet::Task => "Tasks",
         Facet::Modality => "Modalities",
         Facet::Theme => "Themes",
-        Facet::Class => "What is in it",
+        Facet::Class => "Classes",
         Facet::Keyword => "Keywords",
         Facet::Publisher => "Publishers",
         Facet::Creator => "Authors and publishers",
@@ -83,13 +83,13 @@ fn title(facet: Facet) -> &'static str {
     }
 }
 
-/// The filter without a value, or with it where it is not chosen.
+/// Returns the filter without a value, or with it if it is not active.
 fn toggled(filter: &Filter, facet: Facet, value: &str) -> Filter {
     let filter = filter.clone();
     if filter.contains(facet, value) { filter.without(facet, value) } else { filter.with(facet, value) }
 }
 
-/// The filters chosen.
+/// Returns the active filters.
 pub(super) fn chips(results: &Results<'_>) -> Vec<Chip> {
     let filter = results.filter;
     let year = filter.until.map(|year| Chip {
@@ -103,8 +103,7 @@ pub(super) fn chips(results: &Results<'_>) -> Vec<Chip> {
     year.into_iter().chain(filter.values.iter().map(value)).collect()
 }
 
-/// The facets that have something to choose: a value that all have changes nothing, and what says the same as another facet
-/// says nothing.
+/// Returns the facets with a choice. A value of all datasets filters nothing, and a facet equal to another is redundant.
 pub(super) fn facets(counts: &FacetCounts, total: usize, results: &Results<'_>) -> Vec<FacetView> {
     let chooses = |one: &&FacetValues| {
         one.distinct > 1 || one.values.iter().any(|value| value.chosen || value.count < total as u64)
@@ -117,11 +116,10 @@ pub(super) fn facets(counts: &FacetCounts, total: usize, results: &Results<'_>) 
     shown.map(view).collect()
 }
 
-/// Where no authors are known beside the publishers, they are one list.
+/// If the authors are the publishers, the facets are equal.
 fn repeats(one: &FacetValues, counts: &FacetCounts) -> bool {
-    let says_the_same = |other: &FacetValues| (&other.values, other.distinct) == (&one.values, one.distinct);
-    one.facet == Facet::Creator
-        && counts.facets.iter().any(|other| other.facet == Facet::Publisher && says_the_same(other))
+    let is_equal = |other: &FacetValues| (&other.values, other.distinct) == (&one.values, one.distinct);
+    one.facet == Facet::Creator && counts.facets.iter().any(|other| other.facet == Facet::Publisher && is_equal(other))
 }
 
 fn facet_view(one: &FacetValues, results: &Results<'_>) -> FacetView {
@@ -132,22 +130,22 @@ fn facet_view(one: &FacetValues, results: &Results<'_>) -> FacetView {
         chosen: value.chosen,
         href: results.filtered(&toggled(results.filter, one.facet, &value.value)),
     };
-    // What is chosen has to be seen.
+    // Active values are always visible.
     let (chosen, others): (Vec<_>, Vec<_>) = one.values.iter().partition(|value| value.chosen);
     let mut first: Vec<ValueView> = chosen.into_iter().chain(others).map(value).collect();
-    // Unfolding a single value would take as much room as showing it.
+    // Unfolding a single value would need as much space as showing it.
     let more = if first.len() > SHOWN + 1 { first.split_off(SHOWN) } else { Vec::new() };
     let listed = one.values.iter().filter(|value| value.count > 0).count();
     FacetView { title: title(one.facet), open: false, first, more, rest: one.distinct.saturating_sub(listed) }
 }
 
-/// The slider over the years there are; `None` where there is nothing to choose.
+/// Returns the slider of years; `None` if there is no choice.
 pub(super) fn years(years: &YearCounts, results: &Results<'_>) -> Option<YearsView> {
     let until = results.filter.until;
     let (&oldest, &newest) = (years.known.keys().next()?, years.known.keys().next_back()?);
     let (least, most) = (newest - YEARS + 1, newest + LATER);
     let last = newest.max(until.unwrap_or(newest)).min(most);
-    // What is older stands at the first of the years shown.
+    // Earlier years are counted with the first year shown.
     let first = oldest.min(until.unwrap_or(oldest)).max(least);
     if first == last {
         return None;
@@ -159,7 +157,7 @@ pub(super) fn years(years: &YearCounts, results: &Results<'_>) -> Option<YearsVi
     let tallest = (first..=last).map(in_year).max().unwrap_or(1).max(1);
     let bar = |year: i32| {
         let count = in_year(year);
-        // Few are not none.
+        // Small counts remain visible.
         let height = (count * HEIGHT).div_ceil(tallest);
         let passes = until.is_none_or(|until| year <= until);
         YearBar { year, count, x: (year - first) * 10, y: HEIGHT - height, height, passes }
@@ -178,7 +176,7 @@ pub(super) fn years(years: &YearCounts, results: &Results<'_>) -> Option<YearsVi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lodeseek_engine::{Shown, SnippetKind};
+    use lodeseek_engine::{DuplicateMode, SnippetKind};
 
     #[test]
     fn a_choice_is_taken_back_whatever_its_case() {
@@ -198,7 +196,7 @@ mod tests {
                 page: 0,
                 snippet: SnippetKind::Stored,
                 lang: None,
-                duplicates: Shown::Once,
+                duplicates: DuplicateMode::Grouped,
                 model: None,
             };
             let counted = YearCounts { known: known.iter().copied().collect(), unknown: 0 };

@@ -25,7 +25,7 @@ use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use lodeseek_catalog::{Extent, Work};
-use lodeseek_engine::{Card, Other};
+use lodeseek_engine::{Card, DatasetReference};
 use lodeseek_snippet::{LabelledTerm, LabelledTriple, TermKind};
 
 /// A part of a text. If `matched` is true, it matches a word of the query.
@@ -75,7 +75,7 @@ fn work_view(work: &Work, dataset: &str) -> WorkView {
 }
 
 /// Returns the publisher of a duplicate, or its id if the publisher is unknown.
-fn source_name(other: &Other) -> String {
+fn source_name(other: &DatasetReference) -> String {
     other.publisher.clone().unwrap_or_else(|| other.id.to_string())
 }
 

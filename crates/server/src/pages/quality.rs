@@ -27,7 +27,7 @@ struct ProblemView {
     advice: &'static str,
     definition: &'static str,
     missed: u64,
-    told: u64,
+    assessed: u64,
     points: u32,
     scored: bool,
 }
@@ -98,7 +98,7 @@ fn all_page(overview: &Overview) -> AllPage {
     let publishers = overview.publishers();
     let more_publishers = publishers.len().saturating_sub(MAX_PUBLISHERS);
     let publisher = |row: &lodeseek_quality::PublisherRow| PublisherView {
-        name: row.name.clone().unwrap_or_else(|| "no publisher told".to_owned()),
+        name: row.name.clone().unwrap_or_else(|| "no publisher".to_owned()),
         datasets: row.datasets,
         mean: format!("{:.0}", row.mean),
         score: row.mean.round() as u32,
@@ -129,7 +129,7 @@ fn problem_view(problem: &Problem) -> ProblemView {
         advice: indicator.advice(),
         definition: indicator.definition(),
         missed: problem.missed,
-        told: problem.met + problem.missed,
+        assessed: problem.met + problem.missed,
         points: indicator.weight(),
         scored: indicator.dimension().is_scored(),
     }

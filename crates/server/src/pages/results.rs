@@ -1,4 +1,4 @@
-//! The page of results: hits, facets and years, with the whole state of the search in the address.
+//! The page of search results: hits, facets and years, with the complete state of the search in the address.
 
 use super::facets::{self, Chip, FacetView, YearsView};
 use super::{Piece, TripleView, WorkView, error, pieces, render, size, source_name, triple_view, work_view};
@@ -14,19 +14,19 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 use lodeseek_catalog::{Metadata, Scheme};
 use lodeseek_engine::{
-    BrowseRequest, Card, Facet, FieldMatch, Filter, Hit, Listed, Listing, Other, SearchRequest, SearchResponse, Shown,
-    SnippetKind, facet_label,
+    BrowseRequest, Card, DatasetListing, DatasetReference, DuplicateMode, Facet, FieldMatch, Filter, Hit,
+    ListedDataset, SearchRequest, SearchResponse, SnippetKind, facet_label,
 };
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_snippet::LabelledTriple;
 use serde::Deserialize;
 
 const PAGE: usize = 10;
-/// Facets shown where to begin.
+/// Number of facets on the start page.
 const BEGINNINGS: usize = 6;
-/// Triples of a snippet shown with a result.
+/// Number of triples of a snippet shown with a hit.
 const SHOWN: usize = 6;
-/// Tasks, modalities and languages shown with a result.
+/// Number of tasks, modalities and languages shown with a hit.
 const THEMES: usize = 8;
 
 #[derive(Deserialize)]
@@ -45,25 +45,25 @@ pub(crate) struct Parameters {
 struct HitView {
     rank: usize,
     href: String,
-    /// The address of the snippet for the query, and of the one shown as a picture.
+    /// Addresses of the snippet for the query, and of the shown snippet as a drawing.
     snippet: String,
     picture: String,
-    /// What the picture shows, for who does not see it.
+    /// Text alternative of the drawing.
     picture_shows: String,
     title: Vec<Piece>,
     description: Vec<Piece>,
     facts: Vec<String>,
-    /// (kind, label)
+    /// (kind, label).
     themes: Vec<(&'static str, String)>,
     more_themes: usize,
     work: Option<WorkView>,
     score: String,
     fields: Vec<FieldMatch>,
-    /// What is near in meaning, where a hit has none of the words.
+    /// Parts with a similar meaning, for hits without matching words.
     near: Vec<String>,
     closest: bool,
     triples: Vec<TripleView>,
-    /// The same dataset under other ids: (address, from whom).
+    /// Duplicates under other ids: (address, publisher).
     others: Vec<(String, String)>,
 }
 
@@ -73,11 +73,11 @@ struct SearchPage {
     query: String,
     datasets: u64,
     searched: bool,
-    /// Of a list: which page it is, from 1, and whether a year is known of any.
+    /// For lists: page number from 1. If `years_known` is true, some datasets have a year.
     number: usize,
     years_known: bool,
     total: usize,
-    /// Whether something was shown once that the numbers, of facets too, count more often.
+    /// If true, duplicates are shown once while all counts include each of them.
     each_counted: bool,
     with_words: usize,
     hits: Vec<HitView>,
@@ -85,34 +85,34 @@ struct SearchPage {
     chips: Vec<Chip>,
     facets: Vec<FacetView>,
     years: Option<YearsView>,
-    /// What another query keeps: hidden fields of its form.
+    /// Parameters that the next query keeps, as hidden fields of its form.
     kept: Vec<(&'static str, String)>,
-    /// To the same query without filters.
+    /// Address of the same query without filters.
     unfiltered: String,
     ranked_by: String,
-    /// Datasets ranked by meaning too; 0 where only words were compared.
+    /// Number of datasets re-ranked by an encoder; 0 without one.
     candidates: usize,
-    /// Whether no hit is more than the closest there is.
+    /// If true, no hit is a close match.
     only_closest: bool,
-    /// To the same page with the other kind of snippets.
+    /// Address of the same page with the other kind of snippets.
     other: String,
-    /// Whether the triples were chosen for the query.
+    /// If true, the triples were chosen for the query.
     chosen: bool,
     previous: Option<String>,
     next: Option<String>,
-    /// The same search as a feed.
+    /// Address of the same search as a feed.
     feed: String,
-    /// The models to choose among, and what a form that chooses keeps.
+    /// Models to choose from, and the hidden fields of their form.
     models: Vec<ModelView>,
     model_fields: Vec<(&'static str, String)>,
     is_ranked_otherwise: bool,
-    /// The query as it may have been meant, and its address.
+    /// Spelling suggestion with its address.
     suggestion: Option<(String, String)>,
 }
 
-/// A way to rank.
+/// A ranking model.
 struct ModelView {
-    /// The value of `model`: nothing for the usual one.
+    /// Value of `model`; empty for the default.
     name: &'static str,
     title: &'static str,
     about: &'static str,
@@ -140,7 +140,7 @@ async fn found(
     headers: &HeaderMap,
 ) -> Result<SearchPage, ApiError> {
     let Query(parameters) = parameters.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
-    // A textarea may hold line breaks.
+    // A textarea may contain line breaks.
     let query = parameters.q.split_whitespace().collect::<Vec<_>>().join(" ");
     if query.is_empty() {
         return browsed(state, parameters, filter(pairs)?, headers).await;
@@ -164,12 +164,12 @@ async fn found(
         .work(move |state| {
             let _permit = permit;
             let response = state.searcher.search(&request)?;
-            Ok(search_page(state, &request, lang.as_deref(), state.searcher.len()?, &response))
+            Ok(search_page(state, &request, lang.as_deref(), state.searcher.catalog().len()?, &response))
         })
         .await
 }
 
-/// Without words: what passes the filter, or where there is none either, and no page is named, where to begin.
+/// Lists datasets without a query: those that pass the filter. Without a filter and a page number it is the start page.
 async fn browsed(
     state: &AppState,
     parameters: Parameters,
@@ -189,16 +189,16 @@ async fn browsed(
     let model = parse_model(parameters.model.as_deref())?;
     state
         .work(move |state| {
-            let mut listing = state.searcher.browse(&request)?;
+            let mut listing = state.searcher.catalog().browse(&request)?;
             if !lists {
-                // Mostly the publishers once more.
+                // Authors are mostly the publishers again.
                 listing.facets.facets.retain(|one| one.facet != Facet::Creator);
             }
             let results = Results {
                 query: "",
                 filter: &request.filter,
                 page: request.skip / PAGE,
-                // Kept for the next query; without words the stored ones are shown.
+                // Kept for the next query. Lists show the stored snippets.
                 snippet: parameters.snippet,
                 lang: parameters.lang.as_deref(),
                 duplicates: request.duplicates,
@@ -214,7 +214,7 @@ async fn browsed(
         .await
 }
 
-fn listed_page(state: &AppState, results: &Results<'_>, listing: &Listing) -> SearchPage {
+fn listed_page(state: &AppState, results: &Results<'_>, listing: &DatasetListing) -> SearchPage {
     let (page, total) = (results.page, listing.total);
     let link = |page: usize| Results { page, ..*results }.href();
     SearchPage {
@@ -236,7 +236,7 @@ fn listed_page(state: &AppState, results: &Results<'_>, listing: &Listing) -> Se
     }
 }
 
-/// A page of results, as its address says it.
+/// A page of results with all its parameters.
 #[derive(Clone, Copy)]
 pub(super) struct Results<'r> {
     pub(super) query: &'r str,
@@ -244,7 +244,7 @@ pub(super) struct Results<'r> {
     pub(super) page: usize,
     pub(super) snippet: SnippetKind,
     pub(super) lang: Option<&'r str>,
-    pub(super) duplicates: Shown,
+    pub(super) duplicates: DuplicateMode,
     pub(super) model: Option<ModelKind>,
 }
 
@@ -256,7 +256,7 @@ impl Results<'_> {
         format!("/?{}", parameters.finish())
     }
 
-    /// The feed of the same search.
+    /// Returns the address of the feed of the same search.
     fn feed(&self) -> String {
         let mut parameters = form_urlencoded::Serializer::new(String::new());
         parameters.append_pair("q", self.query);
@@ -264,30 +264,30 @@ impl Results<'_> {
         format!("/feeds/datasets.atom?{}", parameters.finish())
     }
 
-    /// The first page with another filter.
+    /// Returns the address of the first page with another filter.
     pub(super) fn filtered(&self, filter: &Filter) -> String {
         Results { filter, page: 0, ..*self }.href()
     }
 
-    /// What another query keeps.
+    /// Returns the parameters that another query keeps.
     fn kept(&self, filter: &Filter) -> Vec<(&'static str, String)> {
         let snippet = match self.snippet {
             SnippetKind::Stored => None,
             SnippetKind::QUERY => Some("query".to_owned()),
-            SnippetKind::Made(method) => Some(method.name().to_owned()),
+            SnippetKind::OnDemand(method) => Some(method.name().to_owned()),
         };
         let snippet = snippet.map(|kind| ("snippet", kind));
         let lang = self.lang.map(|lang| ("lang", lang.to_owned()));
-        let all = (self.duplicates == Shown::All).then(|| ("duplicates", "all".to_owned()));
+        let all = (self.duplicates == DuplicateMode::All).then(|| ("duplicates", "all".to_owned()));
         snippet.into_iter().chain(lang).chain(all).chain(self.ranking()).chain(filter_parameters(filter)).collect()
     }
 
-    /// The model, where it is not the usual one.
+    /// Returns the parameter `model` if it is not the default.
     fn ranking(&self) -> Option<(&'static str, String)> {
         self.model.map(|model| ("model", model.name().to_owned()))
     }
 
-    /// The fields of a form that adds to another filter.
+    /// Returns the fields of a form that extends a filter.
     pub(super) fn fields(&self, filter: &Filter) -> Vec<(&'static str, String)> {
         [("q", self.query.to_owned())].into_iter().chain(self.kept(filter)).collect()
     }
@@ -340,7 +340,7 @@ fn search_page(
     }
 }
 
-/// The ways to rank: the usual one, then each model of words alone that it is not.
+/// Returns the models: the default, then each sparse model other than it.
 fn models(chosen: Option<ModelKind>, has_reranker: bool) -> Vec<ModelView> {
     let usual = if has_reranker {
         ("Words and meaning", "the usual way: candidates by words, compared by meaning")
@@ -352,7 +352,7 @@ fn models(chosen: Option<ModelKind>, has_reranker: bool) -> Vec<ModelView> {
         let (title, about) = model_words(model);
         ModelView { name: model.name(), title, about, chosen: chosen == Some(model) }
     };
-    // Asked for by its name, the usual one is shown as chosen by its name.
+    // The default is listed by name if it was selected by name.
     let is_other = |model: &ModelKind| has_reranker || *model != ModelKind::default() || chosen == Some(*model);
     [usual].into_iter().chain(ModelKind::ALL.into_iter().filter(is_other).map(view)).collect()
 }
@@ -366,17 +366,17 @@ fn model_words(model: ModelKind) -> (&'static str, &'static str) {
     }
 }
 
-/// What its themes are called, with their kinds.
+/// Returns the labels of the themes with their kinds.
 fn themes(metadata: &Metadata) -> Vec<(&'static str, String)> {
     let of = |scheme: Scheme| metadata.themes_of(scheme).map(move |label| (scheme.name(), label.to_owned()));
     Scheme::ALL.into_iter().flat_map(of).collect()
 }
 
-/// The address of the snippet of a hit as a picture: made by the method, and for the words, that chose the triples shown.
+/// Returns the address of a hit's snippet as a drawing, by the same method and query as the triples shown.
 fn picture(dataset: &str, request: &SearchRequest, lang: Option<&str>) -> String {
     let mut parameters = form_urlencoded::Serializer::new(String::new());
     parameters.append_pair("format", "svg");
-    if let SnippetKind::Made(method) = request.snippet {
+    if let SnippetKind::OnDemand(method) = request.snippet {
         parameters.append_pair("method", method.name()).append_pair("query", &request.query);
     }
     if let Some(lang) = lang {
@@ -409,7 +409,7 @@ fn hit_view(
     }
 }
 
-fn listed_view(state: &AppState, one: &Listed, lang: Option<&str>) -> HitView {
+fn listed_view(state: &AppState, one: &ListedDataset, lang: Option<&str>) -> HitView {
     let view = card_view(state, &one.card, one.snippet.iter(), &one.duplicates, |text| pieces(text, |_| false));
     let lang_of =
         |lang: &str| format!("?lang={}", form_urlencoded::byte_serialize(lang.as_bytes()).collect::<String>());
@@ -421,18 +421,18 @@ fn listed_view(state: &AppState, one: &Listed, lang: Option<&str>) -> HitView {
     }
 }
 
-/// What is shown of a dataset whatever was asked for.
+/// Returns the view of a dataset's properties that do not depend on the query.
 fn card_view<'t>(
     state: &AppState,
     card: &Card,
     triples: impl Iterator<Item = &'t LabelledTriple>,
-    others: &[Other],
+    others: &[DatasetReference],
     pieces: impl Fn(&str) -> Vec<Piece>,
 ) -> HitView {
     let metadata = &card.metadata;
     let mut facts: Vec<String> = metadata.agents().take(1).map(|agent| agent.name.clone()).collect();
     facts.extend(metadata.first_year().map(|year| year.to_string()));
-    // Some catalogues tell of datasets that are no RDF.
+    // Some catalogues contain datasets that are not RDF.
     facts.extend((card.profile.triples > 0).then(|| size(card)));
     facts.extend(metadata.license.as_deref().map(|license| facet_label(Facet::License, license)));
     let mut themes = themes(metadata);
@@ -459,21 +459,21 @@ fn near(hit: &Hit) -> Vec<String> {
     if hit.fields.is_empty() { parts.map(|part| shorten(&part.text, 160)).collect() } else { Vec::new() }
 }
 
-/// The datasets compared by meaning; none where no encoder took part.
+/// Returns the number of re-ranked datasets; 0 without an encoder.
 fn compared(response: &SearchResponse) -> usize {
     let rerank = response.rerank.as_ref().filter(|rerank| !rerank.encoders.is_empty());
     rerank.map_or(0, |rerank| rerank.candidates)
 }
 
-/// What ranked, in words.
+/// Describes the ranking in words.
 fn ranked_by(response: &SearchResponse) -> String {
     let Some(rerank) = &response.rerank else { return format!("{} score", response.model) };
     let mut models: Vec<&str> = rerank.encoders.iter().map(|encoder| encoder.model.as_str()).collect();
     models.dedup();
     let by = match models[..] {
         [] => format!("{} score", response.model),
-        _ => format!("Score of words and meaning together, by {}", models.join(", ")),
+        _ => format!("Combined score of words and {}", models.join(", ")),
     };
-    let counts = |weight| format!("{by}, and {weight} · ln(1 + popularity), known only later than what is asked for");
+    let counts = |weight| format!("{by}, and {weight} · ln(1 + popularity), a measure later than the query");
     rerank.popularity.map_or(by.clone(), counts)
 }

@@ -4,9 +4,9 @@ use super::render;
 use crate::text::href;
 use askama::Template;
 use axum::response::Response;
-use lodeseek_engine::{Card, Clause, Likeness, SimilarDataset, SimilarDatasets, SimilarityPart};
+use lodeseek_engine::{Card, SimilarDataset, SimilarDatasets, SimilarityBasis, SimilarityClause, SimilarityPart};
 
-/// What parsing an example found.
+/// Report on parsing an example.
 pub(crate) struct ExampleReport {
     /// File name, or a description of its origin.
     pub(crate) name: String,
@@ -24,7 +24,7 @@ pub(super) struct SimilarView {
     pub(super) score: String,
     /// The score for `<meter>`.
     pub(super) value: f64,
-    pub(super) clauses: Vec<Clause>,
+    pub(super) clauses: Vec<SimilarityClause>,
     /// The score as a sum of its parts.
     pub(super) sum: String,
 }
@@ -47,13 +47,13 @@ impl SimilarView {
 
 /// Writes a score as the sum of its parts: `0.63 = vocabulary 0.71 · 0.50 + …`
 fn sum(one: &SimilarDataset) -> String {
-    let name = |likeness: &Likeness| match likeness {
-        Likeness::Vocabulary { .. } => "vocabulary",
-        Likeness::Links { .. } => "links",
-        Likeness::Meaning { .. } => "meaning",
-        Likeness::Words { .. } => "words",
+    let name = |likeness: &SimilarityBasis| match likeness {
+        SimilarityBasis::Vocabulary { .. } => "vocabulary",
+        SimilarityBasis::Links { .. } => "links",
+        SimilarityBasis::Meaning { .. } => "meaning",
+        SimilarityBasis::Words { .. } => "words",
     };
-    let part = |part: &SimilarityPart| format!("{} {:.2} · {:.2}", name(&part.likeness), part.score, part.weight);
+    let part = |part: &SimilarityPart| format!("{} {:.2} · {:.2}", name(&part.basis), part.score, part.weight);
     format!("{:.2} = {}", one.score, one.parts.iter().map(part).collect::<Vec<_>>().join(" + "))
 }
 

@@ -67,9 +67,9 @@ fn address(dataset: &str, request: &SnippetRequest, method: Method, format: Opti
 /// Renders the page of a snippet.
 pub(crate) fn snippet(made: &DatasetSnippet, request: &SnippetRequest, most: usize) -> Response {
     let (card, dataset) = (&made.card, href(&made.card.metadata.id));
-    let triples: Vec<LabelledTriple> = made.made.triples.iter().map(|shown| shown.triple.clone()).collect();
+    let triples: Vec<LabelledTriple> = made.extracted.triples.iter().map(|shown| shown.triple.clone()).collect();
     let offered = || Method::ALL.into_iter().filter(|method| method.is_bounded());
-    let marked = |text: &str| -> Vec<Piece> { pieces(text, |word| made.made.words.is_match(word)) };
+    let marked = |text: &str| -> Vec<Piece> { pieces(text, |word| made.extracted.words.is_match(word)) };
     let link = |method: Method| Link {
         name: method.name(),
         media_type: "text/html",
@@ -91,8 +91,8 @@ pub(crate) fn snippet(made: &DatasetSnippet, request: &SnippetRequest, most: usi
         triples: triples.iter().map(|triple| triple_view(triple, marked)).collect(),
         drawing: draw(&triples, &format!("The snippet of {} as a graph", card.metadata.title())),
         of: made.content.graph().len(),
-        method_name: made.made.method,
-        interrupted: made.made.snippet.interrupted,
+        method_name: made.extracted.method,
+        interrupted: made.extracted.snippet.interrupted,
         formats: FORMATS
             .map(|(name, format, media_type)| Link {
                 name,

@@ -1,16 +1,16 @@
-//! `/catalog`: all datasets in DCAT-AP, page by page, for harvesters.
+//! `/catalog`: all datasets in DCAT-AP, in pages for harvesters.
 //!
 //! | parameter | meaning |
 //! |---|---|
-//! | `page` | from 1 on |
-//! | `rows` | datasets of a page: 100, or up to 1,000 |
-//! | `modified_since` | a date, or a date with time: datasets of which something changed here since |
-//! | `q` | datasets that have one of these words, the best first, up to 1,000 |
-//! | `format` | as for datasets, where the address has no suffix |
+//! | `page` | page number from 1 |
+//! | `rows` | datasets a page, 1 to 1,000 (default 100) |
+//! | `modified_since` | date, or date with time: only datasets that changed here since |
+//! | `q` | only datasets with one of these words, by descending score, at most 1,000 |
+//! | `format` | as for datasets, if the address has no suffix |
 //!
-//! The pages are told in both of Hydra's dialects, since harvesters read one or the other, and in `Link` headers. They
-//! lead to the configured base, whatever name a proxy was asked by. A page has an `ETag`, made
-//! of what it is written from: a harvester that comes again for what did not change is sent nothing.
+//! Page links use both dialects of Hydra, because harvesters know one or the other, and `Link` headers. They start with the
+//! configured base, independent of the request's host. A page has an `ETag` computed from its content, so that harvesters
+//! download only changes.
 
 use super::Portal;
 use crate::AppState;
@@ -35,23 +35,23 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Datasets of a page.
+/// Default number of datasets of a page.
 const ROWS: usize = 100;
-/// Datasets of a page, and of a search, at most.
+/// Maximum number of datasets of a page, and of a search.
 const MOST: usize = 1000;
-/// Classes named where a dataset has no description.
+/// Number of classes in a generated description.
 const CLASSES: usize = 3;
 
-/// What is asked for.
+/// Parsed parameters of a request.
 #[derive(Clone, Debug)]
 struct Request {
-    /// What the address ends with; nothing where the form is negotiated.
+    /// Suffix of the address; empty if the format is negotiated.
     suffix: &'static str,
     page: usize,
     rows: usize,
     modified_since: Option<DateTime>,
     query: Option<String>,
-    /// The parameters but for the page, as they came: pages that follow have them too.
+    /// All parameters except `page`, for the links to other pages.
     others: Vec<(String, String)>,
 }
 
@@ -71,10 +71,10 @@ async fn respond(
 ) -> Result<Response, ApiError> {
     let media_type = match RdfSyntax::from_name(suffix.trim_start_matches('.')) {
         Some(syntax) => syntax.media_type(),
-        None => Kind::Graph.wanted(parameters, headers)?,
+        None => Kind::Graph.negotiate(parameters, headers)?,
     };
     if media_type == response_formats::HTML {
-        // The page for people is the search: it lists them too.
+        // The search page lists the datasets as HTML.
         return Ok(axum::response::Redirect::to("/").into_response());
     }
     let request = Request::read(parameters, suffix)?;
@@ -112,7 +112,7 @@ impl Request {
         })
     }
 
-    /// The address of a page.
+    /// Returns the address of a page.
     fn address(&self, page: usize, iris: &Iris) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         query.extend_pairs(&self.others).append_pair("page", &page.to_string());
@@ -120,11 +120,11 @@ impl Request {
     }
 }
 
-/// A date is its first moment; a moment without a time zone is one of UTC.
+/// Parses a date with or without time. A date is its first moment. The default time zone is UTC.
 fn moment(text: &str) -> Result<DateTime, ApiError> {
     let zoned = |text: &str| format!("{text}Z").parse::<DateTime>().ok().or_else(|| text.parse::<DateTime>().ok());
     let day = || text.parse::<Date>().ok().and_then(|_| zoned(&format!("{}T00:00:00", text.get(..10)?)));
-    // A plus in an address is a space.
+    // An unencoded plus sign is parsed as a space.
     let text = text.replace(' ', "+");
     let found = text.parse::<DateTime>().ok().filter(|time| time.timezone_offset().is_some());
     found.or_else(|| zoned(&text)).or_else(day).ok_or_else(|| {
@@ -133,7 +133,7 @@ fn moment(text: &str) -> Result<DateTime, ApiError> {
 }
 
 struct Made {
-    /// Nothing where who asks has it already.
+    /// Body; `None` if the client's copy is current.
     body: Option<Vec<u8>>,
     tag: HeaderValue,
     links: Vec<HeaderValue>,
@@ -159,14 +159,14 @@ fn page(state: &AppState, request: &Request, media_type: &'static str, known: Op
     Ok(Made { body, tag, links })
 }
 
-/// The datasets of all pages, by id, or as a search ranks them.
+/// Returns the datasets of all pages, by id or in the order of a search.
 fn matching(state: &AppState, request: &Request, listing: &Listing) -> Result<Vec<DatasetId>, ApiError> {
     let mut ids = match &request.query {
         Some(query) => state.searcher.rank(query, MOST)?.iter().map(|scored| scored.id.clone()).collect(),
         None => listing.ids.clone(),
     };
     if let Some(since) = request.modified_since {
-        // What has no record may have changed.
+        // Datasets without a record may have changed.
         let changed = |id: &DatasetId| {
             listing.records.get(id).and_then(|time| time.parse().ok()).is_none_or(|time: DateTime| time >= since)
         };
@@ -175,26 +175,26 @@ fn matching(state: &AppState, request: &Request, listing: &Listing) -> Result<Ve
     Ok(ids)
 }
 
-/// What all pages are cut from.
+/// The ids and records of all datasets.
 pub(crate) struct Listing {
     /// Every dataset, by id.
     ids: Vec<DatasetId>,
-    /// When what is said of it last changed here, as far as records tell.
+    /// Time of the last change of each description, from its record.
     records: BTreeMap<DatasetId, String>,
 }
 
-/// The listing last made, by what changes with every change of the catalogue.
+/// Cache of the listing. Its generation changes with the catalogue.
 pub(crate) type CachedListing = GenerationCache<u64, Listing>;
 
 impl Listing {
-    /// Of what is served now: whoever asks for one page of hundreds asks for the next.
+    /// Returns the current listing. Harvesters request page after page, so it is cached.
     fn current(state: &AppState) -> Result<Arc<Self>, ApiError> {
         let compute = || Ok(Self { ids: state.store.ids()?, records: state.store.records()? });
         state.portal.listing.get_or_compute(state.store.catalog_generation(), compute)
     }
 }
 
-/// What is known of a dataset of a page.
+/// The data of one dataset of a page.
 struct Listed<'i> {
     id: &'i DatasetId,
     description: Vec<Triple>,
@@ -205,11 +205,11 @@ struct Listed<'i> {
 impl<'i> Listed<'i> {
     fn read(state: &AppState, id: &'i DatasetId) -> Result<Self, ApiError> {
         let (description, record) = (state.store.description(id)?, state.store.record_of(id)?);
-        Ok(Self { id, description, record, card: state.searcher.card(id)? })
+        Ok(Self { id, description, record, card: state.searcher.catalog().card(id)? })
     }
 }
 
-/// What a page is written from, as a tag.
+/// Computes the entity tag of a page from its inputs.
 fn tag(view: &View<'_>, listed: &[Listed<'_>], media_type: &str) -> String {
     let mut hash = Sha256::new();
     let mut add = |text: &str| {
@@ -243,7 +243,7 @@ fn written(view: &View<'_>, listed: Vec<Listed<'_>>, media_type: &'static str) -
     response_formats::syntax(media_type).write(&triples).map_err(|error| ApiError::internal(&error))
 }
 
-/// What this home has of a dataset.
+/// Returns the content that this home offers for a dataset.
 fn offer(card: Option<&Card>, id: &DatasetId, iris: &Iris) -> LocalContent {
     let Some(summary) = card.map(|card| &card.profile).filter(|summary| summary.triples > 0) else {
         return LocalContent { content: None, summary: "No description is given.".to_owned() };
@@ -259,12 +259,12 @@ fn offer(card: Option<&Card>, id: &DatasetId, iris: &Iris) -> LocalContent {
     LocalContent { content, summary }
 }
 
-/// A page among the pages.
+/// A page with its position among all pages.
 struct View<'v> {
     request: &'v Request,
     iris: &'v Iris,
     portal: &'v Portal,
-    /// When something of the catalogue changed last; empty where nobody knows.
+    /// Time of the last change of the catalogue; empty if unknown.
     changed: &'v str,
     pages: usize,
     total: usize,
@@ -296,7 +296,7 @@ impl View<'_> {
         self.neighbours().into_iter().filter_map(link).collect()
     }
 
-    /// The catalogue and its page.
+    /// Returns the triples of the catalogue and its page.
     fn triples(&self) -> Vec<Triple> {
         let (catalog, portal) = (self.iris.catalog(), self.portal);
         let own = NamedNode::new_unchecked(uri(&self.address(self.request.page)));

@@ -1,6 +1,6 @@
-//! `GET /dataset/{id}/cite?format=`: how to cite a dataset, for the programs that keep references: BibTeX, RIS, CSL-JSON.
+//! `GET /dataset/{id}/cite?format=`: citations of a dataset for reference managers: BibTeX, RIS, CSL-JSON.
 //!
-//! Catalogues do not tell people from bodies, nor names from their parts: every name stands whole.
+//! Catalogues do not distinguish persons from organisations, nor the parts of names. Therefore names are not split.
 
 use crate::AppState;
 use crate::error::ApiError;
@@ -16,7 +16,7 @@ use oxsdatatypes::Date;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// The forms of a citation.
+/// Formats of a citation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Form {
     BibTex,
@@ -24,7 +24,7 @@ enum Form {
     Csl,
 }
 
-/// (`format`, media type, form)
+/// (`format`, media type, format).
 const FORMS: [(&str, &str, Form); 3] = [
     ("bibtex", "application/x-bibtex", Form::BibTex),
     ("ris", "application/x-research-info-systems", Form::Ris),
@@ -36,20 +36,20 @@ pub(crate) struct Parameters {
     format: Option<String>,
 }
 
-/// What a citation tells.
+/// The data of a citation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Citation {
-    /// The dataset's id here: the key.
+    /// Dataset id, as the citation key.
     pub(crate) key: String,
     pub(crate) title: String,
-    /// Who made it; where nobody is told, who publishes it.
+    /// Creators, or the publisher if there are none.
     pub(crate) authors: Vec<String>,
     pub(crate) publisher: Option<String>,
-    /// Year, month and day, as far as they are known.
+    /// Year, month and day, as far as known.
     pub(crate) date: Vec<u32>,
     pub(crate) version: Option<String>,
     pub(crate) doi: Option<String>,
-    /// The address by which it is cited.
+    /// Address to cite.
     pub(crate) url: String,
 }
 
@@ -84,7 +84,7 @@ fn wanted(format: Option<&str>, headers: &HeaderMap) -> Result<(&'static str, Fo
         None => {
             let chosen = best(headers, &FORMS.map(|(_, media_type, _)| media_type));
             let found = chosen.and_then(|chosen| FORMS.into_iter().find(|(_, media_type, _)| *media_type == chosen));
-            // A browser that follows a link takes no such thing by name.
+            // Browsers that follow a link do not list these media types.
             found.or_else(|| best(headers, &["text/plain", "text/html"]).map(|_| FORMS[0]))
         }
     };
@@ -103,9 +103,9 @@ impl Citation {
     pub(crate) fn new(described: &PortalMetadata) -> Self {
         let metadata = &described.dataset.metadata;
         let names = |agents: &[lodeseek_catalog::Agent]| {
-            agents.iter().filter_map(|agent| told(&agent.name)).collect::<Vec<_>>()
+            agents.iter().filter_map(|agent| normalized_name(&agent.name)).collect::<Vec<_>>()
         };
-        let publisher = described.publishers.iter().find_map(|party| told(&party.name));
+        let publisher = described.publishers.iter().find_map(|party| normalized_name(&party.name));
         let creators = names(&metadata.creators);
         let places = [metadata.source.as_deref(), metadata.landing_page.as_deref(), Some(metadata.id.as_str())];
         let identifiers = described.identifiers.iter().map(String::as_str);
@@ -123,14 +123,14 @@ impl Citation {
         }
     }
 
-    /// As an entry of BibTeX, of the type that all its styles know.
+    /// Formats the citation as a BibTeX entry, of a type that all styles support.
     pub(crate) fn bibtex(&self) -> String {
         let authors: Vec<String> = self.authors.iter().map(|name| format!("{{{}}}", tex(name))).collect();
         let date: Vec<String> = self.date.iter().map(ToString::to_string).collect();
         let version = self.version.as_deref().map(|version| format!("Dataset, version {}", tex(version)));
         let fields = [
             ("author", authors.join(" and ")),
-            // Braces within keep capitals as they are.
+            // Inner braces preserve capitals.
             ("title", format!("{{{}}}", tex(&self.title))),
             ("publisher", self.publisher.as_deref().map(tex).unwrap_or_default()),
             ("year", date.first().cloned().unwrap_or_default()),
@@ -144,14 +144,14 @@ impl Citation {
         format!("@misc{{{},\n{fields}}}\n", self.bibtex_key())
     }
 
-    /// Letters, digits and hyphens of the id, which every program takes.
+    /// Returns the letters, digits and hyphens of the id, which all programs accept.
     fn bibtex_key(&self) -> String {
         let sound: String = self.key.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
         let sound = sound.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-");
         if sound.starts_with(|c: char| c.is_ascii_alphabetic()) { sound } else { format!("dataset-{sound}") }
     }
 
-    /// As a reference of RIS: a tag a line, nothing over two lines.
+    /// Formats the citation as an RIS reference: one tag a line, without line breaks in values.
     pub(crate) fn ris(&self) -> String {
         let mut lines = vec!["TY  - DATA".to_owned(), format!("ID  - {}", on_one_line(&self.key))];
         let mut line = |tag: &str, value: &str| lines.push(format!("{tag}  - {}", on_one_line(value)));
@@ -173,14 +173,14 @@ impl Citation {
     pub(crate) fn csl(&self) -> Value {
         let authors: Vec<Value> = self.authors.iter().map(|name| json!({ "literal": name })).collect();
         let mut csl = json!({ "id": self.key, "type": "dataset", "title": self.title, "URL": self.url });
-        let told = [
+        let optional = [
             ("author", (!authors.is_empty()).then(|| json!(authors))),
             ("publisher", self.publisher.as_ref().map(|name| json!(name))),
             ("issued", (!self.date.is_empty()).then(|| json!({ "date-parts": [self.date] }))),
             ("version", self.version.as_ref().map(|version| json!(version))),
             ("DOI", self.doi.as_ref().map(|doi| json!(doi))),
         ];
-        for (name, value) in told {
+        for (name, value) in optional {
             if let Some(value) = value {
                 csl[name] = value;
             }
@@ -189,7 +189,7 @@ impl Citation {
     }
 }
 
-/// The DOI in a text: `10.`, a registrant of four to nine digits, and what stands behind its slash.
+/// Finds a DOI in a text: `10.`, a registrant of four to nine digits, a slash and a suffix.
 fn doi(text: &str) -> Option<String> {
     text.match_indices("10.").find_map(|(place, _)| {
         let begins =
@@ -198,14 +198,14 @@ fn doi(text: &str) -> Option<String> {
         let sound = (4..=9).contains(&registrant.split('.').next()?.len())
             && registrant.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
         let name = name.split(|c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>' | '?' | '#')).next()?;
-        // Of the sentence that it stood in.
+        // Punctuation of the surrounding sentence.
         let name = name.trim_end_matches(['.', ',', ';']);
         let name = if name.contains('(') { name } else { name.trim_end_matches([')', '.', ',', ';']) };
         (begins && sound && !name.is_empty()).then(|| format!("10.{registrant}/{name}"))
     })
 }
 
-/// Year, month and day of a date, as far as it tells them.
+/// Parses year, month and day of a date, as far as present.
 fn date(text: &str) -> Vec<u32> {
     let day = text.trim().split(['T', ' ']).next().unwrap_or_default();
     let parts = day.split('-').map_while(|part| part.parse::<u32>().ok());
@@ -215,19 +215,19 @@ fn date(text: &str) -> Vec<u32> {
         _ => (1..=31).contains(part),
     };
     let mut parts: Vec<u32> = parts.enumerate().take(3).take_while(sound).map(|(_, part)| part).collect();
-    // No month has the day: the month is all that can be believed.
+    // For an invalid day only year and month are used.
     if parts.len() == 3 && format!("{:04}-{:02}-{:02}", parts[0], parts[1], parts[2]).parse::<Date>().is_err() {
         parts.pop();
     }
     parts
 }
 
-/// A name, where it is one.
-fn told(name: &str) -> Option<String> {
+/// Normalizes a name; `None` if it is empty.
+fn normalized_name(name: &str) -> Option<String> {
     Some(on_one_line(name)).filter(|name| !name.is_empty())
 }
 
-/// A text in TeX. Braces become commands: BibTeX counts those with a backslash too, and a lone one would end the entry.
+/// Escapes a text for TeX. Braces become commands: BibTeX counts escaped ones, too, and an unbalanced one would end the entry.
 fn tex(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in on_one_line(text).chars() {
@@ -247,7 +247,7 @@ fn tex(text: &str) -> String {
     out
 }
 
-/// An address as `\url` takes it: what would end the field, or is no part of an address, percent-encoded.
+/// Percent-encodes the characters that would end a `\url` field or are invalid in addresses.
 fn address(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {

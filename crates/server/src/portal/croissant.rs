@@ -1,4 +1,4 @@
-//! `GET /dataset/{id}/croissant`: a dataset by Croissant 1.0, as tools for machine learning read it.
+//! `GET /dataset/{id}/croissant`: a dataset in Croissant 1.0, for machine learning tools.
 //! <https://docs.mlcommons.org/croissant/docs/croissant-spec.html>
 
 use crate::AppState;
@@ -13,7 +13,7 @@ use lodeseek_engine::Card;
 use lodeseek_rdf::vocab;
 use serde_json::{Value, json};
 
-/// What a document of this version says it follows.
+/// IRI of the implemented version.
 const VERSION: &str = "http://mlcommons.org/croissant/1.0";
 const NAMESPACE: &str = "http://mlcommons.org/croissant/";
 
@@ -22,7 +22,7 @@ pub(crate) async fn croissant(State(state): State<AppState>, Path(id): Path<Stri
     let missing = ApiError::no_dataset(&id);
     let none = ApiError::not_found(format!("nothing is known of {id} that Croissant could tell: no file, no task"));
     let document = state.work(move |state| {
-        let (described, card) = (PortalMetadata::read(&state.store, &id)?, state.searcher.card(&id)?);
+        let (described, card) = (PortalMetadata::read(&state.store, &id)?, state.searcher.catalog().card(&id)?);
         let (Some(described), Some(card)) = (described, card) else { return Err(missing) };
         if is_for_learning(&described) { Ok(document(&described, &card, state.store.iris().base())) } else { Err(none) }
     });
@@ -30,15 +30,15 @@ pub(crate) async fn croissant(State(state): State<AppState>, Path(id): Path<Stri
     Ok(([(header::CONTENT_TYPE, "application/ld+json")], document.to_string()).into_response())
 }
 
-/// Whether there is a file, or the dataset is from a list for machine learning.
+/// If true, the dataset has a file, or comes from a list for machine learning.
 fn is_for_learning(described: &PortalMetadata) -> bool {
     let metadata = &described.dataset.metadata;
     let listed = metadata.uses.is_some() || metadata.themes_of(Scheme::Task).next().is_some();
     !described.files.is_empty() || listed
 }
 
-/// The document. Files stay where they lie and may change there: the dataset is a live one, whose files need no checksum,
-/// and have one where the catalogue tells it.
+/// Returns the document. Files stay at their original addresses and may change there. Therefore the dataset is declared live,
+/// and checksums are optional.
 fn document(described: &PortalMetadata, card: &Card, base: &str) -> Value {
     let mut value = common(described, Some(card));
     value.remove("publisher"); // tools expect an author where one is known, and no further agents
@@ -60,7 +60,7 @@ fn document(described: &PortalMetadata, card: &Card, base: &str) -> Value {
     Value::Object(value)
 }
 
-/// The terms of Croissant and schema.org that are used.
+/// Returns the JSON-LD context: the terms of Croissant and schema.org in use.
 fn context() -> Value {
     json!({
         "@language": "en",
@@ -75,7 +75,7 @@ fn context() -> Value {
     })
 }
 
-/// Whether a version is one by semantic versioning, the only ones that Croissant takes.
+/// If true, a version is a semantic version, as Croissant requires.
 fn is_semantic(version: &str) -> bool {
     let parts: Vec<&str> = version.split('.').collect();
     let number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());

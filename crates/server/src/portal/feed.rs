@@ -1,4 +1,5 @@
-//! `/feeds/datasets.atom`, a search as a feed (RFC 4287), and `/opensearch.xml`, by which browsers find the search.
+//! `/feeds/datasets.atom`, a search as an Atom feed (RFC 4287), and `/opensearch.xml`, the description of the search for
+//! browsers.
 
 use crate::AppState;
 use crate::error::ApiError;
@@ -15,11 +16,11 @@ use lodeseek_catalog::DatasetId;
 use lodeseek_engine::SearchRequest;
 use std::cmp::Reverse;
 
-/// Entries at most.
+/// Maximum number of entries.
 const MOST: usize = 50;
-/// Characters of a summary.
+/// Maximum number of characters of a summary.
 const SUMMARY: usize = 500;
-/// What is said to be the time of what has none: the format wants one.
+/// Time of entries without one. Atom requires a time.
 const UNKNOWN: &str = "1970-01-01T00:00:00Z";
 
 #[derive(Template)]
@@ -49,7 +50,7 @@ struct OpenSearch<'b> {
     base: &'b str,
 }
 
-/// The datasets that are best for a query, or where there is none those last changed; the last changed first.
+/// `GET /feeds/datasets.atom`: the best datasets for a query, or without one the last changed; in descending order of change.
 pub(crate) async fn datasets(State(state): State<AppState>, Query(pairs): Query<Pairs>) -> Result<Response, ApiError> {
     let query =
         pairs.iter().find(|(name, _)| name == "q").map(|(_, query)| query.trim()).unwrap_or_default().to_owned();
@@ -119,13 +120,13 @@ fn entry(described: &PortalMetadata) -> Entry {
     }
 }
 
-/// A text without the characters that XML cannot hold, escaped or not.
+/// Removes the characters that XML cannot represent, even escaped.
 fn plain(text: &str) -> String {
     let holds = |c: &char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
     text.chars().filter(holds).collect()
 }
 
-/// An XML document.
+/// Returns an XML response.
 pub(crate) fn xml(media_type: &'static str, text: String) -> Response {
     ([(header::CONTENT_TYPE, media_type)], text).into_response()
 }

@@ -1,7 +1,6 @@
-//! A dataset's description as the forms for portals need it: CKAN's packages, schema.org, Croissant, feeds and links.
+//! Metadata of a dataset for portal interfaces: CKAN's packages, schema.org, Croissant, feeds, citations and links.
 //!
-//! All of it is looked up in the triples of the catalogue graph by DCAT's terms, so that what a catalogue says more of a
-//! dataset shows without a change here.
+//! It is read from the catalogue graph by the terms of DCAT.
 
 use lodeseek_catalog::{Agent, Dataset, DatasetId, Format, Iris, Location, Scheme, dcat};
 use lodeseek_rdf::vocab::{adms, dc11, dcat as terms, dcterms, foaf, lodeseek, rdf, rdfs, schema, skos, spdx, vcard};
@@ -13,37 +12,37 @@ use std::str::FromStr;
 
 const MEDIA_TYPES: &str = "www.iana.org/assignments/media-types/";
 
-/// Somebody, or something, with a name.
+/// An agent or a concept with a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Party {
     pub(crate) name: String,
-    /// Its IRI, where it has one that is not a part of the description.
+    /// IRI, if it is not a generated part of the description.
     pub(crate) iri: Option<String>,
     pub(crate) email: Option<String>,
-    /// Whether the catalogue says that it is a person.
+    /// If true, the catalogue declares a person.
     pub(crate) is_person: bool,
 }
 
-/// A file, or a service, in which a dataset can be had.
+/// A file or a service that provides the dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct File {
-    /// What its IRI has behind the dataset's: stable as long as the catalogue's order is.
+    /// Suffix of the distribution's IRI after that of the dataset. It is stable as long as the catalogue's order is.
     pub(crate) key: String,
     pub(crate) title: Option<String>,
     pub(crate) description: Option<String>,
     pub(crate) location: Location,
     pub(crate) media_type: Option<String>,
-    /// As the catalogue writes it.
+    /// Format as written in the catalogue.
     pub(crate) format: Option<String>,
     pub(crate) bytes: Option<u64>,
     pub(crate) license: Option<String>,
     pub(crate) issued: Option<String>,
     pub(crate) modified: Option<String>,
-    /// What the bytes at its address amount to. What lies here is handed out in another form, to which none applies.
+    /// Checksums of the remote file. Locally stored content is served in another serialization without a checksum.
     pub(crate) checksums: Vec<Checksum>,
 }
 
-/// A checksum, in lower case, by an algorithm that the forms for portals have a name for.
+/// A checksum in lower case, of an algorithm that portal formats support.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Checksum {
     Md5(String),
@@ -51,9 +50,9 @@ pub(crate) enum Checksum {
 }
 
 impl Checksum {
-    /// By the names of its algorithm; where nobody names it, as in CKAN, by its length. `None` for what is no number of
-    /// that length, and for other algorithms.
-    fn of(value: &str, algorithms: &[String]) -> Option<Self> {
+    /// Creates a checksum by the names of its algorithm or, without a name as in CKAN, by its length. `None` for other
+    /// algorithms and invalid values.
+    fn new(value: &str, algorithms: &[String]) -> Option<Self> {
         let hex = value.trim().to_ascii_lowercase();
         let is_named = |name: &str| {
             let mut names = algorithms.iter().map(|algorithm| algorithm_name(algorithm));
@@ -67,7 +66,7 @@ impl Checksum {
         }
     }
 
-    /// The number.
+    /// Returns the hexadecimal digits.
     pub(crate) fn hex(&self) -> &str {
         match self {
             Self::Md5(hex) | Self::Sha256(hex) => hex,
@@ -75,13 +74,13 @@ impl Checksum {
     }
 }
 
-/// `sha256` for `SHA-256` and for SPDX's `…#checksumAlgorithm_sha256`.
+/// Normalizes the name of an algorithm: `sha256` for `SHA-256` and for SPDX's `…#checksumAlgorithm_sha256`.
 fn algorithm_name(written: &str) -> String {
     let last = written.rsplit(['#', '/', '_']).next().unwrap_or(written);
     last.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
 }
 
-/// What the catalogue says of a dataset.
+/// Metadata of a dataset from its catalogue.
 #[derive(Clone, Debug)]
 pub(crate) struct PortalMetadata {
     pub(crate) iri: String,
@@ -90,32 +89,32 @@ pub(crate) struct PortalMetadata {
     pub(crate) creators: Vec<Party>,
     pub(crate) publishers: Vec<Party>,
     pub(crate) contacts: Vec<Party>,
-    /// Themes that are no task, modality or language.
+    /// Themes other than tasks, modalities and languages.
     pub(crate) themes: Vec<Party>,
-    /// English names.
+    /// English names of languages.
     pub(crate) languages: Vec<String>,
     pub(crate) access_rights: Option<String>,
     pub(crate) places: Vec<String>,
     pub(crate) identifiers: Vec<String>,
     pub(crate) version: Option<String>,
-    /// Statements of its files that could not be read when it was loaded.
+    /// Number of statements of its files that could not be parsed at load.
     pub(crate) skipped: u64,
     pub(crate) files: Vec<File>,
 }
 
 impl PortalMetadata {
-    /// The description of one dataset; `None` where the catalogue has none.
+    /// Reads the metadata of a dataset; `None` if the catalogue does not contain it.
     pub(crate) fn read(store: &Store, id: &DatasetId) -> Result<Option<Self>, StoreError> {
-        Ok(Self::of(&store.description_graph(id)?, store.iris(), id))
+        Ok(Self::from_graph(&store.description_graph(id)?, store.iris(), id))
     }
 
-    /// What a graph says of a dataset.
-    pub(crate) fn of(graph: &TripleGraph, iris: &Iris, id: &DatasetId) -> Option<Self> {
+    /// Extracts the metadata of a dataset from a graph.
+    pub(crate) fn from_graph(graph: &TripleGraph, iris: &Iris, id: &DatasetId) -> Option<Self> {
         let iri = iris.dataset(id);
         let dataset = dcat::from_triples(graph, &iri)?;
         let node = Node { graph, id: graph.iri(iri.as_str())? };
         let mut files: Vec<File> = node.nodes(terms::DISTRIBUTION).filter_map(|part| part.file(iri.as_str())).collect();
-        // Parts are numbered: 10 comes behind 9.
+        // Parts are numbered: 10 comes after 9.
         files.sort_by(|a, b| (a.key.len(), &a.key).cmp(&(b.key.len(), &b.key)));
         let is_theme =
             |theme: &Node<'_>| !theme.values(skos::IN_SCHEME).any(|scheme| SCHEMES.contains(&scheme.as_str()));
@@ -137,12 +136,12 @@ impl PortalMetadata {
         })
     }
 
-    /// Who publishes it; where the catalogue does not tell publishers from authors, the first of these.
+    /// Returns the publisher, or the first creator if there is none.
     pub(crate) fn organization(&self) -> Option<Party> {
         self.publishers.first().or_else(|| self.creators.first()).cloned()
     }
 
-    /// The address at which a file can be had: its own, or where it lies with us alone, that of the content it is part of.
+    /// Returns the address of a file: its own or, for local files, that of the stored content.
     pub(crate) fn address(&self, file: &File, base: &str) -> String {
         match &file.location {
             Location::Remote(address) => address.clone(),
@@ -160,24 +159,24 @@ impl PortalMetadata {
         }
     }
 
-    /// When it was last changed, or first published, in the way of CKAN: `2021-02-11T00:00:00`, UTC.
+    /// Returns the time of the last change, or else of publication, in CKAN's format: `2021-02-11T00:00:00`, UTC.
     pub(crate) fn modified(&self) -> Option<String> {
         let metadata = &self.dataset.metadata;
         metadata.modified.as_deref().and_then(moment).or_else(|| self.issued())
     }
 
-    /// When it was first published.
+    /// Returns the time of the first publication.
     pub(crate) fn issued(&self) -> Option<String> {
         self.dataset.metadata.issued.as_deref().and_then(moment)
     }
 
-    /// Labels of its tasks, or modalities.
+    /// Returns the labels of its tasks or modalities.
     pub(crate) fn themes_of(&self, scheme: Scheme) -> impl Iterator<Item = String> {
         self.dataset.metadata.themes_of(scheme).map(str::to_owned)
     }
 }
 
-/// Who made it. An IRI that was made here, for want of one, leads nowhere.
+/// Returns the creators. Generated IRIs are omitted.
 fn creators(node: Node<'_>, dataset: &Dataset, iri: &str) -> Vec<Party> {
     let own = format!("{iri}#");
     let nodes = [dcterms::CREATOR, dc11::CREATOR].into_iter().flat_map(|property| node.nodes(property));
@@ -202,28 +201,28 @@ const PERSONS: [&str; 3] = [foaf::PERSON, schema::PERSON, vcard::INDIVIDUAL];
 const SCHEMES: [&str; 3] = [lodeseek::TASK, lodeseek::MODALITY, lodeseek::LANGUAGE];
 
 impl File {
-    /// What it is called: its title, or the name of the file.
+    /// Returns the title, or the name of the file.
     pub(crate) fn name(&self) -> String {
         let path = self.location.as_str().split(['?', '#']).next().unwrap_or_default();
         self.title.clone().unwrap_or_else(|| local_name(path).to_owned())
     }
 
-    /// The name of its format as portals write it: `TTL`, `CSV`; empty where nothing tells.
+    /// Returns the format's name as portals write it (`TTL`, `CSV`); empty if unknown.
     pub(crate) fn label(&self) -> String {
         let known = |name: &str| Format::from_name(name).map(|format| format.short.to_owned());
-        let told = self.format.as_deref().map(|format| local_name(format).to_owned());
+        let declared = self.format.as_deref().map(|format| local_name(format).to_owned());
         if let Some(label) = self.media_type.as_deref().and_then(known) {
             return label;
         }
-        if let Some(told) = told {
-            return known(&told).unwrap_or_else(|| told.to_ascii_uppercase());
+        if let Some(declared) = declared {
+            return known(&declared).unwrap_or_else(|| declared.to_ascii_uppercase());
         }
         let by_name = Format::from_path(self.location.as_str()).map(|format| format.short.to_owned());
         let subtype = self.media_type.as_deref().and_then(|media_type| media_type.split('/').nth(1));
         by_name.or_else(|| subtype.map(str::to_ascii_uppercase)).unwrap_or_default()
     }
 
-    /// The syntax of ours that it is written in.
+    /// Returns the RDF syntax of the file.
     fn syntax(&self) -> Option<RdfSyntax> {
         match self.label().as_str() {
             "N-Triples" | "N-Quads" => Some(RdfSyntax::NTriples),
@@ -234,7 +233,7 @@ impl File {
         }
     }
 
-    /// Its media type: as the catalogue says, else as its format has it.
+    /// Returns the media type: as declared in the catalogue, or else that of the format.
     pub(crate) fn media(&self) -> Option<String> {
         let label = self.label();
         let known = Format::from_short_name(&label).and_then(|format| format.aliases.first());
@@ -249,7 +248,7 @@ fn pushed(mut values: Vec<String>, value: String) -> Vec<String> {
     values
 }
 
-/// A date as CKAN writes it; `None` for what is no date. A time without a zone is taken for UTC.
+/// Converts a date to CKAN's format; `None` for other texts. The default time zone is UTC.
 pub(crate) fn moment(written: &str) -> Option<String> {
     let written = written.trim();
     let full = match written.len() {
@@ -262,7 +261,7 @@ pub(crate) fn moment(written: &str) -> Option<String> {
     let utc = if parsed.timezone_offset().is_some() { parsed.adjust(Some(TimezoneOffset::UTC))? } else { parsed };
     let text = utc.to_string();
     let text = text.trim_end_matches('Z');
-    // Fractions would break the order of texts, by which moments are compared.
+    // Fractions of seconds would break the lexicographic order.
     Some(text.split('.').next().unwrap_or(text).to_owned())
 }
 
@@ -285,7 +284,7 @@ impl<'g> Node<'g> {
         self.graph.term(self.id)
     }
 
-    /// The texts of a property: of literals and IRIs.
+    /// Returns the literals and IRIs of a property as texts.
     fn values(self, property: &str) -> impl Iterator<Item = String> + use<'g> {
         let named = self.nodes(property).filter(|node| !matches!(node.term(), TermRef::Blank(_)));
         named.map(|node| node.term().text().trim().to_owned()).filter(|text| !text.is_empty())
@@ -295,7 +294,7 @@ impl<'g> Node<'g> {
         self.values(property).next()
     }
 
-    /// The text of a property for an English reader.
+    /// Returns the text of a property, in English if available.
     fn text(self, property: &str) -> Option<String> {
         let rank = |node: &Node<'_>| match node.term() {
             TermRef::Literal { kind: LiteralKind::Language(tag), .. } => {
@@ -310,12 +309,12 @@ impl<'g> Node<'g> {
         self.nodes(property).min_by_key(rank).map(|node| node.term().text().to_owned())
     }
 
-    /// The name of a property's value.
+    /// Returns the name of a property's value.
     fn label(self, property: &str) -> Option<String> {
         self.nodes(property).find_map(Node::name)
     }
 
-    /// What it is called: the text itself, else its label, else what its IRI ends with.
+    /// Returns the name of the node: a literal's text, a label, or the local name of the IRI.
     fn name(self) -> Option<String> {
         let labels = [foaf::NAME, skos::PREF_LABEL, rdfs::LABEL, vcard::FN, dcterms::TITLE];
         match self.term() {
@@ -349,7 +348,7 @@ impl<'g> Node<'g> {
     fn checksums(self) -> Vec<Checksum> {
         let checksum = |part: Node<'_>| {
             let algorithms: Vec<String> = part.values(spdx::ALGORITHM).chain(part.label(spdx::ALGORITHM)).collect();
-            Checksum::of(&part.value(spdx::CHECKSUM_VALUE)?, &algorithms)
+            Checksum::new(&part.value(spdx::CHECKSUM_VALUE)?, &algorithms)
         };
         self.nodes(spdx::CHECKSUM).filter_map(checksum).collect()
     }
@@ -386,7 +385,7 @@ mod tests {
         let (md5, sha256) = ("0123456789abcdef".repeat(2), "0123456789ABCDEF".repeat(4));
         let of = |value: &str, algorithms: &[&str]| {
             let algorithms: Vec<String> = algorithms.iter().map(|name| (*name).to_owned()).collect();
-            Checksum::of(value, &algorithms)
+            Checksum::new(value, &algorithms)
         };
         for names in [&[][..], &["sha256"], &["SHA-256"], &["http://spdx.org/rdf/terms#checksumAlgorithm_sha256", "x"]]
         {

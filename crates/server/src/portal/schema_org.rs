@@ -1,4 +1,4 @@
-//! A dataset by schema.org, as search engines for datasets read it from its page.
+//! Metadata of a dataset in schema.org, for dataset search engines.
 //! <https://schema.org/Dataset>, <https://developers.google.com/search/docs/appearance/structured-data/dataset>
 
 use crate::portal::metadata::{Checksum, File, Party, PortalMetadata};
@@ -7,17 +7,17 @@ use lodeseek_engine::Card;
 use lodeseek_rdf::{local_name, vocab, words};
 use serde_json::{Map, Value, json};
 
-/// Characters of a description: fewer are refused by who reads it, more are cut there.
+/// Number of characters of a description. Consumers reject shorter ones and cut longer ones.
 const DESCRIPTION: std::ops::RangeInclusive<usize> = 50..=5000;
-/// Properties of the content that are named.
+/// Maximum number of properties listed as variables.
 const VARIABLES: usize = 50;
 
-/// The description for a `<script>` of JSON-LD: no text in it can end the script.
+/// Serializes the description for a `<script>` element of JSON-LD, escaped so that it cannot end the element.
 pub(crate) fn script(described: &PortalMetadata, card: &Card, base: &str) -> String {
     dataset(described, card, base).to_string().replace('<', "\\u003c")
 }
 
-/// The description.
+/// Returns the description.
 fn dataset(described: &PortalMetadata, card: &Card, base: &str) -> Value {
     let metadata = &described.dataset.metadata;
     let mut value = common(described, Some(card));
@@ -45,7 +45,7 @@ fn dataset(described: &PortalMetadata, card: &Card, base: &str) -> Value {
     Value::Object(value)
 }
 
-/// What a dataset's description by schema.org has in every form. Without a card a short description stays short.
+/// Returns the properties that all forms of the description share. Without a card, short descriptions are not extended.
 pub(crate) fn common(described: &PortalMetadata, card: Option<&Card>) -> Map<String, Value> {
     let metadata = &described.dataset.metadata;
     let mut value = Map::new();
@@ -70,12 +70,12 @@ pub(crate) fn common(described: &PortalMetadata, card: Option<&Card>) -> Map<Str
     value
 }
 
-/// Who made it; where nobody is named, who publishes it.
+/// Returns the creators, or the publishers if there are none.
 fn creators(described: &PortalMetadata) -> &[Party] {
     if described.creators.is_empty() { &described.publishers } else { &described.creators }
 }
 
-/// An agent of whom a name is known: where nobody says that it is a person, an organisation.
+/// Converts an agent: a person if declared, or else an organisation.
 fn agent(party: &Party) -> Value {
     let kind = if party.is_person { "Person" } else { "Organization" };
     match &party.iri {
@@ -84,14 +84,14 @@ fn agent(party: &Party) -> Value {
     }
 }
 
-/// A publication. An IRI that was made here, for want of one, leads nowhere.
+/// Converts a publication. Generated IRIs are omitted.
 fn work(work: &Work, dataset: &str) -> Value {
     let is_own = |iri: &&String| iri.strip_prefix(dataset).is_some_and(|part| part.starts_with('#'));
     let url = work.iri.as_ref().filter(|iri| !is_own(iri));
     json!({ "@type": "CreativeWork", "name": work.title, "url": url, "datePublished": work.issued })
 }
 
-/// Its own description; where that is too short to be taken, with its numbers behind.
+/// Returns the description. One that is too short is extended by the numbers of the profile.
 fn description(described: &PortalMetadata, card: Option<&Card>) -> String {
     let own = described.dataset.metadata.description().unwrap_or_default();
     let mut text = own.to_owned();
@@ -118,7 +118,7 @@ fn download(described: &PortalMetadata, file: &File, base: &str) -> Value {
     if let Some(bytes) = file.bytes {
         value["contentSize"] = json!(bytes.to_string());
     }
-    // schema.org has no term for others.
+    // schema.org has no term for other algorithms.
     for checksum in &file.checksums {
         if let Checksum::Sha256(number) = checksum {
             value["sha256"] = json!(number);
@@ -128,7 +128,7 @@ fn download(described: &PortalMetadata, file: &File, base: &str) -> Value {
 }
 
 fn is_open(described: &PortalMetadata) -> bool {
-    crate::portal::ckan::License::of(described.dataset.metadata.license.as_deref()).open
+    crate::portal::ckan::License::from_text(described.dataset.metadata.license.as_deref()).open
 }
 
 fn is_empty(value: &Value) -> bool {

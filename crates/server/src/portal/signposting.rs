@@ -1,14 +1,14 @@
-//! `Link` headers by which programs find their way from a dataset's page. <https://signposting.org/FAIR/>
+//! `Link` headers of a dataset's page, for programs. <https://signposting.org/FAIR/>
 
 use crate::portal::metadata::PortalMetadata;
 use crate::text::{is_web, uri};
 use axum::http::HeaderValue;
 use lodeseek_rdf::{RdfSyntax, vocab};
 
-/// Files, and authors, that are linked at most: servers before this one may not let long headers pass.
+/// Maximum numbers of linked files and authors. Reverse proxies may reject long headers.
 const MOST: usize = 10;
 
-/// The links of a page.
+/// Returns the links of a page.
 pub(crate) fn links(described: &PortalMetadata, base: &str) -> Vec<HeaderValue> {
     let metadata = &described.dataset.metadata;
     let page = uri(&described.iri);
@@ -42,7 +42,7 @@ fn web<'t>(texts: impl Iterator<Item = &'t String>) -> impl Iterator<Item = &'t 
 }
 
 fn link(address: &str, relation: &str, media_type: Option<&str>) -> Option<HeaderValue> {
-    // What is no media type could break out of its quotes.
+    // Other characters could end the quoted string.
     let is_plain = |text: &&str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/+-._".contains(&byte));
     let media_type = media_type.filter(is_plain).map(|kind| format!("; type=\"{kind}\"")).unwrap_or_default();
     HeaderValue::from_str(&format!("<{address}>; rel=\"{relation}\"{media_type}")).ok()

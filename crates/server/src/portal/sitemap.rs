@@ -1,4 +1,4 @@
-//! `/sitemap.xml` and `/robots.txt`: what crawlers are to read. <https://www.sitemaps.org/protocol.html>
+//! `/sitemap.xml` and `/robots.txt`, for crawlers. <https://www.sitemaps.org/protocol.html>
 
 use super::feed::xml;
 use crate::AppState;
@@ -10,7 +10,7 @@ use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
-/// Addresses of one part at most, by the protocol.
+/// Maximum number of addresses of one part, by the protocol.
 const MOST: usize = 50_000;
 
 #[derive(Template)]
@@ -18,7 +18,7 @@ const MOST: usize = 50_000;
 struct Sitemap {
     list: &'static str,
     one: &'static str,
-    /// (address, when it was last changed)
+    /// (address, date of the last change).
     entries: Vec<(String, Option<String>)>,
 }
 
@@ -26,7 +26,7 @@ fn date(moment: &str) -> Option<String> {
     moment.get(..10).map(str::to_owned)
 }
 
-/// The parts, each with the last change in it.
+/// `GET /sitemap.xml`: the parts with their last changes.
 pub(crate) async fn index(State(state): State<AppState>) -> Result<Response, ApiError> {
     let text = state.work(|state| {
         let table = Table::current(state)?;
@@ -39,7 +39,7 @@ pub(crate) async fn index(State(state): State<AppState>) -> Result<Response, Api
     Ok(xml("application/xml", text.await?))
 }
 
-/// The pages of the datasets of a part.
+/// `GET /sitemap/{n}.xml`: the pages of the datasets of a part.
 pub(crate) async fn part(State(state): State<AppState>, Path(name): Path<String>) -> Result<Response, ApiError> {
     let missing = || ApiError::not_found(format!("there is no part {name} of the sitemap"));
     let number: usize = name.strip_suffix(".xml").and_then(|number| number.parse().ok()).ok_or_else(missing)?;
@@ -60,7 +60,7 @@ fn render(sitemap: &Sitemap) -> Result<String, ApiError> {
     sitemap.render().map_err(|error| ApiError::internal(&error))
 }
 
-/// Where the sitemap is, and what is not for crawlers: whatever is computed for who asks.
+/// `GET /robots.txt`: the sitemap, and the computed resources that crawlers should not read.
 pub(crate) async fn robots(State(state): State<AppState>) -> Response {
     let base = state.store.iris().base();
     let text = format!(

@@ -1,24 +1,24 @@
-//! Pictures of an answer to a query: bars where a column holds numbers, points where there are coordinates.
+//! Charts of query results: bars for columns of numbers, and a map for coordinates.
 //!
-//! The map has a grid and no land: every outline would be data of others, or a request to somebody else's server.
+//! The map has a grid without coastlines: these would need external data, or requests to another server.
 
 use oxrdf::vocab::{geosparql, xsd};
 use oxrdf::{NamedNodeRef, Term, Variable};
 
-/// Rows drawn: more bars are no picture.
+/// Maximum numbers of bars and of points.
 const BARS: usize = 60;
 const POINTS: usize = 5000;
-/// Columns of numbers drawn.
+/// Maximum number of columns drawn as bars.
 const SERIES: usize = 3;
-/// The width of the map, and the greatest height of it.
+/// Width of the map, and its maximum height, in pixels.
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 480.0;
-/// Room around the points, as a share of what they take, and at least so many degrees.
+/// Margin around the points as a share of their extent, and its minimum in degrees.
 const MARGIN: f64 = 0.08;
 const LEAST: f64 = 0.02;
-/// The least height for a width, and the least width for a height.
+/// Minimum ratio of height to width, and of width to height.
 const SLIMMEST: f64 = 0.4;
-/// Lines of the grid in each direction at most.
+/// Maximum number of grid lines in each direction.
 const LINES: f64 = 8.0;
 const DEGREES: &str = "°";
 
@@ -26,12 +26,12 @@ const DEGREES: &str = "°";
 #[derive(Debug, PartialEq)]
 pub(super) struct Bars {
     pub(super) column: String,
-    /// What the bars are called.
+    /// Column of the labels.
     pub(super) of: String,
     pub(super) bars: Vec<Bar>,
     pub(super) least: f64,
     pub(super) most: f64,
-    /// Rows that are not drawn.
+    /// Number of rows without a bar.
     pub(super) more: usize,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Bar {
     pub(super) text: String,
 }
 
-/// Points on a grid of longitude and latitude; as far north is drawn as long as as far east in the middle of the map.
+/// Points on a grid of longitude and latitude, in an equirectangular projection that is true to scale in the middle.
 #[derive(Debug, PartialEq)]
 pub(super) struct Map {
     pub(super) width: f64,
@@ -51,10 +51,10 @@ pub(super) struct Map {
     pub(super) points: Vec<Dot>,
     pub(super) meridians: Vec<(f64, String)>,
     pub(super) parallels: Vec<(f64, String)>,
-    pub(super) told: String,
+    pub(super) description: String,
 }
 
-/// A point in the picture.
+/// A point in pixels.
 #[derive(Debug, PartialEq)]
 pub(super) struct Dot {
     pub(super) x: f64,
@@ -62,7 +62,7 @@ pub(super) struct Dot {
     pub(super) label: String,
 }
 
-/// The datatypes of numbers. <https://www.w3.org/TR/xmlschema11-2/#built-in-datatypes>
+/// Numeric datatypes. <https://www.w3.org/TR/xmlschema11-2/#built-in-datatypes>
 const NUMBERS: [NamedNodeRef<'_>; 16] = [
     xsd::BYTE,
     xsd::DECIMAL,
@@ -84,7 +84,7 @@ const NUMBERS: [NamedNodeRef<'_>; 16] = [
 
 type Rows = [Vec<Option<Term>>];
 
-/// The number of a literal, where it is one and finite.
+/// Returns the value of a numeric literal if it is finite.
 fn number(term: Option<&Term>) -> Option<f64> {
     let Some(Term::Literal(literal)) = term else { return None };
     let is_number = NUMBERS.contains(&literal.datatype());
@@ -105,17 +105,17 @@ fn column(rows: &Rows, place: usize) -> impl Iterator<Item = Option<&Term>> {
     rows.iter().map(move |row| row.get(place).and_then(Option::as_ref))
 }
 
-/// A column in which everything is a number, and there are at least two.
+/// If true, the column has at least two values, all of them numbers.
 fn is_numeric(rows: &Rows, place: usize) -> bool {
     let there = || column(rows, place).filter(Option::is_some);
     there().nth(1).is_some() && there().all(|term| number(term).is_some())
 }
 
-/// Bars of the first columns of numbers, called by the first column of words, or of something else.
+/// Returns bars for the first numeric columns, labelled by the first column of literals, else by another column.
 pub(super) fn bars(variables: &[Variable], rows: &Rows) -> Vec<Bars> {
     let numeric: Vec<usize> = (0..variables.len()).filter(|place| is_numeric(rows, *place)).collect();
     let others = || (0..variables.len()).filter(|place| !numeric.contains(place));
-    // Words rather than IRIs, where there are any.
+    // Literals are preferred to IRIs as labels.
     let is_worded = |place: &usize| matches!(column(rows, *place).flatten().next(), Some(Term::Literal(_)));
     let names = others().find(is_worded).or_else(|| others().next());
     let coordinates = coordinates(variables);
@@ -143,13 +143,13 @@ fn series(variables: &[Variable], rows: &Rows, names: usize, place: usize) -> Ba
     }
 }
 
-/// The columns of latitude and longitude, by their usual names.
+/// Finds the columns of latitude and longitude by their usual names.
 fn coordinates(variables: &[Variable]) -> Option<(usize, usize)> {
     let named = |names: &[&str]| variables.iter().position(|one| names.contains(&one.as_str().to_lowercase().as_str()));
     Some((named(&["lat", "latitude"])?, named(&["long", "lon", "lng", "longitude"])?))
 }
 
-/// A point of OGC's well-known text, without an altitude and in CRS84: `POINT(long lat)`.
+/// Parses a point of OGC's well-known text, without an altitude and in CRS84: `POINT(long lat)`.
 fn well_known(term: Option<&Term>) -> Option<(f64, f64)> {
     let Some(Term::Literal(literal)) = term else { return None };
     if literal.datatype() != geosparql::WKT_LITERAL {
@@ -164,7 +164,7 @@ fn well_known(term: Option<&Term>) -> Option<(f64, f64)> {
     Some((lat, long))
 }
 
-/// A map, where a row has coordinates that lie on Earth.
+/// Returns a map if a row has valid coordinates.
 pub(super) fn map(variables: &[Variable], rows: &Rows) -> Option<Map> {
     let columns = coordinates(variables);
     let by_columns = |row: &[Option<Term>]| {
@@ -179,15 +179,15 @@ pub(super) fn map(variables: &[Variable], rows: &Rows) -> Option<Map> {
         let is_name = |(place, term): &(usize, &Option<Term>)| {
             !columns.is_some_and(|(lat, long)| *place == lat || *place == long) && well_known(term.as_ref()).is_none()
         };
-        let told = row.iter().enumerate().filter(is_name).map(|(_, term)| text(term.as_ref()));
-        told.filter(|text| !text.is_empty()).take(2).collect::<Vec<_>>().join(", ")
+        let texts = row.iter().enumerate().filter(is_name).map(|(_, term)| text(term.as_ref()));
+        texts.filter(|text| !text.is_empty()).take(2).collect::<Vec<_>>().join(", ")
     };
     let points: Vec<((f64, f64), String)> =
         rows.iter().filter_map(|row| Some((place(row)?, label(row)))).take(POINTS).collect();
     (!points.is_empty()).then(|| drawn(&points))
 }
 
-/// Coordinates are often plain text.
+/// Parses a coordinate. Coordinates are often plain literals.
 fn coordinate(term: Option<&Term>) -> Option<f64> {
     number(term).or_else(|| match term {
         Some(Term::Literal(literal)) => literal.value().trim().parse().ok().filter(|value: &f64| value.is_finite()),
@@ -200,7 +200,7 @@ fn drawn(points: &[((f64, f64), String)]) -> Map {
     let (lowest, highest) = ends(lats());
     let (leftmost, rightmost) = ends(longs());
     let squeeze = ((lowest + highest) / 2.0).to_radians().cos().max(0.05);
-    // Neither a line nor a slit: each side is at least so much of the other.
+    // Avoids degenerate maps: each side has at least a share of the other.
     let (tall, broad) = (highest - lowest, (rightmost - leftmost) * squeeze);
     let (south, north) = span(lowest, highest, broad * SLIMMEST, 90.0);
     let (west, east) = span(leftmost, rightmost, tall * SLIMMEST / squeeze, 180.0);
@@ -214,12 +214,12 @@ fn drawn(points: &[((f64, f64), String)]) -> Map {
         height: y(south),
         points: points.iter().map(dot).collect(),
         meridians: lines(west, east)
-            .map(|(long, told)| (x(long), told + if long < 0.0 { " W" } else { " E" }))
+            .map(|(long, label)| (x(long), label + if long < 0.0 { " W" } else { " E" }))
             .collect(),
         parallels: lines(south, north)
-            .map(|(lat, told)| (y(lat), told + if lat < 0.0 { " S" } else { " N" }))
+            .map(|(lat, label)| (y(lat), label + if lat < 0.0 { " S" } else { " N" }))
             .collect(),
-        told: match points {
+        description: match points {
             [((lat, long), _)] => format!("A point at {lat:.2} north and {long:.2} east"),
             _ => format!(
                 "{} points from {lowest:.2} to {highest:.2} north and {leftmost:.2} to {rightmost:.2} east",
@@ -233,18 +233,18 @@ fn tenths(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }
 
-/// The least and the greatest.
+/// Returns the minimum and the maximum.
 fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::MAX, f64::MIN), |(least, most), one| (least.min(one), most.max(one)))
 }
 
-/// From the least to the greatest, with room around, over so many degrees at least and not beyond the ends of Earth.
+/// Adds a margin to an interval, and widens it to a minimum of degrees within the bounds of Earth.
 fn span(least: f64, most: f64, degrees: f64, end: f64) -> (f64, f64) {
     let room = ((most - least) * MARGIN).max(LEAST).max((degrees - (most - least)) / 2.0);
     ((least - room).max(-end), (most + room).min(end))
 }
 
-/// Round numbers of degrees, and how they are told.
+/// Returns the round numbers of degrees in an interval, with labels.
 fn grid(from: f64, to: f64) -> Vec<(f64, String)> {
     let steps = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 45.0];
     let step = steps.into_iter().find(|step| (to - from) / step <= LINES).unwrap_or(90.0);
@@ -279,7 +279,7 @@ mod tests {
         assert_eq!((found.len(), found[0].column.as_str(), found[0].of.as_str()), (1, "count", "tree"));
         assert_eq!((found[0].least, found[0].most), (-3.0, 12.0));
         assert_eq!(found[0].bars[1], Bar { label: "elm".to_owned(), value: -3.0, text: "-3".to_owned() });
-        // One row is no picture, nor are words that look like numbers, nor numbers that nothing names.
+        // One row, words that look like numbers, and numbers without a label column give no bars.
         assert!(bars(&variables(&["tree", "count"]), &rows[..1]).is_empty());
         assert!(bars(&variables(&["a", "b"]), &[vec![word("1"), word("2")], vec![word("3"), word("4")]]).is_empty());
         let numbers = [1, 2].map(|count| vec![Some(Term::from(Literal::from(count)))]);
@@ -298,8 +298,8 @@ mod tests {
         let [south, north] = &map.points[..] else { panic!("{map:?}") };
         assert_eq!((south.label.as_str(), north.label.as_str()), ("Annapolis", "Baltimore"));
         assert!(south.y > north.y && south.x > north.x, "north is up and east is right: {map:?}");
-        assert!(map.parallels.iter().any(|(_, told)| told.ends_with("° N")), "{map:?}");
-        assert!(map.meridians.iter().all(|(_, told)| told.ends_with("° W")), "{map:?}");
+        assert!(map.parallels.iter().any(|(_, label)| label.ends_with("° N")), "{map:?}");
+        assert!(map.meridians.iter().all(|(_, label)| label.ends_with("° W")), "{map:?}");
     }
 
     #[test]
@@ -307,7 +307,7 @@ mod tests {
         for (text, expected) in [
             ("POINT(-76.5 38.97)", Some((38.97, -76.5))),
             ("<http://www.opengis.net/def/crs/OGC/1.3/CRS84> Point (2 49)", Some((49.0, 2.0))),
-            // The axes of other systems are the other way round.
+            // Other reference systems have another order of axes.
             ("<http://www.opengis.net/def/crs/EPSG/0/4326> POINT(49 2)", None),
             ("POINT Z (1 2 3)", None),
             ("LINESTRING(1 2, 3 4)", None),

@@ -1,8 +1,8 @@
-//! What the endpoint says of itself: the service description at `/sparql`, and VoID at `/.well-known/void`.
+//! SPARQL service description at `/sparql`, and VoID at `/.well-known/void`.
 //! <https://www.w3.org/TR/sparql11-service-description/>, <https://www.w3.org/TR/void/#well-known>
 //!
-//! All that depends on data is told by queries of `queries/`, under the limits of every query. Their answers are kept:
-//! nobody writes a home while it is served.
+//! Parts that depend on data are results of queries in `queries/`, under the limits of all queries. They are computed once and
+//! cached for the lifetime of the server.
 
 use super::page::EXAMPLES;
 use crate::AppState;
@@ -24,10 +24,10 @@ const DEFAULT_GRAPH: &str = include_str!("../../queries/service-default-graph.rq
 const GRAPHS: &str = include_str!("../../queries/service-graphs.rq");
 const DATASETS: &str = include_str!("../../queries/void.rq");
 
-/// Triples of a description at most: enough for a hundred thousand datasets.
+/// Maximum number of triples of a description: enough for a hundred thousand datasets.
 const TRIPLES: usize = 1_000_000;
 
-/// What is so of every store: (property of the service, value).
+/// Statements about every store: (property of the service, value).
 const SERVICE: &[(&str, &str)] = &[
     (rdf::TYPE, sd::SERVICE),
     (sd::SUPPORTED_LANGUAGE, sd::SPARQL_10_QUERY),
@@ -46,7 +46,7 @@ const SERVICE: &[(&str, &str)] = &[
     (sd::FEATURE, lodeseek::MARKED_TRUNCATION),
 ];
 
-/// Answers of the queries that describe a store, each from when it was first asked for.
+/// Cached results of the queries that describe a store, each computed at the first request.
 #[derive(Default)]
 pub(crate) struct DescriptionCache {
     default_graph: OnceCell<Arc<Part>>,
@@ -54,7 +54,7 @@ pub(crate) struct DescriptionCache {
     datasets: OnceCell<Arc<Part>>,
 }
 
-/// Some triples of a description, and whether there are more.
+/// Triples of a description. If `truncated` is true, there are more.
 #[derive(Default)]
 struct Part {
     triples: Vec<Triple>,
@@ -62,7 +62,7 @@ struct Part {
 }
 
 impl Part {
-    fn tell(state: &AppState, query: &'static str) -> Result<Arc<Self>, SparqlError> {
+    fn evaluate(state: &AppState, query: &'static str) -> Result<Arc<Self>, SparqlError> {
         let request = QueryRequest { query: query.to_owned(), ..QueryRequest::default() };
         let limits = SparqlLimits { rows: TRIPLES, ..SparqlLimits::clone(&state.sparql.limits) };
         match state.sparql.engine.evaluate(&request, &limits)? {
@@ -75,10 +75,9 @@ impl Part {
         }
     }
 
-    /// Counts of a store too large to be counted within the limits are left out: nothing is said rather than something
-    /// wrong, and the rest of the description stands. They are not tried again.
+    /// Evaluates a query of counts. A store too large for the limits is described without them. The query is not repeated.
     fn count(state: &AppState, query: &'static str) -> Result<Arc<Self>, SparqlError> {
-        Self::tell(state, query).or_else(|error| match error {
+        Self::evaluate(state, query).or_else(|error| match error {
             SparqlError::Deadline(_) | SparqlError::Memory(_) => {
                 tracing::warn!(%error, "the endpoint describes itself without some of its counts");
                 Ok(Arc::default())
@@ -88,7 +87,7 @@ impl Part {
     }
 }
 
-/// A facet, asked for once.
+/// Returns a cached part, and computes it at the first call.
 async fn cached<'s>(
     state: &AppState,
     cell: &'s OnceCell<Arc<Part>>,
@@ -97,8 +96,8 @@ async fn cached<'s>(
     cell.get_or_try_init(|| state.work(move |state| Ok(ask(state)?))).await
 }
 
-/// The address by which the client reached the endpoint, so that it can go on asking there: the base's, or that of the
-/// request's `Host` where the home is served under another than its base's.
+/// Returns the address by which the client reached the endpoint: that of the base or, under another host name, that of the
+/// request's `Host`.
 pub(crate) fn endpoint_iri(state: &AppState, headers: &HeaderMap) -> NamedNode {
     let base = state.store.iris().base();
     let own = NamedNode::new_unchecked(format!("{base}sparql"));
@@ -111,7 +110,7 @@ fn triple(subject: &NamedNode, predicate: &str, object: impl Into<Term>) -> Trip
     Triple::new(subject.clone(), NamedNode::new_unchecked(predicate), object)
 }
 
-/// The service description, in a media type of graphs.
+/// Returns the service description in a graph media type.
 pub(crate) async fn service(state: &AppState, headers: &HeaderMap, media_type: &'static str) -> Response {
     service_description(state, headers, media_type).await.unwrap_or_else(IntoResponse::into_response)
 }
@@ -135,13 +134,13 @@ async fn service_description(
     state.work(move |_| response_formats::graph(&triples, media_type)).await
 }
 
-/// The examples of the endpoint's page; those of a dataset are where its VoID points to.
+/// Returns the examples of the endpoint's page. Those of a dataset are linked from its VoID description.
 fn general_examples() -> Vec<Example> {
     let example = |(title, query): &(&str, &str)| Example { title: (*title).to_owned(), query: (*query).to_owned() };
     EXAMPLES.iter().map(example).collect()
 }
 
-/// What needs no look at the data.
+/// Returns the triples that do not depend on data.
 fn about(base: &str, endpoint: &NamedNode) -> Vec<Triple> {
     let node = |path: &str| NamedNode::new_unchecked(format!("{base}{path}"));
     let (dataset, default_graph) = (node("sparql#dataset"), node("sparql#default-graph"));
@@ -167,16 +166,16 @@ fn about(base: &str, endpoint: &NamedNode) -> Vec<Triple> {
     triples
 }
 
-/// `GET /.well-known/void`: every dataset with its counts, and where it can be asked.
+/// `GET /.well-known/void`: every dataset with its counts and its endpoint.
 pub(crate) async fn datasets(
     State(state): State<AppState>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let parameters = pairs(query.as_deref().unwrap_or_default().as_bytes());
-    let media_type = Kind::Data.wanted(&parameters, &headers)?;
+    let media_type = Kind::Data.negotiate(&parameters, &headers)?;
     let facet =
-        Arc::clone(cached(&state, &state.sparql.description.datasets, |state| Part::tell(state, DATASETS)).await?);
+        Arc::clone(cached(&state, &state.sparql.description.datasets, |state| Part::evaluate(state, DATASETS)).await?);
     let endpoint = endpoint_iri(&state, &headers);
     let truncated = facet.truncated;
     let mut response =
@@ -187,7 +186,7 @@ pub(crate) async fn datasets(
     Ok(response)
 }
 
-/// The triples, and of each dataset among them the endpoint and its example queries.
+/// Adds the endpoint and the example queries to the datasets among the triples.
 fn reachable(triples: &[Triple], endpoint: &NamedNode) -> Vec<Triple> {
     let counted = NamedNode::new_unchecked(void::DATASET).into();
     let datasets = triples.iter().filter(|triple| triple.object == counted);

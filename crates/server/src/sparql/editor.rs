@@ -1,5 +1,5 @@
-//! The SPARQL editor of the page `/sparql`: YASGUI, bundled by `make web` and served from a folder. It is no part of the
-//! program: without it the page's plain form does the same.
+//! Editor of the page `/sparql`: YASGUI, bundled by `make web` and served from a folder. It is optional: without it the page
+//! has a plain form.
 
 use crate::AppState;
 use crate::error::ApiError;
@@ -10,13 +10,13 @@ use axum::response::{IntoResponse, Response};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The page's policy with the editor: as everywhere no script and no style but files of this server's, none inline; beside
-/// them requests to its own endpoint, and the pictures and letters that its style sheet carries within itself.
+/// Content security policy of the page with the editor: scripts and styles of this server only, none inline; in addition,
+/// requests to this server, and images and fonts embedded in the style sheet.
 const CONTENT_SECURITY_POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; font-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 );
 
-/// A folder without the editor's files.
+/// Error of a folder without the editor's files.
 #[derive(Debug, thiserror::Error)]
 #[error("the editor cannot be read from {path}: {cause} (`make web` makes it)")]
 pub struct EditorError {
@@ -24,7 +24,7 @@ pub struct EditorError {
     cause: io::Error,
 }
 
-/// The files of a bundled editor.
+/// Files of the bundled editor.
 #[derive(Clone, Debug)]
 pub struct Editor {
     script: Bytes,
@@ -42,7 +42,7 @@ impl Editor {
     }
 }
 
-/// Lets a page that carries the editor run it.
+/// Replaces the content security policy of a response by that of the editor.
 pub(super) fn allow(response: &mut Response) {
     response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY);
 }

@@ -1,4 +1,4 @@
-//! `GET /api/endpoints`: how the endpoints that `SERVICE` asked have answered since the server began.
+//! `GET /api/endpoints`: statistics of the remote endpoints in `SERVICE` patterns since the start of the server.
 
 use crate::AppState;
 use axum::Json;
@@ -10,7 +10,7 @@ pub(crate) async fn endpoints(State(state): State<AppState>) -> Json<Value> {
     Json(json!({ "endpoints": endpoint_statistics(&state) }))
 }
 
-/// Each endpoint that was asked.
+/// Returns the statistics of each endpoint.
 pub(crate) fn endpoint_statistics(state: &AppState) -> Vec<Value> {
     state.sparql.client.snapshot().iter().map(one).collect()
 }
@@ -20,7 +20,7 @@ fn one(endpoint: &EndpointStatistics) -> Value {
         endpoint.failures.iter().map(|(kind, count)| (kind.name().to_owned(), json!(count))).collect();
     let answered = endpoint.calls.max(1) as f64;
     json!({
-        // What stands behind a question mark may be a key that others are not to see.
+        // The query part of the address may contain a secret key.
         "endpoint": endpoint.endpoint.as_str().split(['?', '#']).next(),
         "calls": endpoint.calls,
         "requests": endpoint.requests,

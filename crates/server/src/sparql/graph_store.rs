@@ -1,8 +1,9 @@
-//! `/rdf-graph-store`: the reading half of the SPARQL 1.1 Graph Store Protocol.
+//! `/rdf-graph-store`: the read operations of the SPARQL 1.1 Graph Store Protocol.
 //! <https://www.w3.org/TR/sparql11-http-rdf-update/>
 //!
-//! Graphs are named indirectly: `?graph=IRI`, a dataset's own IRI included, or `?default`. They come whole, not cut like
-//! the answers of queries, and so as a stream: of a graph only what the client has not yet taken is in memory as text.
+//! Graphs are identified indirectly: `?graph=IRI`, which includes IRIs of datasets, or `?default`. They are complete, unlike
+//! query results with their limits. Therefore they are streamed: only the chunks that the client has not received yet are in
+//! memory.
 
 use super::streaming::{ChunkWriter, End, Timeout, transfer};
 use crate::AppState;
@@ -20,14 +21,14 @@ use std::io;
 use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 
-/// The methods of the graph store, as `Allow` has them.
+/// Supported methods, for `Allow`.
 pub(super) const METHODS: &str = "GET, HEAD, OPTIONS";
-/// Time a client has for one chunk; one that takes longer is given up, with the place it holds.
-const STALL: Duration = Duration::from_secs(30);
+/// Time limit of a client for each chunk. After it the transfer is aborted and its permit is released.
+const CHUNK_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Why a graph that was begun does not come to its end.
+/// Error of a started transfer.
 #[derive(Debug, thiserror::Error)]
-enum Broken {
+enum TransferError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
@@ -43,7 +44,7 @@ pub(super) async fn get(
     let parameters = pairs(query.as_deref().unwrap_or_default().as_bytes());
     let name = name(&parameters)?;
     let graph = state.work(move |state| find(&state.store, name.as_ref())).await?;
-    let media_type = Kind::Data.wanted(&parameters, &headers)?;
+    let media_type = Kind::Data.negotiate(&parameters, &headers)?;
     let body = if method == Method::HEAD {
         Body::empty()
     } else {
@@ -56,7 +57,7 @@ pub(super) async fn other(method: Method) -> Response {
     ApiError::method_not_allowed(&method, METHODS).into_response()
 }
 
-/// The graph a request names; `None` for the default graph.
+/// Returns the graph of a request; `None` for the default graph.
 fn name(parameters: &[(String, String)]) -> Result<Option<NamedNode>, ApiError> {
     let named = parameters.iter().filter(|(name, _)| matches!(name.as_str(), "graph" | "default"));
     match named.collect::<Vec<_>>().as_slice() {
@@ -74,27 +75,29 @@ fn find(store: &Store, name: Option<&NamedNode>) -> Result<StoredGraph, ApiError
     store.graph(name)?.ok_or_else(|| ApiError::not_found(format!("there is no graph {name}")))
 }
 
-/// The graph as text. The answer begins once there is something to send, so that what fails at once fails with a status.
+/// Streams a graph. The response starts with the first chunk, so that earlier errors have a status.
 async fn body(state: &AppState, graph: StoredGraph, syntax: RdfSyntax) -> Result<Body, ApiError> {
     let permit = state.acquire_permit().await?;
-    let (writer, transfer) = transfer(Timeout::ForEach(STALL), ());
+    let (writer, transfer) = transfer(Timeout::ForEach(CHUNK_TIMEOUT), ());
     let state = state.clone();
     tokio::task::spawn_blocking(move || send(&state.store, &graph, syntax, writer, permit));
     transfer.begun().await.map_err(|error| ApiError::internal(&error))
 }
 
-/// Writes a graph to whoever receives, and says that it is whole.
+/// Writes a graph to its receiver, and marks its end.
 fn send(store: &Store, graph: &StoredGraph, syntax: RdfSyntax, mut writer: ChunkWriter, _permit: OwnedSemaphorePermit) {
-    let written = store.triples(graph).map_err(Broken::from).and_then(|triples| {
-        syntax.write_to(triples.map(|triple| triple.map_err(Broken::from)), &mut writer)?;
-        Ok(writer.end(End::Whole)?)
+    let written = store.triples(graph).map_err(TransferError::from).and_then(|triples| {
+        syntax.write_to(triples.map(|triple| triple.map_err(TransferError::from)), &mut writer)?;
+        Ok(writer.end(End::Complete)?)
     });
     match written {
-        Err(Broken::Store(error)) => {
-            tracing::error!(%error, ?graph, "a graph was not sent to its end");
-            writer.break_off(io::Error::other(error));
+        Err(TransferError::Store(error)) => {
+            tracing::error!(%error, ?graph, "the transfer of a graph failed");
+            writer.abort(io::Error::other(error));
         }
-        Err(Broken::Io(error)) => tracing::debug!(%error, ?graph, "who asked for a graph does not take it"),
+        Err(TransferError::Io(error)) => {
+            tracing::debug!(%error, ?graph, "a client disconnected during the transfer of a graph")
+        }
         Ok(()) => {}
     }
 }

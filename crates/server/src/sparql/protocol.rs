@@ -1,21 +1,19 @@
-//! `/sparql`: the query part of the SPARQL 1.1 Protocol. <https://www.w3.org/TR/sparql11-protocol/>
+//! `/sparql`: query operations of the SPARQL 1.1 Protocol. <https://www.w3.org/TR/sparql11-protocol/>
 //!
-//! A query comes by GET, as a form, as itself, or by the method QUERY (RFC 10008), which is a POST that promises to change
-//! nothing. Without a query the endpoint describes itself. With `provenance=true` rows say who answered each `SERVICE`.
+//! Queries are sent by GET, as a form, as a body, or by the method QUERY (RFC 10008), a safe method with a body. Without a
+//! query the response is the service description. With `provenance=true` rows contain the endpoint of each `SERVICE`.
 //!
-//! *How answers are sent.* The first [`HELD`] bytes are held back: an answer that ends before has its length and, where it
-//! was cut, the header `Lodeseek-Truncated`; what fails before has a status. A larger one is sent as it is computed, and its
-//! reader is never led to take a part for the whole:
+//! *Streaming.* The first [`BUFFERED_BYTES`] are buffered. Smaller responses have a length and, if truncated, the header
+//! `Lodeseek-Truncated`; errors before have a status. Larger ones are streamed, and clients can detect truncation:
 //!
-//! | what strikes | once sending has begun |
+//! | event | after the first chunk |
 //! |---|---|
-//! | deadline, memory, an error of the evaluation | the transfer is broken off |
-//! | the limit of rows or bytes, in JSON, XML and RDF other than JSON-LD | the document ends well, with a mark in it, and a trailer `Lodeseek-Truncated` |
-//! | … in CSV, TSV and JSON-LD, which have no room for a mark | the transfer is broken off |
+//! | deadline, memory limit, evaluation error | the connection is aborted |
+//! | limit of rows or bytes, in JSON, XML and RDF other than JSON-LD | the document is well-formed, with a mark and the trailer `Lodeseek-Truncated` |
+//! | … in CSV, TSV and JSON-LD, which cannot signal truncation | the connection is aborted |
 //!
-//! A reader slower than the evaluation makes it wait, and the deadline goes on: it is the time until an answer is there
-//! *and taken*. Where the client goes away, the evaluation is cancelled. HTTP/1.0 cannot tell a broken transfer from a whole
-//! one: there the whole answer is held back.
+//! A slow client delays the evaluation. The deadline includes the transfer. If the client disconnects, the evaluation is
+//! cancelled. HTTP/1.0 cannot signal an aborted transfer, so its responses are buffered completely.
 
 use super::streaming::{ChunkWriter, End, Timeout, transfer};
 use super::{description, page};
@@ -35,13 +33,13 @@ use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The methods of the endpoint, as `Allow` has them.
+/// Supported methods, for `Allow`.
 pub(super) const METHODS: &str = "GET, HEAD, POST, QUERY, OPTIONS";
-/// What it takes as a body, as `Accept-Post` and `Accept-Query` have it.
+/// Media types of request bodies, for `Accept-Post` and `Accept-Query`.
 pub(super) const BODIES: &str = "application/sparql-query, application/x-www-form-urlencoded";
 
-/// Bytes of an answer that are held back.
-const HELD: usize = 64 << 10;
+/// Number of bytes that are buffered before streaming.
+const BUFFERED_BYTES: usize = 64 << 10;
 
 /// Headers, HTTP version and connection of a request.
 pub(super) struct RequestContext {
@@ -66,7 +64,7 @@ pub(super) async fn get(State(state): State<AppState>, RawQuery(query): RawQuery
     if asks || has("update") {
         return respond(&state, parameters, &context).await;
     }
-    match Kind::Graph.wanted(&parameters, &context.headers) {
+    match Kind::Graph.negotiate(&parameters, &context.headers) {
         Ok(response_formats::HTML) => page::page(&state, "", None),
         Ok(_) if has("query") => respond(&state, parameters, &context).await,
         Ok(media_type) => description::service(&state, &context.headers, media_type).await,
@@ -88,7 +86,7 @@ pub(super) async fn post(
     respond(&state, parameters, &context).await
 }
 
-/// `QUERY`, and whatever else is no method of the endpoint.
+/// Handles `QUERY`, and rejects other methods.
 pub(super) async fn other(
     state: State<AppState>,
     method: Method,
@@ -102,7 +100,7 @@ pub(super) async fn other(
     }
 }
 
-/// The parameters that a body of one of the protocol's media types stands for.
+/// Parses a request body of the protocol's media types to parameters.
 fn in_body(headers: &HeaderMap, body: &[u8]) -> Result<Pairs, ApiError> {
     let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let media_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -128,7 +126,7 @@ fn in_body(headers: &HeaderMap, body: &[u8]) -> Result<Pairs, ApiError> {
     }
 }
 
-/// Whether a media type names no encoding but UTF-8.
+/// If true, a media type has no charset other than UTF-8.
 fn is_utf8(content_type: &str) -> bool {
     let parameters = content_type.split(';').skip(1).filter_map(|parameter| parameter.split_once('='));
     let mut charsets = parameters.filter(|(name, _)| name.trim().eq_ignore_ascii_case("charset"));
@@ -136,13 +134,10 @@ fn is_utf8(content_type: &str) -> bool {
 }
 
 fn read_only() -> ApiError {
-    ApiError::with_status(
-        StatusCode::FORBIDDEN,
-        "this endpoint answers queries only; nothing can be changed through it",
-    )
+    ApiError::with_status(StatusCode::FORBIDDEN, "updates are not supported: this endpoint is read-only")
 }
 
-/// Cancels an evaluation when who asked for it goes away: when the future or the body that holds this is dropped.
+/// Guard that cancels an evaluation when its future or response body is dropped because the client disconnected.
 struct UntilGone(Cancellation);
 
 impl Drop for UntilGone {
@@ -183,25 +178,25 @@ async fn answered(
     let cancellation = Cancellation::default();
     let gone = UntilGone(cancellation.clone());
     let query = request.query.clone();
-    let held = if context.version < Version::HTTP_11 { usize::MAX } else { HELD };
-    let (answer, is_whole) = state
+    let buffered = if context.version < Version::HTTP_11 { usize::MAX } else { BUFFERED_BYTES };
+    let (answer, is_complete) = state
         .work(move |state| {
             let mut answer = state.sparql.engine.stream(&request, &state.sparql.limits, &cancellation)?;
-            let is_whole = answer.hold(held)?;
-            Ok((answer, is_whole))
+            let is_complete = answer.hold(buffered)?;
+            Ok((answer, is_complete))
         })
         .await?;
-    match Kind::of(answer.head()).wanted(parameters, &context.headers)? {
+    match Kind::for_head(answer.head()).negotiate(parameters, &context.headers)? {
         response_formats::HTML => {
             let answer = state.work(move |_| Ok(answer.whole()?)).await?;
             Ok(page::page(state, &query, Some(Ok(answer))))
         }
-        media_type if is_whole => state.work(move |_| write(&answer.whole()?, media_type)).await,
+        media_type if is_complete => state.work(move |_| write(&answer.whole()?, media_type)).await,
         media_type => sent(answer, media_type, gone).await,
     }
 }
 
-/// An answer too large to be held back.
+/// Streams an answer that exceeds the buffer.
 async fn sent(answer: AnswerStream, media_type: &'static str, gone: UntilGone) -> Result<Response, ApiError> {
     let (writer, transfer) = transfer(Timeout::Until(Instant::now() + answer.time_left()), gone);
     tokio::task::spawn_blocking(move || send(answer, media_type, writer));
@@ -211,7 +206,7 @@ async fn sent(answer: AnswerStream, media_type: &'static str, gone: UntilGone) -
     Ok(response)
 }
 
-/// Writes an answer to whoever receives, and says how it ended.
+/// Writes an answer to its receiver, and handles its end.
 fn send(mut answer: AnswerStream, media_type: &str, mut writer: ChunkWriter) {
     let written = match answer.head() {
         Head::Graph => answer.write_graph(response_formats::syntax(media_type), &mut writer),
@@ -220,18 +215,18 @@ fn send(mut answer: AnswerStream, media_type: &str, mut writer: ChunkWriter) {
     let ended = written.and_then(|()| Ok(end(&answer, media_type, &mut writer)?));
     match ended {
         Ok(()) => {}
-        Err(SendError::Io(error)) => tracing::debug!(%error, "an answer was not taken to its end"),
+        Err(SendError::Io(error)) => tracing::debug!(%error, "a client disconnected during the transfer of an answer"),
         Err(error) => {
-            tracing::info!(%error, "an answer was broken off");
-            writer.break_off(io::Error::other(error));
+            tracing::info!(%error, "the transfer of an answer was aborted");
+            writer.abort(io::Error::other(error));
         }
     }
 }
 
-/// The end of a document; one that was cut and cannot say so is broken off.
+/// Ends a document. A truncated one that cannot signal it is aborted.
 fn end(answer: &AnswerStream, media_type: &str, writer: &mut ChunkWriter) -> io::Result<()> {
     if !answer.is_truncated() {
-        return writer.end(End::Whole);
+        return writer.end(End::Complete);
     }
     match response_formats::mark_within(media_type) {
         Some((end, marked)) => {
@@ -239,7 +234,7 @@ fn end(answer: &AnswerStream, media_type: &str, writer: &mut ChunkWriter) -> io:
             writer.end(End::Truncated)
         }
         None => {
-            writer.break_off(io::Error::other(response_formats::TRUNCATED_NOTE));
+            writer.abort(io::Error::other(response_formats::TRUNCATED_NOTE));
             Ok(())
         }
     }

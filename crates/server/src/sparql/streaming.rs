@@ -1,7 +1,7 @@
-//! Bodies written while they are sent: a thread that computes writes, the connection takes.
+//! Streamed response bodies: a computing thread writes, the connection reads.
 //!
-//! Only what the client has not taken yet is in memory, a few chunks of it. What does not say that it ended is broken off,
-//! so that no client takes the half of something for all of it.
+//! At most a few chunks are in memory. A body that does not end explicitly is aborted, so that clients do not take a part for
+//! the whole.
 
 use crate::response_formats;
 use axum::body::{Body, Bytes, HttpBody};
@@ -14,26 +14,26 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// Bytes handed over at a time.
-const CHUNK: usize = 64 << 10;
-/// Chunks that wait for the client.
-const WAITING: usize = 4;
+/// Size of a chunk in bytes.
+const CHUNK_BYTES: usize = 64 << 10;
+/// Maximum number of chunks that wait for the client.
+const MAX_WAITING_CHUNKS: usize = 4;
 
-/// How long a client may let the writer wait; after that it is given up.
+/// Time limit for a client to receive data. After it the writer fails.
 #[derive(Clone, Copy)]
 pub(super) enum Timeout {
-    /// For each chunk.
+    /// Limit for each chunk.
     ForEach(Duration),
-    /// For all of them.
+    /// Limit for all chunks together.
     Until(Instant),
 }
 
-/// How a body ended.
+/// End of a body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum End {
-    /// There is nothing more.
-    Whole,
-    /// There was more, and the body says so.
+    /// The body is complete.
+    Complete,
+    /// The body is truncated, and marked as such.
     Truncated,
 }
 
@@ -42,15 +42,15 @@ enum Piece {
     End(End),
 }
 
-/// A writer, and the body that it writes. The body drops `kept` when it is dropped itself: when it was sent, or when the
-/// client is gone.
-pub(super) fn transfer<K: Send + 'static>(timeout: Timeout, kept: K) -> (ChunkWriter, Transfer<K>) {
-    let (sender, receiver) = channel(WAITING);
-    let writer = ChunkWriter { sender, buffer: Vec::with_capacity(CHUNK), timeout, runtime: Handle::current() };
-    (writer, Transfer { first: None, receiver, ended: false, _kept: kept })
+/// Creates a writer and the body that reads from it. Dropping the body, after the transfer or when the client disconnects,
+/// drops `guard`.
+pub(super) fn transfer<K: Send + 'static>(timeout: Timeout, guard: K) -> (ChunkWriter, Transfer<K>) {
+    let (sender, receiver) = channel(MAX_WAITING_CHUNKS);
+    let writer = ChunkWriter { sender, buffer: Vec::with_capacity(CHUNK_BYTES), timeout, runtime: Handle::current() };
+    (writer, Transfer { first: None, receiver, ended: false, _guard: guard })
 }
 
-/// Writes into a channel that an answer's body reads.
+/// Writer into the channel of a response body.
 pub(super) struct ChunkWriter {
     sender: Sender<io::Result<Piece>>,
     buffer: Vec<u8>,
@@ -64,7 +64,7 @@ impl ChunkWriter {
             Timeout::ForEach(time) => time,
             Timeout::Until(deadline) => deadline.saturating_duration_since(Instant::now()),
         };
-        // On the runtime's clock, so that the timer is made where there is one.
+        // The timer needs the runtime's clock.
         let sent = self.runtime.block_on(async { tokio::time::timeout(time, self.sender.send(piece)).await });
         match sent {
             Ok(Ok(())) => Ok(()),
@@ -73,7 +73,7 @@ impl ChunkWriter {
         }
     }
 
-    /// Writes something else in the place of the last bytes written, if they are what they should be.
+    /// Replaces the last bytes written. Fails if these are not `end`.
     pub(super) fn amend(&mut self, end: &str, other: &str) -> io::Result<()> {
         let kept = self.buffer.strip_suffix(end.as_bytes()).map(<[u8]>::len);
         let unexpected = || io::Error::other(format!("the text does not end with {end:?}"));
@@ -82,22 +82,22 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Says that the body ends here.
+    /// Marks the end of the body.
     pub(super) fn end(&mut self, end: End) -> io::Result<()> {
         self.flush()?;
         self.hand_over(Ok(Piece::End(end)))
     }
 
-    /// Lets the client see that there should have been more. Without a client nothing is to be done.
-    pub(super) fn break_off(&self, error: io::Error) {
+    /// Aborts the body, so that the client detects it. Without a client this has no effect.
+    pub(super) fn abort(&self, error: io::Error) {
         let _ = self.hand_over(Err(error));
     }
 }
 
 impl Write for ChunkWriter {
-    /// What is written last stays in the buffer until it is flushed from outside, and can be amended.
+    /// The last bytes stay in the buffer until the next flush, so that they can be amended.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.buffer.len() + bytes.len() > CHUNK {
+        if self.buffer.len() + bytes.len() > CHUNK_BYTES {
             self.flush()?;
         }
         self.buffer.extend_from_slice(bytes);
@@ -108,21 +108,21 @@ impl Write for ChunkWriter {
         if self.buffer.is_empty() {
             return Ok(());
         }
-        let chunk = std::mem::replace(&mut self.buffer, Vec::with_capacity(CHUNK));
+        let chunk = std::mem::replace(&mut self.buffer, Vec::with_capacity(CHUNK_BYTES));
         self.hand_over(Ok(Piece::Text(chunk.into())))
     }
 }
 
-/// The body of an answer: what was received already, then the rest.
+/// Response body: the first chunk, then the rest.
 pub(super) struct Transfer<K> {
     first: Option<io::Result<Piece>>,
     receiver: Receiver<io::Result<Piece>>,
     ended: bool,
-    _kept: K,
+    _guard: K,
 }
 
 impl<K: Send + Unpin + 'static> Transfer<K> {
-    /// The body, once there is something to send; what fails before fails here.
+    /// Returns the body after its first chunk is available. Earlier errors are returned here.
     pub(super) async fn begun(mut self) -> io::Result<Body> {
         match self.receiver.recv().await {
             Some(Err(error)) => Err(error),
@@ -149,7 +149,7 @@ impl<K: Unpin> HttpBody for Transfer<K> {
         self.ended = !matches!(next, Some(Ok(Piece::Text(_))));
         Poll::Ready(match next {
             Some(Ok(Piece::Text(text))) => Some(Ok(Frame::data(text))),
-            Some(Ok(Piece::End(End::Whole))) => None,
+            Some(Ok(Piece::End(End::Complete))) => None,
             Some(Ok(Piece::End(End::Truncated))) => {
                 let mut trailers = HeaderMap::new();
                 trailers
@@ -167,7 +167,7 @@ mod tests {
     use super::*;
     use http_body_util::BodyExt;
 
-    /// What a client reads of what is written.
+    /// Returns the bytes that a client receives.
     async fn read(write: impl FnOnce(ChunkWriter) + Send + 'static) -> io::Result<(Vec<u8>, bool)> {
         let (writer, transfer) = transfer(Timeout::ForEach(Duration::from_secs(5)), ());
         let writing = tokio::task::spawn_blocking(move || write(writer));
@@ -178,13 +178,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_what_says_so_is_whole() {
+    async fn only_a_body_with_an_end_is_complete() {
         let text = |writer: &mut ChunkWriter, times: usize| {
             for _ in 0..times {
                 writer.write_all(b"ab}").expect("written");
             }
         };
-        for (end, marked) in [(End::Whole, false), (End::Truncated, true)] {
+        for (end, marked) in [(End::Complete, false), (End::Truncated, true)] {
             let write = move |mut writer: ChunkWriter| {
                 text(&mut writer, 100_000);
                 writer.end(end).expect("ended");
@@ -195,20 +195,20 @@ mod tests {
         assert!(read(gone).await.is_err(), "the writer went away");
         let broken = move |mut writer: ChunkWriter| {
             text(&mut writer, 100_000);
-            writer.break_off(io::Error::other("store"));
+            writer.abort(io::Error::other("store"));
         };
         assert!(read(broken).await.is_err());
     }
 
     #[tokio::test]
     async fn the_end_can_be_amended_whatever_was_sent() {
-        for length in [CHUNK - 2, CHUNK - 1, CHUNK, CHUNK + 1] {
+        for length in [CHUNK_BYTES - 2, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1] {
             let write = move |mut writer: ChunkWriter| {
                 writer.write_all(&vec![b'a'; length]).expect("written");
                 writer.write_all(b"}").expect("written");
                 assert!(writer.amend("]", "").is_err());
                 writer.amend("}", ",b}").expect("amended");
-                writer.end(End::Whole).expect("ended");
+                writer.end(End::Complete).expect("ended");
             };
             let (bytes, _) = read(write).await.expect("whole");
             assert_eq!((bytes.len(), &bytes[length..]), (length + 3, b",b}".as_slice()), "{length}");

@@ -4,7 +4,7 @@
 use crate::portal::metadata::moment;
 use oxsdatatypes::{DateTime, Duration};
 
-/// A moment in the way of CKAN; `None` for what is no date.
+/// Converts a date expression to CKAN's format; `None` if it is invalid.
 pub(super) fn date(text: &str) -> Option<String> {
     reckoned(text, DateTime::now())
 }
@@ -20,7 +20,7 @@ fn reckoned(text: &str, now: DateTime) -> Option<String> {
     }
 }
 
-/// A moment after some steps: `/UNIT` goes to its beginning, `+2UNITS` and `-2UNITS` on and back.
+/// Applies steps to a time: `/UNIT` rounds down, `+2UNITS` and `-2UNITS` add and subtract.
 fn walked(from: String, mut steps: &str) -> Option<String> {
     let mut at = from;
     while let Some(kind) = steps.chars().next() {
@@ -34,7 +34,7 @@ fn walked(from: String, mut steps: &str) -> Option<String> {
 }
 
 fn begun(moment: &str, unit: &str) -> Option<String> {
-    // How much of `2026-01-31T12:34:56` the unit is, and what its beginning has for the rest.
+    // Length of the prefix of `2026-01-31T12:34:56` that the unit keeps, and the rest of its beginning.
     let (kept, rest) = match unit.trim_end_matches('S') {
         "YEAR" => (4, "-01-01T00:00:00"),
         "MONTH" => (7, "-01T00:00:00"),

@@ -1,4 +1,4 @@
-//! What goes wrong with an action, as CKAN tells it: by its types of errors, and the statuses these have there.
+//! Errors of actions, with CKAN's types and status codes.
 
 use crate::error::{ApiError, set_retry_after};
 use axum::Json;
@@ -8,33 +8,33 @@ use lodeseek_engine::EngineError;
 use lodeseek_store::StoreError;
 use serde_json::{Value, json};
 
-/// Why an action has no result.
+/// Error of an action.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ActionError {
-    /// No such action.
+    /// Unknown action.
     #[error("Bad request - Action name not known: {0}")]
     NoAction(String),
-    /// A body that holds no parameters.
+    /// A body that is not parsable as parameters.
     #[error("Bad request - JSON Error: {0}")]
     Body(String),
-    /// Nothing of this name.
+    /// No object of this name.
     #[error("Not found")]
     NotFound,
-    /// An action that would change something.
+    /// A write action.
     #[error("Access denied: what is served can be read, not changed")]
     Denied,
-    /// A parameter that cannot be used.
+    /// An invalid parameter.
     #[error("{0}: {1}")]
     Invalid(&'static str, String),
-    /// A query, a filter or an order that cannot be read.
+    /// An invalid query, filter or order.
     #[error("Search Query is invalid: {0}")]
     Query(#[from] QueryError),
-    /// What is not the request's fault.
+    /// An internal error.
     #[error("{}", .0.message)]
     Failed(ApiError),
 }
 
-/// Why a query of CKAN's cannot be read.
+/// Syntax error of a CKAN query.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum QueryError {
     #[error("a closing {0} is missing")]
@@ -82,11 +82,11 @@ impl ActionError {
         Self::Invalid(parameter, "Missing value".to_owned())
     }
 
-    /// The answer, with where help is to be had.
+    /// Returns the response, with the address of the help.
     pub(super) fn respond(&self, help: &str) -> Response {
         let message = self.to_string();
         let (status, error) = match self {
-            // CKAN answers these two by a text alone.
+            // CKAN sends these two as plain text.
             Self::NoAction(_) | Self::Body(_) => return (StatusCode::BAD_REQUEST, Json(message)).into_response(),
             Self::NotFound => (StatusCode::NOT_FOUND, typed("Not Found Error", &message)),
             Self::Denied => (StatusCode::FORBIDDEN, typed("Authorization Error", &message)),

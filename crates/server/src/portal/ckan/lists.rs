@@ -9,12 +9,12 @@ use super::{Call, MOST};
 use serde_json::{Value, json};
 use std::cmp::Reverse;
 
-/// Datasets that are shown with an organisation, group or tag at most.
+/// Maximum number of datasets shown with an organisation, group or tag.
 const SHOWN: usize = 10;
-/// Organisations or groups of one answer with all their fields, where no number is asked for.
+/// Default number of organisations or groups with all fields.
 const WITH_FIELDS: usize = 25;
 
-/// Some of a list, from `offset` on.
+/// Returns a page of a list, by `offset` and `limit`.
 fn page<T>(list: impl Iterator<Item = T>, call: &Call<'_>, limit: usize) -> Result<Vec<T>, ActionError> {
     let limit = call.parameters.natural("limit")?.unwrap_or(limit);
     Ok(list.skip(call.parameters.natural("offset")?.unwrap_or(0)).take(limit).collect())
@@ -33,7 +33,7 @@ pub(super) fn package_show(call: &Call<'_>) -> Result<Value, ActionError> {
     call.package_named(&name)?.ok_or(ActionError::NotFound)
 }
 
-/// The packages, the last changed first.
+/// Lists the packages, the last changed first.
 pub(super) fn current_package_list_with_resources(call: &Call<'_>) -> Result<Value, ActionError> {
     let table = call.table()?;
     let mut rows: Vec<&Row> = table.rows.iter().collect();
@@ -51,7 +51,7 @@ fn packages<'t>(call: &Call<'_>, rows: impl Iterator<Item = &'t Row>) -> Result<
     Ok(packages.into())
 }
 
-/// Names and titles that hold a text, those that begin with it first.
+/// Finds packages by a part of name or title, those that begin with it first.
 pub(super) fn package_autocomplete(call: &Call<'_>) -> Result<Value, ActionError> {
     let sought = call.parameters.required("q")?.to_lowercase();
     let table = call.table()?;
@@ -83,7 +83,7 @@ fn resource_of(package: &Value, id: &str) -> Option<Value> {
     package["resources"].as_array()?.iter().find(|resource| resource["id"] == id).cloned()
 }
 
-/// What `resource_search` looks into.
+/// Fields of `resource_search`.
 type Text = fn(&Resource) -> &str;
 
 fn resource_field(name: &str) -> Option<Text> {
@@ -96,7 +96,7 @@ fn resource_field(name: &str) -> Option<Text> {
     })
 }
 
-/// Resources whose fields hold texts, all of them, whatever the case of letters.
+/// Finds resources whose fields contain all texts, case-insensitively.
 pub(super) fn resource_search(call: &Call<'_>) -> Result<Value, ActionError> {
     let queries = call.parameters.list("query", &[])?;
     if queries.is_empty() {
@@ -204,7 +204,7 @@ fn with_value<'t>(table: &'t Table, facet: Facet, name: &'t str) -> impl Iterato
     table.rows.iter().filter(move |row| row.values(facet).iter().any(|place| values[*place as usize].name == name))
 }
 
-/// Tags that hold a text, by name.
+/// Lists the tags that contain a text, by name.
 pub(super) fn tag_list(call: &Call<'_>) -> Result<Value, ActionError> {
     let sought = call.parameters.text("query")?.unwrap_or_default().to_lowercase();
     let table = call.table()?;
@@ -225,13 +225,13 @@ pub(super) fn tag_show(call: &Call<'_>) -> Result<Value, ActionError> {
     Ok(tag)
 }
 
-/// The licences that datasets have.
+/// Lists the licences of the datasets.
 pub(super) fn license_list(call: &Call<'_>) -> Result<Value, ActionError> {
     let table = call.table()?;
     let mut values: Vec<&FacetValue> = table.values(Facet::LicenseId).all.iter().collect();
     values.sort_by_key(|value| &value.name);
     let one = |value: &&FacetValue| {
-        let open = License::of(value.url.as_deref()).open;
+        let open = License::from_text(value.url.as_deref()).open;
         json!({
             "id": value.name,
             "title": value.title,
@@ -243,7 +243,7 @@ pub(super) fn license_list(call: &Call<'_>) -> Result<Value, ActionError> {
     Ok(values.iter().map(one).collect())
 }
 
-/// Formats that hold a text, the most frequent first.
+/// Lists the formats that contain a text, the most frequent first.
 pub(super) fn format_autocomplete(call: &Call<'_>) -> Result<Value, ActionError> {
     let sought = call.parameters.required("q")?.to_lowercase();
     let table = call.table()?;

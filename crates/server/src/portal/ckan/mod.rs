@@ -1,10 +1,9 @@
-//! `/api/3/action/{name}`: the reading half of CKAN's Action API, as of CKAN 2.10.
+//! `/api/3/action/{name}`: the read actions of CKAN's Action API, version 2.10.
 //! <https://docs.ckan.org/en/2.10/api/>
 //!
-//! Datasets are packages, their publishers organisations, themes of a list groups, keywords tags, distributions resources.
-//! Ids are ours: a package's is that of its dataset, a resource's is its package's name with the distribution's place,
-//! organisations and groups are known by their names. What a query's words find, and in which order, is the engine's
-//! business; each package found says why (`score`, `matched`).
+//! Datasets are packages, publishers organisations, themes of a list groups, keywords tags, and distributions resources. A
+//! package has the id of its dataset, a resource that of its package and distribution; organisations and groups are identified
+//! by name. The engine finds and ranks packages for words. Each package found contains the reasons (`score`, `matched`).
 
 mod dates;
 mod error;
@@ -34,13 +33,13 @@ use parameters::Parameters;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Packages of one answer at most, as with CKAN.
+/// Maximum number of packages of one response, as in CKAN.
 const MOST: usize = 1000;
-/// Packages that an answer may have without waiting for a place: each is read from the store.
+/// Number of packages that a response may contain without a permit. Each is read from the store.
 const FEW: usize = 100;
-/// The version of CKAN whose interface this is: clients look for it.
+/// Implemented version of CKAN. Clients check it.
 const VERSION: &str = "2.10";
-/// What those actions' names end with that would change something.
+/// Suffixes of write actions.
 const WRITING: [&str; 7] = ["_create", "_update", "_patch", "_delete", "_purge", "_upsert", "_invite"];
 
 /// A call of an action.
@@ -49,7 +48,7 @@ struct Call<'c> {
     parameters: &'c Parameters,
 }
 
-/// An action: its name, what it does, and the doing.
+/// Name, help text and function of an action.
 type Action = (&'static str, &'static str, fn(&Call<'_>) -> Result<Value, ActionError>);
 
 const ACTIONS: &[Action] = &[
@@ -87,7 +86,7 @@ const ACTIONS: &[Action] = &[
     ("site_read", "Whether this portal may be read: yes.", |_| Ok(json!(true))),
 ];
 
-/// Every action, by address or body.
+/// Handles all actions, with parameters in the address or the body.
 pub(super) async fn action(
     State(state): State<AppState>,
     Path(name): Path<String>,
@@ -104,7 +103,7 @@ pub(super) async fn action(
     }
 }
 
-/// Where an action is explained.
+/// Returns the address of an action's help.
 fn help(state: &AppState, name: &str) -> String {
     let name: String = form_urlencoded::byte_serialize(name.as_bytes()).collect();
     format!("{}api/3/action/help_show?name={name}", state.store.iris().base())
@@ -136,7 +135,7 @@ fn unknown(name: &str) -> ActionError {
     if writing { ActionError::Denied } else { ActionError::NoAction(name.to_owned()) }
 }
 
-/// Whether a call reads many descriptions, or runs a model.
+/// If true, a call reads many descriptions or runs a model.
 fn is_heavy(state: &AppState, name: &str, parameters: &Parameters) -> Result<bool, ActionError> {
     Ok(match name {
         "package_search" => state.searcher.has_reranker() || parameters.natural("rows")?.is_some_and(|rows| rows > FEW),
@@ -153,16 +152,16 @@ impl Call<'_> {
         Ok(Table::current(self.state)?)
     }
 
-    /// The package of a dataset; `None` where there is none.
+    /// Returns the package of a dataset; `None` if it does not exist.
     fn package(&self, id: &DatasetId) -> Result<Option<Value>, ActionError> {
         let described = PortalMetadata::read(&self.state.store, id)?;
         Ok(described.map(|described| package::package(&described, self.state.store.iris().base())))
     }
 
-    /// The package of an id, or of a name. Ids need no table.
+    /// Returns the package of an id or name. Ids need no table.
     fn package_named(&self, name: &str) -> Result<Option<Value>, ActionError> {
         if let Ok(id) = DatasetId::new(name)
-            && self.state.searcher.numbers(&id)?.is_some()
+            && self.state.searcher.catalog().numeric_facts(&id)?.is_some()
         {
             return self.package(&id);
         }
@@ -189,7 +188,7 @@ fn help_show(call: &Call<'_>) -> Result<Value, ActionError> {
     find(&name).map(|(_, help, _)| json!(help)).ok_or(ActionError::NotFound)
 }
 
-/// What CKAN answers at the root of its interface.
+/// `GET /api/3`: the version of the API.
 pub(super) async fn version() -> Json<Value> {
     Json(json!({ "version": 3 }))
 }

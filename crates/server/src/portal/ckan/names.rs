@@ -1,12 +1,12 @@
-//! Names as CKAN has them in addresses: lower-case letters, digits, `-` and `_`.
+//! Names as CKAN writes them in addresses: lower-case letters, digits, `-` and `_`.
 
 use lodeseek_catalog::DatasetId;
 use sha2::{Digest, Sha256};
 
-/// Characters of a name at most.
+/// Maximum number of characters of a name.
 const LONGEST: usize = 100;
 
-/// The name of a dataset: its id, and only where that cannot be one, a name made of it.
+/// Returns the name of a dataset: its id if valid, or else a name derived from it.
 pub(super) fn package_name(id: &DatasetId) -> String {
     let plain =
         |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || "-_".contains(character);
@@ -14,7 +14,7 @@ pub(super) fn package_name(id: &DatasetId) -> String {
     if text.len() <= LONGEST && text.chars().all(plain) { text.to_owned() } else { hashed(text) }
 }
 
-/// The name of a text: what differs in the case of letters and in punctuation alone has one name.
+/// Returns the name of a text. Case and punctuation make no difference.
 pub(super) fn slug(text: &str) -> String {
     let folded = text.to_lowercase();
     let words: Vec<&str> = folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
@@ -22,7 +22,7 @@ pub(super) fn slug(text: &str) -> String {
     if joined.is_ascii() && (2..=LONGEST).contains(&joined.len()) { joined } else { hashed(&joined) }
 }
 
-/// What can be kept of a text, and a hash of all of it: texts that differ have names that differ.
+/// Returns the valid characters of a text with a hash of the whole, so that different texts have different names.
 fn hashed(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
     let hash: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
@@ -38,13 +38,13 @@ pub(crate) struct License {
     pub(super) id: String,
     pub(super) title: String,
     pub(super) url: Option<String>,
-    /// Whether it is known to be open by the Open Definition.
+    /// If true, the licence is known to conform to the Open Definition.
     pub(crate) open: bool,
 }
 
 impl License {
-    /// The licence that a catalogue's text means; without one, CKAN's word for that.
-    pub(crate) fn of(text: Option<&str>) -> Self {
+    /// Identifies the licence of a catalogue's text. Without one it is CKAN's value for unspecified licences.
+    pub(crate) fn from_text(text: Option<&str>) -> Self {
         let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else {
             return Self {
                 id: "notspecified".to_owned(),
@@ -62,7 +62,7 @@ impl License {
     }
 }
 
-/// (SPDX identifier, whether it is open) of the licences that open data mostly have, by their addresses.
+/// Returns (SPDX identifier, true if open) of the most frequent licences of open data, by their addresses.
 fn known(address: &str) -> Option<(String, bool)> {
     let parts: Vec<&str> =
         address.trim_start_matches("www.").split(['/', '#']).filter(|part| !part.is_empty()).collect();
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn licences_by_their_addresses() {
-        let id = |text: &str| License::of(Some(text)).id;
+        let id = |text: &str| License::from_text(Some(text)).id;
         assert_eq!(id("https://creativecommons.org/licenses/by-sa/4.0/deed.de"), "CC-BY-SA-4.0");
         assert_eq!(id("http://creativecommons.org/publicdomain/zero/1.0/"), "CC0-1.0");
         assert_eq!(id("http://www.nationalarchives.gov.uk/doc/open-government-licence/version/3/"), "OGL-UK-3.0");
@@ -115,7 +115,7 @@ mod tests {
             id("https://www.etalab.gouv.fr/licence-ouverte-open-licence"),
             "www-etalab-gouv-fr-licence-ouverte-open-licence"
         );
-        assert_eq!(License::of(None).id, "notspecified");
-        assert!(!License::of(Some("https://creativecommons.org/licenses/by-nc/4.0/")).open);
+        assert_eq!(License::from_text(None).id, "notspecified");
+        assert!(!License::from_text(Some("https://creativecommons.org/licenses/by-nc/4.0/")).open);
     }
 }

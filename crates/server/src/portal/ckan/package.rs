@@ -1,15 +1,15 @@
-//! Datasets as CKAN's packages.
+//! Datasets as CKAN packages.
 
 use super::names::{License, package_name, slug};
 use crate::portal::metadata::{Checksum, File, Party, PortalMetadata, moment};
 use lodeseek_catalog::Scheme;
 use serde_json::{Value, json};
 
-/// A package, with all that the catalogue says.
+/// Returns a package with all metadata of the catalogue.
 pub(super) fn package(described: &PortalMetadata, base: &str) -> Value {
     let metadata = &described.dataset.metadata;
     let name = package_name(&metadata.id);
-    let license = License::of(metadata.license.as_deref());
+    let license = License::from_text(metadata.license.as_deref());
     let authors: Vec<&str> = metadata.creators.iter().map(|agent| agent.name.as_str()).collect();
     let contact = described.contacts.first();
     let resources: Vec<Value> =
@@ -53,7 +53,7 @@ fn joined(names: &[&str]) -> Option<String> {
     (!names.is_empty()).then(|| names.join(", "))
 }
 
-/// What CKAN has as groups of datasets.
+/// CKAN's kinds of groups of datasets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Organization,
@@ -69,7 +69,7 @@ impl Kind {
     }
 }
 
-/// An organisation or group. Its name is its id: it has no other here.
+/// Returns an organisation or group. Its name is its id.
 pub(super) fn group(name: &str, title: &str, url: Option<&str>, kind: Kind) -> Value {
     json!({
         "id": name,
@@ -91,12 +91,12 @@ fn owner(party: &Party, kind: Kind) -> Value {
     group(&slug(&party.name), &party.name, party.iri.as_deref(), kind)
 }
 
-/// A tag; its name is its id.
+/// Returns a tag. Its name is its id.
 pub(super) fn tag(name: &str) -> Value {
     json!({ "id": name, "name": name, "display_name": name, "state": "active", "vocabulary_id": null })
 }
 
-/// A file or service.
+/// Returns a resource: a file or service.
 fn resource(described: &PortalMetadata, file: &File, position: usize, base: &str) -> Value {
     let package = package_name(&described.dataset.metadata.id);
     let created = file.issued.as_deref().and_then(moment);
@@ -123,7 +123,7 @@ fn resource(described: &PortalMetadata, file: &File, position: usize, base: &str
     })
 }
 
-/// What CKAN has no field for, under the keys by which its harvesters of DCAT know it.
+/// Returns the metadata without a field in CKAN, under the keys of its DCAT harvesters.
 fn extras(described: &PortalMetadata) -> Vec<Value> {
     let metadata = &described.dataset.metadata;
     let mut extras = Vec::new();

@@ -1,25 +1,25 @@
-//! The parameters of an action: of an address, a form or a JSON object, read alike.
+//! Parameters of an action, from an address, a form or a JSON object.
 
 use super::error::ActionError;
 use serde_json::{Map, Value};
 
-/// Parameters by name. One that an address or a form has several times is a list.
+/// Parameters by name. A repeated parameter of an address or form is a list.
 #[derive(Debug, Default)]
 pub(super) struct Parameters(Map<String, Value>);
 
 impl Parameters {
-    /// Those of a request: of its body where it has one, else of its address.
+    /// Reads the parameters of a request: from the body if there is one, or else from the address.
     pub(super) fn read(query: &str, media_type: &str, body: &[u8]) -> Result<Self, ActionError> {
         if body.is_empty() {
             return Ok(Self::form(query.as_bytes()));
         }
-        // `curl --data '{…}'` announces JSON as a form.
+        // `curl --data '{…}'` sends JSON with the media type of a form.
         if media_type.contains("json") || body.trim_ascii_start().starts_with(b"{") {
             return Self::json(body);
         }
         let form = Self::form(body);
         match form.0.iter().next() {
-            // So do clients that encode it as one.
+            // Some clients encode JSON as a form.
             Some((json, Value::String(value))) if form.0.len() == 1 && json.starts_with('{') && value.is_empty() => {
                 Self::json(json.as_bytes())
             }
@@ -48,7 +48,7 @@ impl Parameters {
         self.0.get(name).filter(|value| !value.is_null())
     }
 
-    /// A text; a number or truth value stands for itself.
+    /// Returns a text. Numbers and booleans are converted.
     pub(super) fn text(&self, name: &'static str) -> Result<Option<String>, ActionError> {
         match self.get(name) {
             None => Ok(None),
@@ -58,12 +58,12 @@ impl Parameters {
         }
     }
 
-    /// A text that is not empty, and has to be there.
+    /// Returns a required text that is not empty.
     pub(super) fn required(&self, name: &'static str) -> Result<String, ActionError> {
         self.text(name)?.filter(|text| !text.is_empty()).ok_or_else(|| ActionError::missing(name))
     }
 
-    /// A list of texts; as text it is JSON, or parted by `separators`.
+    /// Returns a list of texts. A text is parsed as JSON, or split at `separators`.
     pub(super) fn list(&self, name: &'static str, separators: &[char]) -> Result<Vec<String>, ActionError> {
         let invalid = || ActionError::Invalid(name, "Not a list".to_owned());
         match self.get(name) {
@@ -82,23 +82,23 @@ impl Parameters {
         }
     }
 
-    /// A whole number.
+    /// Returns an integer.
     fn integer(&self, name: &'static str) -> Result<Option<i64>, ActionError> {
         let number = |text: String| text.trim().parse().map_err(|_| invalid_number(name));
         self.text(name)?.filter(|text| !text.is_empty()).map(number).transpose()
     }
 
-    /// A whole number that is not below nought.
+    /// Returns a non-negative integer.
     pub(super) fn natural(&self, name: &'static str) -> Result<Option<usize>, ActionError> {
         self.integer(name)?.map(|number| usize::try_from(number).map_err(|_| invalid_number(name))).transpose()
     }
 
-    /// The same; what is below nought is no limit.
+    /// Returns a non-negative integer. Negative values mean no limit.
     pub(super) fn limit(&self, name: &'static str) -> Result<Option<usize>, ActionError> {
         Ok(self.integer(name)?.map(|number| usize::try_from(number).unwrap_or(usize::MAX)))
     }
 
-    /// Whether something is wanted.
+    /// Returns a boolean.
     pub(super) fn flag(&self, name: &'static str, default: Default) -> Result<bool, ActionError> {
         let text = self.text(name)?.map(|text| text.to_ascii_lowercase());
         Ok(match text.as_deref() {
@@ -108,7 +108,7 @@ impl Parameters {
     }
 }
 
-/// What a flag means that is not given.
+/// Default of a boolean.
 #[derive(Clone, Copy)]
 pub(super) enum Default {
     Yes,

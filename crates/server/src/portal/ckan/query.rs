@@ -1,4 +1,4 @@
-//! CKAN's `q` and `fq`: the part of Solr's language that portals and their clients use.
+//! CKAN's `q` and `fq`: the part of Solr's query language that portals and their clients use.
 //!
 //! ```text
 //! any    = all { "OR" all }
@@ -7,7 +7,7 @@
 //! value  = word | "quoted words" | "[" from "TO" to "]" | "{" from "TO" to "}"
 //! ```
 //!
-//! A word may hold `*` and `?`. What has no field is left to the engine, as words that a dataset has at least one of.
+//! A word may contain `*` and `?`. Words without a field are searched by the engine; a dataset needs at least one of them.
 
 use super::dates::date;
 use super::error::QueryError;
@@ -17,12 +17,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::iter::Peekable;
 use std::vec::IntoIter;
 
-/// Characters of a filter at most: clients send long lists of names.
+/// Maximum number of characters of a filter. Clients send long lists of names.
 const LONGEST: usize = 4000;
-/// Brackets within brackets, and signs before signs, at most.
+/// Maximum nesting depth of parentheses and signs.
 const DEEPEST: usize = 20;
 
-/// What a value may be sought in.
+/// A field of a clause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Field {
     Facet(Facet),
@@ -31,11 +31,11 @@ pub(super) enum Field {
     Title,
     Modified,
     Created,
-    /// A field in which all datasets of this portal have one value.
+    /// A field with the same value for all datasets of this portal.
     Fixed(&'static str),
-    /// Whatever the engine searches.
+    /// All texts that the engine searches.
     Text,
-    /// Every field: of use only with `*`.
+    /// Every field; useful only with `*`.
     Any,
 }
 
@@ -63,22 +63,22 @@ impl Field {
     }
 }
 
-/// Which datasets are wanted.
+/// A boolean expression over datasets.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Clause {
     All(Vec<Clause>),
     Any(Vec<Clause>),
     Not(Box<Clause>),
     Is(Field, Value),
-    /// At least one of these words, by the engine.
+    /// At least one of these words, found by the engine.
     Words(String),
 }
 
-/// What is sought.
+/// The value of a clause.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Value {
     Exactly(String),
-    /// With `*` and `?`.
+    /// A pattern with `*` and `?`.
     Like(String),
     Range {
         from: Option<String>,
@@ -101,7 +101,7 @@ enum Token {
     Range { from: String, to: String, inclusive: [bool; 2] },
 }
 
-/// How names of fields are taken that nobody knows.
+/// Treatment of unknown field names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Unknown {
     /// As words: a query may be any text.
@@ -110,13 +110,13 @@ pub(super) enum Unknown {
 }
 
 impl Clause {
-    /// A filter.
+    /// Parses a filter.
     pub(super) fn filter(text: &str) -> Result<Self, QueryError> {
         parse(text, Unknown::Refused)
     }
 
-    /// A query. Brackets and signs count only where a field is named, and so do operators, unless one denies words of a query
-    /// without fields: `water AND NOT river`. What then is no clause after all is words, for a query may be any text.
+    /// Parses a query. Parentheses, signs and operators are syntax only if a field is named, or if `NOT` occurs: `water AND NOT
+    /// river`. A syntax error then makes the text words, because a query may be any text.
     pub(super) fn query(text: &str) -> Result<Self, QueryError> {
         let text = text.trim();
         if text.is_empty() || text == "*" {
@@ -133,7 +133,7 @@ impl Clause {
         }
     }
 
-    /// The words that datasets are ranked by: all that are not denied.
+    /// Returns the words for ranking: all that are not negated.
     pub(super) fn ranking_words(&self) -> String {
         let mut words = Vec::new();
         self.visit(
@@ -147,7 +147,7 @@ impl Clause {
         words.join(" ")
     }
 
-    /// Every group of words.
+    /// Returns every group of words.
     pub(super) fn texts(&self) -> Vec<String> {
         let mut texts = Vec::new();
         self.visit(&mut |text, _| texts.push(text.to_owned()), true);
@@ -163,7 +163,7 @@ impl Clause {
         }
     }
 
-    /// Whether a dataset is wanted. `found` are the places of the datasets with each group of words.
+    /// If true, a dataset matches. `found` contains the places of the datasets with each group of words.
     pub(super) fn holds(&self, table: &Table, place: u32, found: &FxHashMap<String, FxHashSet<u32>>) -> bool {
         match self {
             Self::All(clauses) => clauses.iter().all(|clause| clause.holds(table, place, found)),
@@ -209,7 +209,7 @@ impl Value {
         }
     }
 
-    /// Whether the words of the value are words of a text, one after the other.
+    /// If true, the words of the value are consecutive words of the text.
     fn in_text(&self, text: &str) -> bool {
         let words = |text: &str| -> Vec<String> {
             let parted = text.split(|c: char| !c.is_alphanumeric() && c != '*' && c != '?');
@@ -227,7 +227,7 @@ impl Value {
     }
 }
 
-/// Whether a text is what a pattern with `*` and `?` means. Goes back to the last `*` alone, so never takes long.
+/// If true, the text matches a pattern with `*` and `?`. Backtracks only to the last `*`, so the time is bounded.
 fn like(pattern: &[char], text: &[char]) -> bool {
     let (mut at, mut place, mut star) = (0, 0, None);
     while place < text.len() {
@@ -308,7 +308,7 @@ impl Parser {
             }
             let next = self.one(field)?;
             match (clauses.last_mut(), next) {
-                // Words side by side are one need.
+                // Adjacent words form one group.
                 (Some(Clause::Words(words)), Clause::Words(more)) if !joined => *words = format!("{words} {more}"),
                 (_, next) => clauses.push(next),
             }
@@ -373,7 +373,7 @@ fn range(field: Option<Field>, from: &str, to: &str, inclusive: [bool; 2]) -> Re
     Ok(Clause::Is(field, Value::Range { from: bound(from)?, to: bound(to)?, inclusive }))
 }
 
-/// Whether a character ends a word.
+/// If true, a character ends a word.
 fn ends(character: char) -> bool {
     character.is_whitespace() || "()\"[]{}".contains(character)
 }
@@ -422,7 +422,7 @@ fn ranged(first: char, text: &str) -> Result<(Token, &str), QueryError> {
     Ok((Token::Range { from, to, inclusive }, &text[end + 1..]))
 }
 
-/// A word, an operator, or the name of a field with its colon.
+/// Parses a word, an operator, or a field name with its colon.
 fn worded(text: &str, unknown: Unknown) -> (Token, &str) {
     let (mut word, mut characters) = (String::new(), text.char_indices());
     while let Some((place, character)) = characters.next() {
@@ -450,14 +450,14 @@ fn operator(word: String) -> Token {
     }
 }
 
-/// What found datasets are ordered by, the first first.
+/// Sort order, the most significant key first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Sort {
     pub(super) by: By,
     pub(super) descending: bool,
 }
 
-/// What two datasets are compared by.
+/// Sort key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum By {
     Score,
@@ -469,7 +469,7 @@ pub(super) enum By {
 }
 
 impl Sort {
-    /// The parts of CKAN's `sort`.
+    /// Parses CKAN's `sort`.
     pub(super) fn read(text: &str) -> Result<Vec<Self>, QueryError> {
         text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(Self::one).collect()
     }

@@ -1,4 +1,4 @@
-//! `package_search`: words go to the engine, all else is decided by what the table knows.
+//! `package_search`: the engine finds words; the table decides all other clauses.
 
 use super::error::{ActionError, QueryError};
 use super::parameters::Default as Flag;
@@ -12,16 +12,16 @@ use serde_json::{Map, Value, json};
 use std::cmp::Ordering;
 use std::collections::hash_map::Entry;
 
-/// The order where none is asked for.
+/// Default order.
 const SORT: &str = "score desc, metadata_modified desc";
-/// Packages where no number is asked for.
+/// Default number of packages.
 const ROWS: usize = 10;
-/// Values of a facet where no number is asked for.
+/// Default number of values of a facet.
 const VALUES: usize = 50;
-/// Groups of words in a query with its filters at most: each is a search.
+/// Maximum number of word groups in a query with its filters. Each of them is a search.
 const MOST_WORDS: usize = 5;
 
-/// What is asked.
+/// Parsed parameters of a search.
 struct Request {
     query: Clause,
     filters: Vec<Clause>,
@@ -41,7 +41,7 @@ struct Found {
     score: Option<Score>,
 }
 
-/// What a dataset is ordered by. Behind a reranker's candidates it says the order and no more.
+/// Sort value of a dataset. Beyond the re-ranked candidates only the order is meaningful, not the value.
 #[derive(Clone, Copy)]
 struct Score {
     order: f64,
@@ -110,7 +110,7 @@ pub(super) fn package_search(call: &Call<'_>) -> Result<Value, ActionError> {
     }))
 }
 
-/// Why each dataset of a page was found, where words were sought.
+/// Returns the matching fields of each dataset of a page, if the query has words.
 fn matched(
     call: &Call<'_>,
     table: &Table,
@@ -121,13 +121,13 @@ fn matched(
         return Ok(page.iter().map(|_| None).collect());
     }
     let ids: Vec<DatasetId> = page.iter().map(|one| table.rows[one.place as usize].id.clone()).collect();
-    Ok(call.state.searcher.matched(words, &ids)?.into_iter().map(Some).collect())
+    Ok(call.state.searcher.matched_fields(words, &ids)?.into_iter().map(Some).collect())
 }
 
-/// All that pass, with the scores of those that have the words.
+/// Returns the datasets that match all clauses, with the scores of those that have the words.
 fn find(call: &Call<'_>, table: &Table, request: &Request, words: &str) -> Result<Vec<Found>, ActionError> {
     let ranked = |words: &str| -> Result<FxHashMap<u32, Score>, ActionError> {
-        let (ranking, compared) = call.state.searcher.found(words)?;
+        let (ranking, compared) = call.state.searcher.rank_all(words)?;
         let places = ranking.iter().enumerate().filter_map(|(rank, scored)| {
             Some((table.place(&scored.id)?, Score { order: scored.score, compares: rank < compared }))
         });
@@ -148,7 +148,7 @@ fn find(call: &Call<'_>, table: &Table, request: &Request, words: &str) -> Resul
     Ok(passing.map(|place| Found { place, score: scores.get(&place).copied() }).collect())
 }
 
-/// Orders by each key in turn, at last by name. What has no date comes last either way.
+/// Sorts by each key, finally by name. Missing dates are last in both directions.
 fn sort(found: &mut [Found], table: &Table, keys: &[Sort]) {
     let compare = |a: &Found, b: &Found, key: &Sort| {
         let (one, other) = (&table.rows[a.place as usize], &table.rows[b.place as usize]);
@@ -161,7 +161,7 @@ fn sort(found: &mut [Found], table: &Table, keys: &[Sort]) {
             By::Id => turned(one.id.cmp(&other.id), key),
         }
     };
-    // Rows are by name, and the sort is stable.
+    // Rows are sorted by name, and the sort is stable.
     found.sort_by(|a, b| {
         keys.iter().map(|key| compare(a, b, key)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
     });
@@ -178,7 +178,7 @@ fn known<T>(one: Option<T>, other: Option<T>, key: &Sort, compare: impl Fn(&T, &
     }
 }
 
-/// The fields asked for; all where none are named.
+/// Selects the requested fields; all if none are given.
 fn chosen(package: Value, fields: &[String]) -> Value {
     match package {
         Value::Object(all) if !fields.is_empty() && !fields.iter().any(|field| field == "*") => {
@@ -188,7 +188,7 @@ fn chosen(package: Value, fields: &[String]) -> Value {
     }
 }
 
-/// The counts of facets, plainly and with titles.
+/// Counts the values of facets: plainly, and with titles.
 fn count(table: &Table, found: &[Found], request: &Request) -> (Map<String, Value>, Map<String, Value>) {
     let (mut plain, mut titled) = (Map::new(), Map::new());
     for &facet in &request.facets {

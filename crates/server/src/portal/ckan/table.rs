@@ -1,4 +1,4 @@
-//! What lists, filters and facets need of every dataset, kept in memory until the index or the catalogue changes.
+//! In-memory table of all datasets for lists, filters and facets, cached until the index or the catalogue changes.
 
 use super::names::{License, package_name, slug};
 use crate::AppState;
@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-/// What datasets are counted and filtered by.
+/// Facets of datasets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Facet {
     Organization,
@@ -28,7 +28,7 @@ pub(super) enum Facet {
     IsOpen,
 }
 
-/// How many facets there are.
+/// Number of facets.
 const FACETS: usize = Facet::ALL.len();
 
 impl Facet {
@@ -62,7 +62,7 @@ impl Facet {
         }
     }
 
-    /// By its name, or another that CKAN has for the same: an organisation's name is its id here.
+    /// Returns the facet of a name, or of CKAN's synonym: an organisation's name is also its id.
     pub(super) fn of_name(name: &str) -> Option<Self> {
         match name {
             "owner_org" => Some(Self::Organization),
@@ -70,7 +70,7 @@ impl Facet {
         }
     }
 
-    /// Whether its values are texts, found by words of theirs.
+    /// If true, its values are texts that are matched by words.
     pub(super) fn is_text(self) -> bool {
         matches!(self, Self::Author | Self::Maintainer)
     }
@@ -81,13 +81,13 @@ impl Facet {
 pub(super) struct Value {
     pub(super) name: String,
     pub(super) title: String,
-    /// Its address, where it has one.
+    /// Address, if it has one.
     pub(super) url: Option<String>,
-    /// The datasets that have it.
+    /// Number of datasets with this value.
     pub(super) count: usize,
 }
 
-/// The values of a facet: each has a place.
+/// The values of a facet, with a place for each.
 #[derive(Default)]
 pub(super) struct Values {
     pub(super) all: Vec<Value>,
@@ -111,7 +111,7 @@ impl Values {
         }
     }
 
-    /// The values with as many datasets as a list says, the most frequent first, then by name.
+    /// Returns the values with at least `least` datasets, the most frequent first, then by name.
     pub(super) fn ordered<'v>(&'v self, counts: &'v [usize], least: usize) -> Vec<(&'v Value, usize)> {
         let mut found: Vec<(&Value, usize)> =
             self.all.iter().zip(counts.iter().copied()).filter(|(_, count)| *count >= least).collect();
@@ -133,7 +133,7 @@ pub(crate) struct Row {
     pub(crate) id: DatasetId,
     pub(super) name: String,
     pub(crate) title: String,
-    /// The title in lower case, for order.
+    /// Title in lower case, for sorting.
     pub(super) folded: String,
     pub(crate) modified: Option<String>,
     pub(super) created: Option<String>,
@@ -142,13 +142,13 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// The places of its values of a facet.
+    /// Returns the places of its values of a facet.
     pub(super) fn values(&self, facet: Facet) -> &[u32] {
         &self.values[facet as usize]
     }
 }
 
-/// All datasets that the catalogue describes and the index holds, by name.
+/// All datasets in both the catalogue and the index, by name.
 #[derive(Default)]
 pub(crate) struct Table {
     pub(crate) rows: Vec<Row>,
@@ -157,13 +157,13 @@ pub(crate) struct Table {
     by_name: FxHashMap<String, u32>,
 }
 
-/// The table last made, by what changes with every commit to the index and every change of the catalogue.
+/// Cache of the table. Its generation changes with the index and the catalogue.
 pub(crate) type CachedTable = GenerationCache<(u64, u64), Table>;
 
 impl Table {
-    /// The table of what is served now.
+    /// Returns the current table.
     pub(crate) fn current(state: &AppState) -> Result<Arc<Self>, ApiError> {
-        let generation = (state.searcher.generation()?, state.store.catalog_generation());
+        let generation = (state.searcher.catalog().generation()?, state.store.catalog_generation());
         state.portal.table.get_or_compute(generation, || Self::read(state))
     }
 
@@ -172,10 +172,10 @@ impl Table {
         let iris = state.store.iris();
         let mut table = Self::default();
         for id in listed(&graph, iris.catalog().as_str(), |iri| iris.dataset_id(iri)) {
-            if state.searcher.numbers(&id)?.is_none() {
+            if state.searcher.catalog().numeric_facts(&id)?.is_none() {
                 continue; // not indexed yet: no search could find it
             }
-            if let Some(described) = PortalMetadata::of(&graph, iris, &id) {
+            if let Some(described) = PortalMetadata::from_graph(&graph, iris, &id) {
                 table.add(&described, iris.base());
             }
         }
@@ -214,18 +214,18 @@ impl Table {
         &self.values[facet as usize]
     }
 
-    /// The dataset of an id, or of a name.
+    /// Returns the dataset of an id or name.
     pub(super) fn find(&self, name: &str) -> Option<&Row> {
         let by_id = DatasetId::new(name).ok().and_then(|id| self.place(&id));
         by_id.or_else(|| self.by_name.get(name).copied()).map(|place| &self.rows[place as usize])
     }
 
-    /// The place of a dataset.
+    /// Returns the place of a dataset.
     pub(super) fn place(&self, id: &DatasetId) -> Option<u32> {
         self.by_id.get(id).copied()
     }
 
-    /// How many of some datasets have each value of a facet.
+    /// Counts the datasets of each value of a facet.
     pub(super) fn counts<'t>(&self, facet: Facet, rows: impl Iterator<Item = &'t Row>) -> Vec<usize> {
         let mut counts = vec![0; self.values(facet).all.len()];
         for row in rows {
@@ -235,7 +235,7 @@ impl Table {
     }
 }
 
-/// The datasets that a catalogue lists.
+/// Returns the datasets that a catalogue lists.
 fn listed(graph: &TripleGraph, catalog: &str, id: impl Fn(&str) -> Option<DatasetId>) -> Vec<DatasetId> {
     let (Some(node), Some(lists)) = (graph.iri(catalog), graph.iri(dcat::HAS_DATASET)) else { return Vec::new() };
     let triples = graph.subject_triples(node).iter().filter(|triple| triple.predicate == lists);
@@ -247,14 +247,14 @@ fn listed(graph: &TripleGraph, catalog: &str, id: impl Fn(&str) -> Option<Datase
         .collect()
 }
 
-/// (facet, name, title, address) of everything a dataset is counted by.
+/// Returns (facet, name, title, address) of all facet values of a dataset.
 fn values_of(described: &PortalMetadata) -> Vec<(Facet, String, String, Option<String>)> {
     let plain = |facet: Facet| move |value: String| (facet, value.clone(), value, None);
     let organization = described.organization().map(|one| (Facet::Organization, slug(&one.name), one.name, one.iri));
     let groups = described.themes.iter().map(|one| (Facet::Groups, slug(&one.name), one.name.clone(), one.iri.clone()));
     let tags = described.keywords.iter().cloned().map(plain(Facet::Tags));
     let formats = described.files.iter().map(|file| file.label()).filter(|label| !label.is_empty());
-    let license = License::of(described.dataset.metadata.license.as_deref());
+    let license = License::from_text(described.dataset.metadata.license.as_deref());
     let open = plain(Facet::IsOpen)(license.open.to_string());
     let license = (Facet::LicenseId, license.id, license.title, license.url);
     let tasks = described.themes_of(Scheme::Task).map(plain(Facet::Task));

@@ -1,4 +1,4 @@
-//! The language of filters, and the table's age.
+//! Tests of the filter language and of the table's cache.
 
 use super::error::QueryError;
 use super::query::{By, Clause, Field, Sort, Value};
@@ -154,12 +154,12 @@ fn the_table_is_made_anew_when_something_changed() {
         (table.rows.iter().map(|row| row.title.clone()).collect::<Vec<_>>(), table)
     };
     assert_eq!(titles().0, ["one a"]);
-    // The reader may take the index for a new one once, when it first looks after it was opened.
+    // The reader may report a new index once, at its first check after opening.
     let is_kept = || std::sync::Arc::ptr_eq(&titles().1, &titles().1);
     assert!(is_kept() || is_kept(), "nothing changed");
     take_in(&state.store, folder.path(), "one b");
     take_in(&state.store, folder.path(), "two");
-    // The reader follows commits a little later.
+    // The reader sees commits with a short delay.
     let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
     while titles().0.len() < 2 && std::time::Instant::now() < until {
         std::thread::sleep(std::time::Duration::from_millis(20));

@@ -1,0 +1,191 @@
+//! Scheduled harvests: a background task that harvests sources at intervals into the home that is served.
+
+use super::{Background, Live};
+use lodeseek_catalog::{Catalog, DatasetId};
+use lodeseek_engine::{IndexOptions, Updater};
+use lodeseek_harvest::{
+    Batch, DatasetSink, Downloads, HarvestOptions, HarvestReport, Harvester, StoreOutcome, allow_source_hosts,
+    default_name, is_address,
+};
+use lodeseek_net::egress::{Egress, EgressPolicy};
+use lodeseek_store::{DatasetOutcome, LoadOptions, Stamp};
+use oxrdf::NamedNode;
+use oxsdatatypes::DateTime;
+use std::error::Error;
+use std::time::{Duration, Instant};
+
+/// Maximum number of failures that are logged for one harvest.
+const LOGGED_FAILURES: usize = 5;
+/// Time after which replaced content is deleted. Requests that began earlier may still read it.
+const RETENTION: Duration = Duration::from_secs(60);
+
+type BoxError = Box<dyn Error + Send + Sync>;
+
+/// Sources that a server harvests again and again. Changes are served as soon as they are indexed.
+///
+/// Each source is harvested under a name of its own, so that adding or removing a source does not affect the others.
+#[derive(Clone, Debug)]
+pub struct HarvestSchedule {
+    /// Addresses or local paths of the sources.
+    pub sources: Vec<String>,
+    /// Time between the beginnings of two harvests.
+    pub every: Duration,
+    /// Files that are downloaded beside the catalogues.
+    pub downloads: Downloads,
+    /// Egress policy. The hosts of the sources are added to its allow list.
+    pub policy: EgressPolicy,
+}
+
+impl HarvestSchedule {
+    /// Returns the background task, or `None` if there is no source.
+    #[must_use]
+    pub fn into_background(self) -> Option<Background> {
+        if self.sources.is_empty() {
+            return None;
+        }
+        Some(Background::new(move |live| self.run(live)))
+    }
+
+    /// Harvests until the server stops.
+    fn run(&self, live: &Live) {
+        index_pending(live);
+        let mut pause = Duration::ZERO;
+        while live.sleep(pause) {
+            let started = Instant::now();
+            for source in &self.sources {
+                self.harvest_and_report(source, live);
+            }
+            if !live.sleep(RETENTION.min(self.every)) {
+                return;
+            }
+            if let Err(error) = default_updater(live).clear_replaced() {
+                tracing::warn!(%error, "cannot delete replaced content; retrying after the next harvest");
+            }
+            pause = self.every.saturating_sub(started.elapsed());
+        }
+    }
+
+    /// Harvests one source, logs the outcome and adds it to the operator's list of tasks.
+    fn harvest_and_report(&self, source: &str, live: &Live) {
+        let outcome = self.harvest(source, live).map_err(|error| error_chain(error.as_ref()));
+        match &outcome {
+            Ok(summary) => tracing::info!("harvested {summary}"),
+            Err(message) => tracing::error!("harvest: {message}; retrying at the next scheduled time"),
+        }
+        live.record("harvest", outcome.map_err(|message| format!("{source}: {message}")));
+    }
+
+    /// Harvests one source and returns a summary of one line.
+    fn harvest(&self, source: &str, live: &Live) -> Result<String, BoxError> {
+        let sources = [source.to_owned()];
+        let mut policy = self.policy.clone();
+        allow_source_hosts(&mut policy, &sources)?;
+        let egress = Egress::new(policy);
+        let existing_ids = live.store.ids()?.into_iter().collect();
+        let options = HarvestOptions { existing_ids, downloads: self.downloads, ..HarvestOptions::default() };
+        let folder = live.store.home().join("harvest");
+        let mut sink = LiveSink { live };
+        let harvester = Harvester::new(&egress, &folder, &default_name(&sources)).with_options(options);
+        let report = harvester.run(&sources, &mut sink, &|_| ())?;
+        if has_changes(&report) {
+            sink.updater(None).find_duplicates()?;
+        }
+        let encoded = live.searcher.encode()?;
+        live.queries.prepare_statistics()?;
+        log_failures(&report);
+        Ok(summary(&report, encoded))
+    }
+}
+
+/// Indexes datasets that were stored, but not indexed, before the server started.
+fn index_pending(live: &Live) {
+    match default_updater(live).catch_up(&live.searcher) {
+        Ok(0) => {}
+        Ok(count) => tracing::info!("indexed {count} datasets whose index entry was missing or outdated"),
+        Err(error) => tracing::error!(%error, "cannot index the datasets that are not indexed yet"),
+    }
+}
+
+fn default_updater(live: &Live) -> Updater<'_> {
+    Updater::new(&live.store, LoadOptions::default(), IndexOptions::default())
+}
+
+fn has_changes(report: &HarvestReport) -> bool {
+    !report.new.is_empty() || !report.changed.is_empty() || report.gone().next().is_some()
+}
+
+fn log_failures(report: &HarvestReport) {
+    let failures = report.sources.iter().flat_map(|source| &source.failed).chain(&report.failed_files);
+    for failure in failures.take(LOGGED_FAILURES) {
+        tracing::warn!("harvest: {}: {}", failure.what, failure.reason);
+    }
+}
+
+fn summary(report: &HarvestReport, encoded: usize) -> String {
+    format!(
+        "{}: {} new, {} changed, {} unchanged, {} gone, {encoded} encoded; {} requests, {} bytes",
+        report.name,
+        report.new.len(),
+        report.changed.len(),
+        report.unchanged,
+        report.gone().count(),
+        report.spent.requests,
+        report.spent.bytes,
+    )
+}
+
+/// Returns the messages of an error and of its causes, separated by colons.
+fn error_chain(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}
+
+/// Sink that stores and indexes harvested datasets in the home that is served.
+struct LiveSink<'l> {
+    live: &'l Live,
+}
+
+impl LiveSink<'_> {
+    /// Returns an updater that stamps datasets with the current time and their origin.
+    fn updater(&self, origin: Option<NamedNode>) -> Updater<'_> {
+        let now = Some(DateTime::now());
+        let load = LoadOptions { stamp: Stamp { now, origin }, ..LoadOptions::default() };
+        Updater::new(&self.live.store, load, IndexOptions { now, ..IndexOptions::default() })
+    }
+}
+
+impl DatasetSink for LiveSink<'_> {
+    fn store(&mut self, batch: Batch) -> Result<Vec<(DatasetId, StoreOutcome)>, BoxError> {
+        let updater = self.updater(origin(&batch.source));
+        let catalog = Catalog { folder: batch.folder, datasets: batch.datasets, ..Catalog::default() };
+        let report = updater.run(catalog, &[])?;
+        self.live.searcher.refresh()?;
+        Ok(report.load.datasets.iter().map(|dataset| (dataset.id.clone(), store_outcome(dataset.outcome))).collect())
+    }
+
+    fn remove(&mut self, ids: &[DatasetId]) -> Result<(), BoxError> {
+        self.updater(None).remove(ids)?;
+        self.live.searcher.refresh()?;
+        Ok(())
+    }
+}
+
+/// Returns the IRI of a source, or `None` if the source is a local path.
+fn origin(source: &str) -> Option<NamedNode> {
+    if is_address(source) { NamedNode::new(source).ok() } else { None }
+}
+
+/// Converts the outcome of a load into the outcome that a harvester expects of its sink.
+#[must_use]
+pub fn store_outcome(outcome: DatasetOutcome) -> StoreOutcome {
+    match outcome {
+        DatasetOutcome::Loaded | DatasetOutcome::Replaced | DatasetOutcome::MetadataOnly => StoreOutcome::Stored,
+        DatasetOutcome::Unchanged => StoreOutcome::Unchanged,
+        DatasetOutcome::Kept => StoreOutcome::Retained,
+    }
+}
