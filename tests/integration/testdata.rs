@@ -87,7 +87,7 @@ fn quality(home: &Home, passes: fn(Field) -> bool) -> f64 {
     let model = ModelKind::Bm25.model(LengthMode::Exact).restricted_to(&passes);
     let searcher = home.searcher().with_model(model);
     let value =
-        |(id, text): &(String, String)| Metric::ndcg(10).of(&qrels, id, &searcher.rank(text, 10).expect("ranked"));
+        |(id, text): &(String, String)| Metric::ndcg(10).evaluate(&qrels, id, &searcher.rank(text, 10).expect("ranked"));
     let values: Vec<f64> = queries().iter().map(value).collect();
     assert_eq!(values.len(), 10);
     mean(&values)

@@ -4,6 +4,8 @@
 //!
 //! The default metrics are nDCG@10, AP@10, R@10 and RR. Without files, a small built-in example is scored.
 
+#![expect(clippy::print_stdout, reason = "the example prints its result")]
+
 use lodeseek_eval::{Average, Metric, Qrels, Run, TopicValues};
 use lodeseek_ranking::{DatasetId, InvalidDatasetId, Ranking, Scored};
 use std::error::Error;

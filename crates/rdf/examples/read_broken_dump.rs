@@ -4,6 +4,8 @@
 //!
 //! The file may be compressed or an archive. Without a file, a small damaged Turtle document is read.
 
+#![expect(clippy::print_stdout, reason = "the example prints its result")]
+
 use lodeseek_rdf::TripleGraphBuilder;
 use lodeseek_rdf::dump::{DumpReader, FileReport};
 use std::path::Path;

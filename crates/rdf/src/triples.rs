@@ -59,7 +59,7 @@ pub enum TermRef<'a> {
     },
 }
 
-/// What a literal is besides its lexical form.
+/// Datatype or language tag of a literal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum LiteralKind<'a> {
     /// `xsd:string`.

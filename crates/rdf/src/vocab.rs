@@ -211,7 +211,7 @@ vocabulary! {
     }
 }
 vocabulary! {
-    /// What DCAT-AP adds to DCAT: <https://semiceu.github.io/DCAT-AP/>.
+    /// Terms that DCAT-AP adds to DCAT: <https://semiceu.github.io/DCAT-AP/>.
     dcatap = "http://data.europa.eu/r5r/" {
         APPLICABLE_LEGISLATION = "applicableLegislation",
         AVAILABILITY = "availability",

@@ -315,7 +315,7 @@ fn compressions_and_archives() {
         (tar(&[("a.nt.xz", &xz(nt))]), &["tar", "xz"]),
     ];
     for (bytes, layers) in cases {
-        // The name says nothing: the content does.
+        // Layers and syntax are detected by content, because the name has no suffix.
         let (triples, reports) = read_with(Limits::default(), "dump", &bytes);
         assert_eq!((triples.len(), reports.len()), (1, 1), "{layers:?}: {reports:?}");
         assert_eq!((reports[0].layers.as_slice(), reports[0].is_clean()), (layers, true), "{reports:?}");
