@@ -35,7 +35,7 @@ fn main() {
     }
     let store = Store::open(&home, Access::Write, None).expect("a home");
     let searcher = Searcher::open(&home).expect("an index");
-    println!("{} datasets", searcher.len().expect("a number"));
+    println!("{} datasets", searcher.catalog().len().expect("a number"));
     let alone = beside(&searcher, || thread::sleep(Duration::from_secs(10)));
     println!("searches alone:    {}", told(&alone));
     let mut parts = Vec::new();
@@ -51,7 +51,7 @@ fn main() {
     }
     let started = Instant::now();
     let updater = Updater::new(&store, LoadOptions::default(), IndexOptions::default());
-    println!("clearing {} replaced graphs: {:?}", updater.clear().expect("cleared"), started.elapsed());
+    println!("clearing {} replaced graphs: {:?}", updater.clear_replaced().expect("cleared"), started.elapsed());
 }
 
 /// The times of searches while something is done.

@@ -5,7 +5,7 @@ use super::http::Site;
 use super::support::run;
 use super::support::{Home, limits};
 use axum::http::StatusCode;
-use lodeseek_engine::{BrowseRequest, DatasetListing, SearchRequest, DuplicateMode};
+use lodeseek_engine::{BrowseRequest, DatasetListing, DuplicateMode, SearchRequest};
 use serde_json::{Value, json};
 use std::fs;
 use tempfile::TempDir;
@@ -161,7 +161,8 @@ fn a_list_shows_each_once_whatever_the_pages() {
         searcher.catalog().browse(&request).expect("listed")
     };
     let whole = page(0, 100);
-    let ids = |listing: &DatasetListing| listing.datasets.iter().map(|one| one.card.metadata.id.clone()).collect::<Vec<_>>();
+    let ids =
+        |listing: &DatasetListing| listing.datasets.iter().map(|one| one.card.metadata.id.clone()).collect::<Vec<_>>();
     assert_eq!((whole.of, whole.total, whole.datasets.len(), whole.more), (12, 12, 9, false));
     for depth in 1..=10 {
         let (mut all, mut skip) = (Vec::new(), 0);
@@ -259,7 +260,8 @@ fn content_is_one_whatever_its_syntax_and_labels() {
         ],
         "versions": [],
     });
-    let found = |home: &Home| serde_json::to_value(home.searcher().catalog().duplicates().expect("read")).expect("JSON");
+    let found =
+        |home: &Home| serde_json::to_value(home.searcher().catalog().duplicates().expect("read")).expect("JSON");
     assert_eq!(found(&home), expected);
     // A home of before has no fingerprints: they are made when they are needed, and no load is.
     let fingerprints = || {

@@ -6,7 +6,8 @@ use lodeseek_engine::{BrowseRequest, SearchRequest};
 use lodeseek_index::document::{Field, FieldedDocument};
 use lodeseek_index::sparse::{Fsdm, LengthMode, ModelKind, SparseModel, rank, rank_selected};
 use lodeseek_index::{
-    Analysis, AnalyzedQuery, Facet, FacetCounts, Facts, Filter, Index, IndexDocument, IndexWriter, NumericFacts, Snapshot,
+    Analysis, AnalyzedQuery, Facet, FacetCounts, Facts, Filter, Index, IndexDocument, IndexWriter, NumericFacts,
+    Snapshot,
 };
 use lodeseek_ranking::Ranking;
 use proptest::prelude::*;
@@ -260,7 +261,8 @@ fn a_search_keeps_to_its_filter() {
 #[test]
 fn numbers_are_those_of_the_catalogue() {
     let home = pwc();
-    let numbers = |id: &str| home.searcher().numbers(&DatasetId::new(id).expect("an id")).expect("read");
+    let numbers =
+        |id: &str| home.searcher().catalog().numeric_facts(&DatasetId::new(id).expect("an id")).expect("read");
     let harbour = NumericFacts { year: Some(2016), uses: Some(1204), variants: 4 };
     assert_eq!(numbers("Harbour_Scenes"), Some(harbour));
     assert_eq!(numbers("Gull_Sounds"), Some(NumericFacts { year: None, uses: Some(0), variants: 0 }));
@@ -275,18 +277,19 @@ fn lists_without_words_are_whole_page_by_page() {
     let mut years = Vec::new();
     let mut ids = BTreeSet::new();
     for skip in [0, 5, 10, 15] {
-        let page = searcher.browse(&BrowseRequest { skip, ..request.clone() }).expect("listed");
+        let page = searcher.catalog().browse(&BrowseRequest { skip, ..request.clone() }).expect("listed");
         assert_eq!((page.total, page.datasets.len()), (12, (12_usize.saturating_sub(skip)).min(5)));
         assert!(page.datasets.iter().enumerate().all(|(place, one)| one.rank == skip + place + 1));
         years.extend(page.datasets.iter().map(|one| one.card.metadata.first_year().unwrap_or(i32::MIN)));
         ids.extend(page.datasets.into_iter().map(|one| one.card.metadata.id));
     }
     assert!(ids.len() == 12 && years.is_sorted_by(|one, other| one >= other), "{years:?}");
-    let counts = searcher.browse(&BrowseRequest { depth: 0, ..request.clone() }).expect("counted");
+    let counts = searcher.catalog().browse(&BrowseRequest { depth: 0, ..request.clone() }).expect("counted");
     assert!(counts.datasets.is_empty() && counts.total == 12 && counts.facets.facets.len() > 5);
     for one in counts.facets.facets.iter().flat_map(|facet| facet.values.iter().map(|value| (facet.facet, value))) {
         let filter = Filter::default().with(one.0, one.1.value.as_str());
-        let found = searcher.browse(&BrowseRequest { filter, depth: 100, ..request.clone() }).expect("listed");
+        let found =
+            searcher.catalog().browse(&BrowseRequest { filter, depth: 100, ..request.clone() }).expect("listed");
         assert_eq!(
             (found.total as u64, found.datasets.len() as u64),
             (one.1.count, one.1.count),

@@ -77,7 +77,7 @@ fn encode_search_run_and_forget() {
     for (arguments, said) in [
         (&["search", "--fusion", "none", "trees"][..], "2 encoders without a fusion"),
         (&["search", "--fusion-weights", "1", "trees"], "1 weights for 4 rankings"),
-        (&["search", "--floor", "1", "trees"], "1 floors for 2 encoders"),
+        (&["search", "--floor", "1", "trees"], "1 minimum similarities for 2 encoders"),
         (&["search", "--model", "lmd", "--pool", "bm25", "trees"], "--pool names its own models"),
     ] {
         let refused = with(arguments);

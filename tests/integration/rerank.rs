@@ -2,15 +2,15 @@
 
 use super::support::{Home, copy_of_testdata, testdata};
 use lodeseek_catalog::DatasetId;
+use lodeseek_engine::hit_json;
 use lodeseek_engine::{
-    EncodingOptions, EncodingProgress, EncodingReport, EngineError, SimilarityBasis, PartKind, RerankError, RerankOptions,
-    Reranker, SearchRequest, Searcher, SimilarityPart, WeightedFusion, encode, encode_all, vectors_folder,
+    EncodingOptions, EncodingProgress, EncodingReport, EngineError, PartKind, RerankError, RerankOptions, Reranker,
+    SearchRequest, Searcher, SimilarityBasis, SimilarityPart, WeightedFusion, encode, encode_all, vectors_folder,
 };
 use lodeseek_index::Filter;
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_index::vectors::{Precision, VectorsError, VectorsWriter, list, model_folder};
 use lodeseek_rerank::{Combination, EncodeError, Encoder, Granularity, Matrix, Method, Passage, Similarity};
-use lodeseek_engine::hit_json;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
@@ -482,7 +482,8 @@ fn popularity_is_added_to_the_score() {
     let raised = with(0.1).rank(query, 10).expect("ranked");
     assert_eq!(raised.len(), plain.len());
     for scored in plain.iter() {
-        let popularity = home.searcher().catalog().numeric_facts(&scored.id).expect("read").expect("a dataset").popularity();
+        let popularity =
+            home.searcher().catalog().numeric_facts(&scored.id).expect("read").expect("a dataset").popularity();
         let expected = scored.score + 0.1 * (1.0 + popularity as f64).ln();
         let found = raised.iter().find(|other| other.id == scored.id).expect("ranked").score;
         assert!((found - expected).abs() < 1e-12, "{}: {found} instead of {expected}", scored.id);

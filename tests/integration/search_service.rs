@@ -120,7 +120,7 @@ fn what_cannot_be_searched_for_is_an_error() {
         ("?d search:text 'a' ; search:limit 'many'", "limit"),
         ("?d search:text 'a' ; search:model 'magic'", "model"),
         ("?d search:text <http://e.example/a>", "literal"),
-        ("?d search:text 'a' ; search:snippetMethod 'query' ; search:limit 50", "10 where snippets"),
+        ("?d search:text 'a' ; search:snippetMethod 'query' ; search:limit 50", "10 with snippets"),
     ] {
         let query = format!("PREFIX search: <https://w3id.org/lodeseek/search#> SELECT * {{ {pattern} }}");
         let error = ask(&query).expect_err(pattern);

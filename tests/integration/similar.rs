@@ -135,8 +135,12 @@ fn editions_are_not_similar_and_words_count_where_nothing_else_does() {
         searcher.similar(&DatasetId::new(id).expect("an id"), 10).expect("found").expect("a dataset").similar
     };
     let found = similar("series-2020");
-    let editions =
-        searcher.catalog().related(&DatasetId::new("series-2020").expect("an id")).expect("read").expect("there").editions;
+    let editions = searcher
+        .catalog()
+        .related(&DatasetId::new("series-2020").expect("an id"))
+        .expect("read")
+        .expect("there")
+        .editions;
     assert_eq!(editions.len(), 1, "the test needs an edition");
     assert!(found.iter().all(|one| one.dataset.id.as_str() != "series-2021"), "{found:#?}");
     let found = similar("maps-1");

@@ -100,7 +100,7 @@ impl Home {
     pub(crate) fn state(self, limits: SparqlLimits) -> (AppState, TempDir) {
         let searcher = self.searcher();
         let store = Arc::into_inner(self.store).expect("nobody else holds the store");
-        (AppState::new(searcher.with_kept_content(1 << 20), store, limits), self.folder)
+        (AppState::new(searcher.with_content_cache(1 << 20), store, limits), self.folder)
     }
 
     /// The folder alone, the store closed.
@@ -120,7 +120,8 @@ pub(crate) fn iri(id: &str) -> String {
 }
 
 pub(crate) fn ask(store: &Arc<Store>, query: &str) -> Result<Answer, SparqlError> {
-    QueryEngine::new(Arc::clone(store)).evaluate(&QueryRequest { query: query.to_owned(), ..QueryRequest::default() }, &limits())
+    QueryEngine::new(Arc::clone(store))
+        .evaluate(&QueryRequest { query: query.to_owned(), ..QueryRequest::default() }, &limits())
 }
 
 /// The one number a query answers with.

@@ -8,7 +8,8 @@ use axum::http::{Request, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::{Catalog, Dataset, DatasetId, Extent};
 use lodeseek_harvest::survey::{
-    Budget, GraphOutcome, GraphReport, GraphSelection, SamplerError, SamplerOptions, SamplerReport, SampledGraph, EndpointSampler,
+    Budget, EndpointSampler, GraphOutcome, GraphReport, GraphSelection, SampledGraph, SamplerError, SamplerOptions,
+    SamplerReport,
 };
 use lodeseek_net::egress::{Egress, EgressPolicy};
 use lodeseek_net::sparql_client::{ClientOptions, SparqlClient};
@@ -116,7 +117,12 @@ struct Run {
     loaded: Vec<DatasetReport>,
 }
 
-fn survey(home: &Home, endpoint: &Endpoint, graphs: &GraphSelection, options: SamplerOptions) -> Result<Run, SamplerError> {
+fn survey(
+    home: &Home,
+    endpoint: &Endpoint,
+    graphs: &GraphSelection,
+    options: SamplerOptions,
+) -> Result<Run, SamplerError> {
     let (client, folder) = (client(&endpoint.iri), home.path().join("remote"));
     let surveyor = EndpointSampler::new(&client, &endpoint.iri, &folder).with_options(options);
     let (mut surveyed, mut loads) = (BTreeMap::new(), Vec::new());
@@ -239,7 +245,7 @@ fn an_endpoint_becomes_datasets_that_are_found() {
         );
         assert_eq!((remote.extent, remote.triples), (Extent::Whole, Some(*held as u64)), "{id}");
         assert_eq!(home.store.entry(&dataset.metadata.id).expect("there").dataset.remote.as_ref(), Some(remote));
-        let card = home.searcher().card(&dataset.metadata.id).expect("a card").expect("indexed");
+        let card = home.searcher().catalog().card(&dataset.metadata.id).expect("a card").expect("indexed");
         assert!(card.remote.is_some() && !card.snippet.is_empty(), "{id}");
     }
     assert!(contents >= 10, "{contents} datasets with content");
@@ -281,13 +287,12 @@ fn a_sample_is_part_of_the_whole_and_the_counts_are_those_of_the_whole() {
         1
     );
     assert_eq!(ask(&format!("GRAPH {} {{ ?s ?p ?o }}", home.iri("forest"))), sample.len() as u64);
-    let sources =
-        home.queries.sources("SELECT * { ?s <http://e.org/girth> ?o }", &limits()).expect("sources");
+    let sources = home.queries.sources("SELECT * { ?s <http://e.org/girth> ?o }", &limits()).expect("sources");
     let endpoints: Vec<&BTreeSet<String>> = sources.endpoints.values().collect();
     assert_eq!(endpoints, [&BTreeSet::from([endpoint.iri.as_str().to_owned()])]);
     let card = {
         home.index();
-        home.searcher().card(&dataset.metadata.id).expect("a card").expect("indexed")
+        home.searcher().catalog().card(&dataset.metadata.id).expect("a card").expect("indexed")
     };
     let relation = card.remote.expect("remote").coverage(card.profile.triples);
     assert!(
@@ -344,7 +349,8 @@ fn one_bad_graph_stops_no_other() {
     assert!(run.report.graphs.len() >= 12 && run.surveyed.len() == run.report.graphs.len() - 1);
     // What was there before stays.
     endpoint.refuse(|_| false);
-    let good = survey(&home, &endpoint, &GraphSelection::Named(vec![bad.clone()]), SamplerOptions::default()).expect("surveyed");
+    let good = survey(&home, &endpoint, &GraphSelection::Named(vec![bad.clone()]), SamplerOptions::default())
+        .expect("surveyed");
     assert_eq!(good.loaded[0].outcome, DatasetOutcome::Loaded);
     endpoint.refuse(|_| true);
     survey(
@@ -425,7 +431,9 @@ fn the_program_goes_on_and_says_what_it_holds() {
     assert_eq!(refused.code, Some(2), "loopback is not public: {refused:?}");
     let first = load(&["--budget", "5"]);
     assert_eq!(first.code, Some(1), "{first:?}");
-    for part in ["0 surveyed", "1 unfinished", "5 requests", "the budget of 5 requests is exhausted", "goes on from here"] {
+    for part in
+        ["0 surveyed", "1 unfinished", "5 requests", "the budget of 5 requests is exhausted", "goes on from here"]
+    {
         assert!(first.err.contains(part), "{part:?} in {}", first.err);
     }
     let report = folder.path().join("report.json");
@@ -467,7 +475,8 @@ fn an_endpoint_that_is_gone_is_left_alone() {
     let folder = tempfile::tempdir().expect("a folder");
     let client = client(&gone);
     let surveyor = EndpointSampler::new(&client, &gone, folder.path());
-    let report = surveyor.run(&GraphSelection::Named(names), &mut |_| Ok::<(), SamplerError>(()), &|_| ()).expect("a report");
+    let report =
+        surveyor.run(&GraphSelection::Named(names), &mut |_| Ok::<(), SamplerError>(()), &|_| ()).expect("a report");
     assert_eq!(report.count(GraphOutcome::Unfinished), 20);
     assert!(report.spent.requests <= 4, "{:?}", report.spent);
     drop(endpoint);

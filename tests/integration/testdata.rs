@@ -86,8 +86,9 @@ fn quality(home: &Home, passes: fn(Field) -> bool) -> f64 {
     let qrels = Qrels::read(&testdata("qrels.txt")).expect("judgements");
     let model = ModelKind::Bm25.model(LengthMode::Exact).restricted_to(&passes);
     let searcher = home.searcher().with_model(model);
-    let value =
-        |(id, text): &(String, String)| Metric::ndcg(10).evaluate(&qrels, id, &searcher.rank(text, 10).expect("ranked"));
+    let value = |(id, text): &(String, String)| {
+        Metric::ndcg(10).evaluate(&qrels, id, &searcher.rank(text, 10).expect("ranked"))
+    };
     let values: Vec<f64> = queries().iter().map(value).collect();
     assert_eq!(values.len(), 10);
     mean(&values)
@@ -372,8 +373,8 @@ fn the_triples_that_encoders_read_are_ranked_as_is_wished() {
     let usual = home.index_with(IndexOptions::default());
     assert_eq!(home.index_with(by(Method::IlluSnipMax)).unchanged, 12);
     let id = lodeseek_catalog::DatasetId::new("soil-types").expect("an id");
-    let card = |home: &Home| home.searcher().card(&id).expect("read").expect("a card");
-    let triples = |home: &Home| home.searcher().compact(&id).expect("read").expect("texts").triples;
+    let card = |home: &Home| home.searcher().catalog().card(&id).expect("read").expect("a card");
+    let triples = |home: &Home| home.searcher().catalog().compact_document(&id).expect("read").expect("texts").triples;
     let (before, heaviest) = (card(&home), triples(&home));
     assert!(!serde_json::to_string(&before).expect("JSON").contains("compact_method"), "the usual one is not told");
     assert_eq!(home.index_with(by(Method::Patterns)).indexed, 12, "another method makes every dataset anew");
@@ -385,7 +386,10 @@ fn the_triples_that_encoders_read_are_ranked_as_is_wished() {
     let shown = IndexOptions { snippet_method: Method::Patterns, ..by(Method::IlluSnipMax) };
     assert_eq!((home.index_with(shown).indexed, triples(&home)), (12, heaviest), "whatever is shown");
     assert_eq!((home.index_with(by(Method::Patterns)).indexed, triples(&home)), (12, representatives));
-    assert_eq!(home.searcher().compact_methods().expect("read").into_iter().collect::<Vec<_>>(), ["patterns"]);
+    assert_eq!(
+        home.searcher().catalog().compact_methods().expect("read").into_iter().collect::<Vec<_>>(),
+        ["patterns"]
+    );
     let error = Indexer::new(&home.store, by(Method::Cover)).run(&|_| ()).expect_err("no query").to_string();
     assert!(error.contains("needs a query"), "{error}");
 
@@ -393,10 +397,10 @@ fn the_triples_that_encoders_read_are_ranked_as_is_wished() {
     let indexer = Indexer::new(&home.store, by(Method::Patterns));
     let much = IndexReport { derived: 2_000_000, ..usual };
     let rows = stored_snippets(&home);
-    assert!(indexer.tidy(&much).expect("compacted"));
+    assert!(indexer.compact_store(&much).expect("compacted"));
     assert_eq!(stored_snippets(&home), rows);
-    assert!(!indexer.tidy(&IndexReport { derived: 900_000, ..much.clone() }).expect("left"), "little");
-    assert!(!indexer.tidy(&IndexReport { unchanged: 4, ..much }).expect("left"), "a part");
+    assert!(!indexer.compact_store(&IndexReport { derived: 900_000, ..much.clone() }).expect("left"), "little");
+    assert!(!indexer.compact_store(&IndexReport { unchanged: 4, ..much }).expect("left"), "a part");
 }
 
 #[test]
@@ -414,7 +418,7 @@ fn a_snippet_to_be_stored_needs_no_query() {
 fn cards_have_labels_in_several_languages() {
     let home = Home::of(&testdata("catalog.ttl"));
     let id = lodeseek_catalog::DatasetId::new("soil-types").expect("an id");
-    let card = home.searcher().card(&id).expect("read").expect("a card");
+    let card = home.searcher().catalog().card(&id).expect("read").expect("a card");
     let names = |languages: &[&str]| -> BTreeSet<String> {
         let languages: Vec<String> = languages.iter().map(|&language| language.to_owned()).collect();
         card.snippet_in(&languages).into_iter().map(|triple| triple.subject.label).collect()

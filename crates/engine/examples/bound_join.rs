@@ -46,7 +46,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let Answer::Solutions { rows, .. } = engine.evaluate(&request, &limits)? else { return Err("no solutions".into()) };
     for row in rows {
-        let cells: Vec<String> = row.iter().map(|term| term.as_ref().map_or_else(String::new, ToString::to_string)).collect();
+        let cells: Vec<String> =
+            row.iter().map(|term| term.as_ref().map_or_else(String::new, ToString::to_string)).collect();
         println!("{}", cells.join("  "));
     }
     Ok(())

@@ -1,70 +1,73 @@
-//! Datasets where no words are given to rank them by: those that pass a filter, by year, and what there is to choose among.
+//! Listings of datasets without a query: those that pass a filter, newest first, with counts of facets.
 
-use super::searcher::{Searcher, others};
-use super::{Card, EngineError, FacetCounts, Filter, Other, Shown};
+use super::card::read_card;
+use super::duplicates::references;
+use super::indexed_catalog::IndexedCatalog;
+use super::{Card, DatasetReference, DuplicateMode, EngineError, FacetCounts, Filter};
 use lodeseek_snippet::LabelledTriple;
 
-/// What is to be listed.
+/// A request for a page of a listing.
 #[derive(Clone, Debug, Default)]
 pub struct BrowseRequest {
-    /// What passes.
+    /// The filter that datasets must pass.
     pub filter: Filter,
-    /// Datasets left out at the beginning.
+    /// Number of datasets omitted at the beginning, for paging.
     pub skip: usize,
-    /// Datasets at most.
+    /// Maximum number of datasets.
     pub depth: usize,
-    /// Values of a facet at most.
+    /// Maximum number of values of a facet.
     pub facets: usize,
-    /// The languages of labels, best first.
+    /// Preferred languages of labels, best first.
     pub languages: Vec<String>,
-    /// Whether datasets that are one are shown as one. Totals and counts are of all of them either way.
-    pub duplicates: Shown,
+    /// The handling of duplicate datasets. Totals and counts always include every duplicate.
+    pub duplicates: DuplicateMode,
 }
 
-/// A list of datasets.
+/// A page of a listing.
 #[derive(Clone, Debug)]
-pub struct Listing {
-    /// How many there are.
+pub struct DatasetListing {
+    /// Number of datasets in the index.
     pub of: u64,
-    /// How many pass.
+    /// Number of datasets that pass the filter.
     pub total: usize,
-    /// Whether more are behind those asked for; where none is asked for, it is not looked at, and `false`.
+    /// If true, further datasets follow this page. Always false for a `depth` of 0.
     pub more: bool,
-    /// What there is to choose among, counted as in a search.
+    /// Counts by facet and year, as in a search.
     pub facets: FacetCounts,
-    /// Those asked for: by the year in which each was first known, the newest first, those of unknown year last; equals by
+    /// The datasets of the page. The newest by their first year come first, those without a year last; ties are ordered by
     /// id.
-    pub datasets: Vec<Listed>,
+    pub datasets: Vec<ListedDataset>,
 }
 
-/// A dataset of a list.
+/// A dataset of a listing.
 #[derive(Clone, Debug)]
-pub struct Listed {
-    /// From 1.
+pub struct ListedDataset {
+    /// The position, from 1.
     pub rank: usize,
-    /// What is shown of it.
+    /// The data shown of the dataset.
     pub card: Card,
     /// Its stored snippet.
     pub snippet: Vec<LabelledTriple>,
-    /// The same dataset under other ids, where it is shown once: at most [`OTHERS`](super::OTHERS).
-    pub duplicates: Vec<Other>,
+    /// The same dataset under other ids, if duplicates are grouped: at most
+    /// [`MAX_DUPLICATES_SHOWN`](super::MAX_DUPLICATES_SHOWN).
+    pub duplicates: Vec<DatasetReference>,
 }
 
-impl Searcher {
-    /// Lists what passes a filter.
+impl IndexedCatalog {
+    /// Lists the datasets that pass a filter.
     ///
-    /// *Cost.* Every dataset is looked at once, in columns that are in memory; ids are read of those up to the last shown,
-    /// cards of those shown.
-    pub fn browse(&self, request: &BrowseRequest) -> Result<Listing, EngineError> {
+    /// *Cost.* Every dataset is tested, in columns held in memory. Ids are read up to the last dataset of the page, cards
+    /// only of the page itself.
+    pub fn browse(&self, request: &BrowseRequest) -> Result<DatasetListing, EngineError> {
         let snapshot = self.snapshot()?;
-        let passing = snapshot.filtered_docs(&request.filter)?;
-        let mut counting = snapshot.facet_counter(passing.as_ref())?;
-        let folding = self.folding_of(request.duplicates)?;
+        let filtered = snapshot.filtered_docs(&request.filter)?;
+        let mut facet_counter = snapshot.facet_counter(filtered.as_ref())?;
+        let groups = self.duplicate_groups_for(request.duplicates)?;
         let end = request.skip.saturating_add(request.depth);
-        // One more tells whether there are more, and of those at most the surplus is folded away.
-        let depth = if request.depth == 0 { 0 } else { end.saturating_add(folding.surplus).saturating_add(1) };
-        let (newest, total) = snapshot.newest(passing.as_ref(), depth, |address| counting.add(address));
-        let mut is_first = folding.first_seen();
+        // One dataset beyond the page shows if there are more. Grouping removes at most `surplus` datasets.
+        let depth = if request.depth == 0 { 0 } else { end.saturating_add(groups.surplus).saturating_add(1) };
+        let (newest, total) = snapshot.newest(filtered.as_ref(), depth, |address| facet_counter.add(address));
+        let mut is_first = groups.first_of_group();
         let mut ids = Vec::new();
         for address in newest {
             let id = snapshot.id(address)?;
@@ -73,13 +76,13 @@ impl Searcher {
             }
         }
         let mut datasets = Vec::new();
-        for (place, id) in ids.iter().enumerate().skip(request.skip).take(request.depth) {
-            let Some(card) = snapshot.card(id)? else { continue };
-            let card: Card = serde_json::from_slice(&card)?;
-            let duplicates = others(folding.others(id), &snapshot)?;
-            datasets.push(Listed { rank: place + 1, snippet: card.snippet_in(&request.languages), card, duplicates });
+        for (position, id) in ids.iter().enumerate().skip(request.skip).take(request.depth) {
+            let Some(card) = read_card(&snapshot, id)? else { continue };
+            let snippet = card.snippet_in(&request.languages);
+            let duplicates = references(groups.others(id), &snapshot)?;
+            datasets.push(ListedDataset { rank: position + 1, snippet, card, duplicates });
         }
-        let facets = counting.finish(&request.filter, request.facets);
-        Ok(Listing { of: snapshot.len(), total, more: ids.len() > end, facets, datasets })
+        let facets = facet_counter.finish(&request.filter, request.facets);
+        Ok(DatasetListing { of: snapshot.len(), total, more: ids.len() > end, facets, datasets })
     }
 }

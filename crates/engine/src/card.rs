@@ -1,70 +1,85 @@
-//! What is shown of a dataset, kept with its document in the index: a search needs nothing else.
+//! Cards: the data shown of a dataset, stored with its document in the index. Search results need nothing else.
 
-use super::indexer::USUAL_COMPACT;
-use lodeseek_catalog::{Distribution, Metadata, RemoteContent};
+use super::EngineError;
+use super::indexer::DEFAULT_COMPACT_METHOD;
+use lodeseek_catalog::{DatasetId, Distribution, Metadata, RemoteContent};
+use lodeseek_index::Snapshot;
 use lodeseek_profile::{Schema, Summary};
 use lodeseek_snippet::{LabelledTerm, LabelledTriple};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Everything about a dataset that a result or its page shows.
+/// The data of a dataset that search results and its page show.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Card {
-    /// What the catalogue says.
+    /// The catalogue's metadata.
     pub metadata: Metadata,
-    /// Where its content lies.
+    /// The distributions of its content.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub distributions: Vec<Distribution>,
-    /// Where its content stays, if no more than a part of it is held here.
+    /// The SPARQL endpoint that has the content, if at most a part of it is stored here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remote: Option<RemoteContent>,
     /// The version of its content.
     pub version: String,
-    /// Its numbers, the longest lists cut.
+    /// Its VoID statistics, the longest lists truncated.
     pub profile: Summary,
-    /// Its shape.
+    /// Its schema graph of classes and links between them.
     #[serde(default)]
     pub schema: Schema,
-    /// How its snippet was chosen.
+    /// The name of the method that extracted its snippet.
     pub snippet_method: String,
-    /// How the triples were ranked that encoders read, by the name that `index --compact-method` takes.
-    #[serde(default = "usual_compact_method", skip_serializing_if = "is_usual_compact_method")]
+    /// The name of the method that ranked the triples for encoders, as in `index --compact-method`.
+    #[serde(default = "default_compact_method", skip_serializing_if = "is_default_compact_method")]
     pub compact_method: String,
-    /// Its snippet, with English labels where there are any.
+    /// Its snippet, with English labels where available.
     pub snippet: Vec<LabelledTriple>,
-    /// Other labels of its terms: language → IRI or blank node → label. Of the languages of [`CARD_LANGUAGES`] alone:
-    /// ten results in the reader's language must not take ten graphs.
+    /// Other labels of the snippet's terms: language → IRI or blank node → label. Only for the languages of
+    /// [`CARD_LANGUAGES`]: ten results in the reader's language must not read ten graphs.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, BTreeMap<String, String>>,
 }
 
-/// The languages in which cards keep labels beside English: those with most readers among the languages of open data.
+/// The languages besides English in which cards store labels: those of open data with most readers.
 pub const CARD_LANGUAGES: [&str; 11] = ["ar", "de", "es", "fr", "it", "ja", "nl", "pl", "pt", "ru", "zh"];
 
-fn usual_compact_method() -> String {
-    USUAL_COMPACT.name().to_owned()
+fn default_compact_method() -> String {
+    DEFAULT_COMPACT_METHOD.name().to_owned()
 }
 
-fn is_usual_compact_method(method: &String) -> bool {
-    *method == usual_compact_method()
+fn is_default_compact_method(method: &String) -> bool {
+    *method == default_compact_method()
 }
 
 impl Card {
-    /// The snippet with labels in the first of these languages that a term has; English, or any, where it has none.
+    /// Returns the snippet with labels in the first of these languages that a term has, else in English, else in any.
     #[must_use]
     pub fn snippet_in(&self, languages: &[String]) -> Vec<LabelledTriple> {
         let preferred = languages.iter().take_while(|language| *language != "en");
         let primary = preferred.filter_map(|language| language.split('-').next());
         let maps: Vec<_> = primary.filter_map(|language| self.labels.get(language)).collect();
-        let label = |term: &LabelledTerm| {
-            let other = maps.iter().find_map(|labels| labels.get(&term.value)).filter(|_| !term.is_literal());
-            LabelledTerm { label: other.unwrap_or(&term.label).clone(), ..term.clone() }
+        let relabel = |triple: &LabelledTriple| LabelledTriple {
+            subject: relabel_term(&triple.subject, &maps),
+            predicate: relabel_term(&triple.predicate, &maps),
+            object: relabel_term(&triple.object, &maps),
         };
-        let triple = |triple: &LabelledTriple| LabelledTriple {
-            subject: label(&triple.subject),
-            predicate: label(&triple.predicate),
-            object: label(&triple.object),
-        };
-        self.snippet.iter().map(triple).collect()
+        self.snippet.iter().map(relabel).collect()
     }
+}
+
+/// Replaces the label of an IRI or a blank node by the first one in the maps.
+fn relabel_term(term: &LabelledTerm, maps: &[&BTreeMap<String, String>]) -> LabelledTerm {
+    let mut relabelled = term.clone();
+    if !term.is_literal()
+        && let Some(label) = maps.iter().find_map(|labels| labels.get(&term.value))
+    {
+        relabelled.label.clone_from(label);
+    }
+    relabelled
+}
+
+/// Reads the card of a dataset. `None` if the index has no such dataset.
+pub(super) fn read_card(index: &Snapshot, id: &DatasetId) -> Result<Option<Card>, EngineError> {
+    let Some(bytes) = index.card(id)? else { return Ok(None) };
+    Ok(Some(serde_json::from_slice(&bytes)?))
 }

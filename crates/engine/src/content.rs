@@ -1,14 +1,14 @@
-//! The content of datasets as snippets need it, kept as long as there is room.
+//! The content of datasets as snippet methods need it, and a cache of it bounded by bytes.
 
 use lodeseek_profile::{Patterns, Profile};
 use lodeseek_rdf::TripleGraph;
 use lodeseek_snippet::sample::SampledGraph;
 use lodeseek_store::{self as store, StoreError};
-use rustc_hash::FxHashMap;
+use lru::LruCache;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// A graph, with its profile and its patterns once they were asked for.
+/// A graph with its profile and its entity patterns, which are computed on first use.
 pub struct Content {
     graph: TripleGraph,
     profile: OnceLock<Profile>,
@@ -16,102 +16,104 @@ pub struct Content {
 }
 
 impl Content {
-    /// Of a graph.
+    /// Wraps a graph.
     #[must_use]
     pub fn new(graph: TripleGraph) -> Self {
         Self { graph, profile: OnceLock::new(), patterns: OnceLock::new() }
     }
 
-    /// Of a sample, and the profile of the whole.
+    /// Wraps a sample of a graph, with the profile of the whole graph.
     #[must_use]
-    pub fn of_sample(sample: SampledGraph) -> Self {
+    pub fn from_sample(sample: SampledGraph) -> Self {
         Self { graph: sample.graph, profile: sample.profile.into(), patterns: OnceLock::new() }
     }
 
-    /// The graph.
+    /// Returns the graph.
     #[must_use]
     pub fn graph(&self) -> &TripleGraph {
         &self.graph
     }
 
-    /// Its profile.
+    /// Returns its profile.
     #[must_use]
     pub fn profile(&self) -> &Profile {
         self.profile.get_or_init(|| Profile::new(&self.graph))
     }
 
-    /// Its entity patterns.
+    /// Returns its entity patterns.
     #[must_use]
     pub fn patterns(&self) -> &Patterns {
         self.patterns.get_or_init(|| Patterns::without_links(&self.graph))
     }
 
-    /// What it is reckoned to take: the graph, and for what is found later four numbers a term.
+    /// Estimates the memory in bytes: the graph, and four 32-bit numbers per term for profile and patterns.
     fn bytes(&self) -> usize {
         self.graph.bytes() + 16 * self.graph.term_count()
     }
 }
 
-/// The contents read last, up to a number of bytes.
+/// A cache of the contents read last, bounded by bytes.
 ///
-/// Versions name content, so nothing here is ever out of date. Two who miss the same content at once both read it.
-pub(super) struct Contents {
-    most: usize,
-    kept: Mutex<Kept>,
+/// Entries never expire, because a version identifies its content. Two threads that miss the same content at once both
+/// read it.
+pub(super) struct ContentCache {
+    capacity: usize,
+    entries: Mutex<CacheEntries>,
 }
 
-#[derive(Default)]
-struct Kept {
-    contents: FxHashMap<String, (Arc<Content>, u64)>,
+/// The cached contents by version, and their total size in bytes.
+struct CacheEntries {
+    contents: LruCache<String, Arc<Content>>,
     bytes: usize,
-    /// Counts uses: the smallest was longest ago.
-    uses: u64,
 }
 
-impl Contents {
-    pub(super) fn new(most: usize) -> Self {
-        Self { most, kept: Mutex::default() }
+impl ContentCache {
+    pub(super) fn new(capacity: usize) -> Self {
+        Self { capacity, entries: Mutex::default() }
     }
 
+    /// Returns the content of a version, from the cache or from the home's files.
     pub(super) fn read(&self, home: &Path, version: &str) -> Result<Arc<Content>, StoreError> {
-        if let Some(content) = self.kept().find(version) {
+        if let Some(content) = self.entries().get(version) {
             return Ok(content);
         }
         let content = Arc::new(Content::new(store::read_content(home, version)?));
-        self.kept().keep(version, &content, self.most);
+        self.entries().insert(version, &content, self.capacity);
         Ok(content)
     }
 
-    /// Whoever panicked with the lock left at most a wrong count of bytes.
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Locks the entries. A panic of another thread with the lock left at most a wrong total of bytes.
+    fn entries(&self) -> MutexGuard<'_, CacheEntries> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Kept {
-    fn find(&mut self, version: &str) -> Option<Arc<Content>> {
-        self.uses += 1;
-        let (content, used) = self.contents.get_mut(version)?;
-        *used = self.uses;
-        Some(Arc::clone(content))
+impl Default for CacheEntries {
+    fn default() -> Self {
+        Self { contents: LruCache::unbounded(), bytes: 0 }
+    }
+}
+
+impl CacheEntries {
+    fn get(&mut self, version: &str) -> Option<Arc<Content>> {
+        self.contents.get(version).map(Arc::clone)
     }
 
-    fn keep(&mut self, version: &str, content: &Arc<Content>, most: usize) {
-        if content.bytes() > most || self.contents.contains_key(version) {
+    /// Inserts content that fits the capacity, and evicts the least recently used entries to make room.
+    fn insert(&mut self, version: &str, content: &Arc<Content>, capacity: usize) {
+        if content.bytes() > capacity || self.contents.contains(version) {
             return;
         }
-        while self.bytes + content.bytes() > most {
-            self.forget_oldest();
+        while self.bytes + content.bytes() > capacity {
+            self.evict_oldest();
         }
-        self.uses += 1;
         self.bytes += content.bytes();
-        self.contents.insert(version.to_owned(), (Arc::clone(content), self.uses));
+        self.contents.put(version.to_owned(), Arc::clone(content));
     }
 
-    fn forget_oldest(&mut self) {
-        let oldest = self.contents.iter().min_by_key(|(_, (_, used))| *used).map(|(version, _)| version.clone());
-        match oldest.and_then(|version| self.contents.remove(&version)) {
-            Some((content, _)) => self.bytes -= content.bytes(),
+    fn evict_oldest(&mut self) {
+        match self.contents.pop_lru() {
+            Some((_, content)) => self.bytes -= content.bytes(),
             None => self.bytes = 0,
         }
     }
@@ -131,17 +133,17 @@ mod tests {
     }
 
     #[test]
-    fn what_was_used_last_is_kept() {
+    fn least_recently_used_content_is_evicted() {
         let one = content("a").bytes();
-        let mut kept = Kept::default();
+        let mut cache = CacheEntries::default();
         for name in ["a", "b"] {
-            kept.keep(name, &content(name), 2 * one);
+            cache.insert(name, &content(name), 2 * one);
         }
-        assert!(kept.find("a").is_some());
-        kept.keep("c", &content("c"), 2 * one);
-        assert_eq!(["a", "b", "c"].map(|name| kept.find(name).is_some()), [true, false, true]);
-        assert_eq!(kept.bytes, 2 * one);
-        kept.keep("d", &content("d"), one - 1);
-        assert!(kept.find("d").is_none() && kept.bytes == 2 * one, "what does not fit drives nothing out");
+        assert!(cache.get("a").is_some());
+        cache.insert("c", &content("c"), 2 * one);
+        assert_eq!(["a", "b", "c"].map(|name| cache.get(name).is_some()), [true, false, true]);
+        assert_eq!(cache.bytes, 2 * one);
+        cache.insert("d", &content("d"), one - 1);
+        assert!(cache.get("d").is_none() && cache.bytes == 2 * one, "content beyond the capacity evicts nothing");
     }
 }

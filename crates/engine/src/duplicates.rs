@@ -1,9 +1,11 @@
-//! Datasets that are one, found when the index is made, kept in `home/duplicates.json` and shown once in results.
+//! Duplicate datasets: found when the index is made, stored in `home/duplicates.json` and merged in results.
 
+use super::card::read_card;
 use super::{Card, EngineError};
 use lodeseek_catalog::DatasetId;
 use lodeseek_catalog::duplicates::{Candidate, Content, Duplicates, Reason};
 use lodeseek_catalog::editions::EditionRelation;
+use lodeseek_index::Snapshot;
 use lodeseek_store::{self as store, Entry, Fingerprint, Store};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
@@ -14,24 +16,27 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-/// Whether datasets that are one are shown as one.
+/// Maximum number of duplicates named with a dataset.
+pub const MAX_DUPLICATES_SHOWN: usize = 10;
+
+/// The handling of duplicate datasets in results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Shown {
-    /// Each by itself. Rankings that are measured are of this kind.
+pub enum DuplicateMode {
+    /// Every duplicate is a result of its own. Evaluations use this mode.
     #[default]
     All,
-    /// The best of them, with the names of the others.
-    Once,
+    /// Only the best duplicate of each group is a result, with references to the others.
+    Grouped,
 }
 
-/// Another dataset that is the same.
+/// A reference to another dataset of the index.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Other {
+pub struct DatasetReference {
     /// Its id.
     pub id: DatasetId,
     /// Its title.
     pub title: String,
-    /// Who publishes it, or made it.
+    /// Its publisher, or else its creator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub publisher: Option<String>,
     /// Its IRI in the catalogue it came from.
@@ -39,8 +44,8 @@ pub struct Other {
     pub source: Option<String>,
 }
 
-impl Other {
-    pub(super) fn of(card: &Card) -> Self {
+impl DatasetReference {
+    pub(super) fn from_card(card: &Card) -> Self {
         let metadata = &card.metadata;
         Self {
             id: metadata.id.clone(),
@@ -53,25 +58,37 @@ impl Other {
 
 /// Another edition of a dataset.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct OtherEdition {
-    /// What it is to the dataset.
+pub struct RelatedEdition {
+    /// Its relation to the dataset.
     pub edition: EditionRelation,
-    /// It.
+    /// The edition.
     #[serde(flatten)]
-    pub dataset: Other,
+    pub dataset: DatasetReference,
 }
 
-/// What was found of a dataset among the others, when the index was made last.
+/// The duplicates and editions of a dataset, found when the index was last made.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Related {
-    /// Those that are the same.
-    pub duplicates: Vec<Other>,
-    /// Why these are the same.
+pub struct RelatedDatasets {
+    /// The same dataset under other ids.
+    pub duplicates: Vec<DatasetReference>,
+    /// The reasons for which these are duplicates.
     pub reasons: BTreeSet<Reason>,
-    /// Its other editions, by title.
-    pub editions: Vec<OtherEdition>,
-    /// Further editions, which are not named.
+    /// Its other editions, ordered by title.
+    pub editions: Vec<RelatedEdition>,
+    /// Number of further editions, which are not listed.
     pub more_editions: usize,
+}
+
+/// Returns references to the first of some datasets, at most [`MAX_DUPLICATES_SHOWN`].
+pub(super) fn references<'i>(
+    ids: impl Iterator<Item = &'i DatasetId>,
+    snapshot: &Snapshot,
+) -> Result<Vec<DatasetReference>, EngineError> {
+    let mut references = Vec::new();
+    for id in ids.take(MAX_DUPLICATES_SHOWN) {
+        references.extend(read_card(snapshot, id)?.map(|card| DatasetReference::from_card(&card)));
+    }
+    Ok(references)
 }
 
 fn path(home: &Path) -> PathBuf {
@@ -83,19 +100,19 @@ fn failed(home: &Path) -> impl FnOnce(io::Error) -> EngineError {
     move |cause| EngineError::Duplicates { path, cause }
 }
 
-/// Finds the duplicates among all datasets and keeps them, as a whole or not at all.
-pub(super) fn keep(store: &Store, entries: &[Entry]) -> Result<(), EngineError> {
+/// Finds the duplicates among all datasets of a store and writes them to the home, replacing the file atomically.
+pub(super) fn update(store: &Store, entries: &[Entry]) -> Result<(), EngineError> {
     let (home, empty) = (store.home(), store::empty_version());
     let mut candidates = Vec::with_capacity(entries.len());
     for entry in entries {
         let content = if entry.version == empty { None } else { Some(content(store, entry)?) };
         candidates.push(Candidate::new(&entry.dataset, content));
     }
-    let found = serde_json::to_vec(&Duplicates::find(&candidates)).map_err(io::Error::other).map_err(failed(home))?;
-    if fs::read(path(home)).is_ok_and(|kept| kept == found) {
+    let text = serde_json::to_vec(&Duplicates::find(&candidates)).map_err(io::Error::other).map_err(failed(home))?;
+    if fs::read(path(home)).is_ok_and(|current| current == text) {
         return Ok(());
     }
-    Ok(store::write_whole(&path(home), &found)?)
+    Ok(store::write_whole(&path(home), &text)?)
 }
 
 fn content(store: &Store, entry: &Entry) -> Result<Content, EngineError> {
@@ -105,70 +122,77 @@ fn content(store: &Store, entry: &Entry) -> Result<Content, EngineError> {
     })
 }
 
-/// Groups by their members.
+/// The groups of duplicates and of editions, indexed by their members.
 #[derive(Default)]
-pub(super) struct Folding {
-    pub(super) found: Duplicates,
+pub(super) struct DuplicateGroups {
+    pub(super) duplicates: Duplicates,
+    /// The group of each dataset that has duplicates: an index into `duplicates.groups`.
     groups: FxHashMap<DatasetId, usize>,
+    /// The editions of each dataset that has others: an index into `duplicates.versions`.
     versions: FxHashMap<DatasetId, usize>,
+    /// Number of datasets that disappear from results if each group is shown as one.
     pub(super) surplus: usize,
 }
 
-impl Folding {
-    fn of(found: Duplicates) -> Self {
-        let members = |(place, group): (usize, &lodeseek_catalog::duplicates::Group)| {
-            group.members.iter().map(|id| (id.clone(), place)).collect::<Vec<_>>()
-        };
-        let groups = found.groups.iter().enumerate().flat_map(members).collect();
-        let editions = found.versions.iter().enumerate();
-        let versions = editions.flat_map(|(place, ids)| ids.iter().map(move |id| (id.clone(), place))).collect();
-        Self { groups, versions, surplus: found.surplus(), found }
+impl DuplicateGroups {
+    fn new(duplicates: Duplicates) -> Self {
+        let mut groups = FxHashMap::default();
+        for (place, group) in duplicates.groups.iter().enumerate() {
+            groups.extend(group.members.iter().map(|id| (id.clone(), place)));
+        }
+        let mut versions = FxHashMap::default();
+        for (place, ids) in duplicates.versions.iter().enumerate() {
+            versions.extend(ids.iter().map(|id| (id.clone(), place)));
+        }
+        Self { groups, versions, surplus: duplicates.surplus(), duplicates }
     }
 
-    /// Tells, of datasets in the order of a ranking, whether each is the first of its group.
-    pub(super) fn first_seen(&self) -> impl FnMut(&DatasetId) -> bool + '_ {
+    /// Returns a predicate that is true for the first dataset of each group. Call it once for each dataset, in the order of
+    /// the ranking.
+    pub(super) fn first_of_group(&self) -> impl FnMut(&DatasetId) -> bool + '_ {
         let mut seen = FxHashSet::default();
         move |id| self.groups.get(id).is_none_or(|group| seen.insert(*group))
     }
 
-    /// Why a dataset is one with others.
+    /// Returns the reasons for which a dataset has duplicates.
     pub(super) fn reasons(&self, id: &DatasetId) -> BTreeSet<Reason> {
-        self.groups.get(id).map(|group| self.found.groups[*group].reasons.clone()).unwrap_or_default()
+        self.groups.get(id).map(|group| self.duplicates.groups[*group].reasons.clone()).unwrap_or_default()
     }
 
-    /// All editions of a dataset, itself among them; none where it has no other.
+    /// Returns all editions of a dataset, including itself. Empty if it has no other.
     pub(super) fn editions(&self, id: &DatasetId) -> &[DatasetId] {
-        self.versions.get(id).map_or(&[], |place| &self.found.versions[*place])
+        self.versions.get(id).map_or(&[], |place| &self.duplicates.versions[*place])
     }
 
-    /// The others of a dataset's group.
+    /// Returns the other members of a dataset's group.
     pub(super) fn others(&self, id: &DatasetId) -> impl Iterator<Item = &DatasetId> {
-        let group = self.groups.get(id).map(|group| &self.found.groups[*group]);
+        let group = self.groups.get(id).map(|group| &self.duplicates.groups[*group]);
         group.into_iter().flat_map(|group| &group.members).filter(move |other| *other != id)
     }
 }
 
-/// What was found when the index was made last. An index of before that has none.
+/// The groups as last read from the home, with the file's time of modification. Indexes of early versions have no file.
 #[derive(Default)]
-pub(super) struct Kept(Mutex<Option<(SystemTime, Arc<Folding>)>>);
+pub(super) struct DuplicateCache(Mutex<Option<(SystemTime, Arc<DuplicateGroups>)>>);
 
-impl Kept {
-    pub(super) fn read(&self, home: &Path) -> Result<Arc<Folding>, EngineError> {
-        let written = match fs::metadata(path(home)).and_then(|metadata| metadata.modified()) {
-            Ok(written) => written,
+impl DuplicateCache {
+    /// Returns the groups of a home. Reads the file again after it was modified.
+    pub(super) fn read(&self, home: &Path) -> Result<Arc<DuplicateGroups>, EngineError> {
+        let modified = match fs::metadata(path(home)).and_then(|metadata| metadata.modified()) {
+            Ok(modified) => modified,
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Arc::default()),
             Err(cause) => return Err(failed(home)(cause)),
         };
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((known, folding)) = &*kept
-            && *known == written
+        let mut cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((time, groups)) = &*cached
+            && *time == modified
         {
-            return Ok(Arc::clone(folding));
+            return Ok(Arc::clone(groups));
         }
         let text = fs::read(path(home)).map_err(failed(home))?;
-        let found = serde_json::from_slice(&text).map_err(io::Error::other).map_err(failed(home))?;
-        let folding = Arc::new(Folding::of(found));
-        *kept = Some((written, Arc::clone(&folding)));
-        Ok(folding)
+        let duplicates = serde_json::from_slice(&text).map_err(io::Error::other).map_err(failed(home))?;
+        let groups = Arc::new(DuplicateGroups::new(duplicates));
+        *cached = Some((modified, Arc::clone(&groups)));
+        Ok(groups)
     }
 }

@@ -1,4 +1,4 @@
-//! The triples of a dataset that hold a query's terms: why its content matched.
+//! Evidence: the triples of a dataset that contain a query's terms.
 
 use super::snippets::label_all;
 use lodeseek_profile::Profile;
@@ -7,7 +7,7 @@ use lodeseek_snippet::keyword::{KeywordCover, Matches};
 use lodeseek_snippet::{LabelledTriple, SnippetExtractor, TripleBudget};
 use serde::{Deserialize, Serialize};
 
-/// A triple and the query's words in its labels.
+/// A triple and the query's terms in its labels.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
     /// The triple.
@@ -16,9 +16,9 @@ pub struct Evidence {
     pub terms: Vec<String>,
 }
 
-/// At most `limit` triples: first the fewest that together hold as many terms as possible, then further ones.
+/// Returns at most `limit` triples: first the fewest that together contain as many terms as possible, then further ones.
 ///
-/// `weights` says how telling each distinct term of the query is.
+/// `weights` has one weight for each distinct term of the query; terms with a higher weight are covered first.
 pub(super) fn find(
     graph: &TripleGraph,
     languages: &[String],
@@ -28,8 +28,12 @@ pub(super) fn find(
     limit: usize,
 ) -> Vec<Evidence> {
     let cover = KeywordCover::new(matches).with_weights(weights.to_vec()).with_filling();
-    let found = cover.extract(graph, &Profile::default(), TripleBudget(limit)).triples;
-    let held = |&triple| matches.triple(triple).places().map(|place| terms[place].clone()).collect();
-    let labelled = label_all(graph, &found, languages);
-    labelled.into_iter().zip(&found).map(|(triple, found)| Evidence { triple, terms: held(found) }).collect()
+    let triples = cover.extract(graph, &Profile::default(), TripleBudget(limit)).triples;
+    let labelled = label_all(graph, &triples, languages);
+    let mut evidence = Vec::with_capacity(triples.len());
+    for (labelled, triple) in labelled.into_iter().zip(triples) {
+        let matched = matches.triple(triple).places().map(|place| terms[place].clone());
+        evidence.push(Evidence { triple: labelled, terms: matched.collect() });
+    }
+    evidence
 }

@@ -1,4 +1,4 @@
-//! What a dataset is filtered and counted by, from its metadata, its content and where it was had from.
+//! The facets and numeric facts of a dataset, from its metadata, its content and its origin.
 
 use lodeseek_catalog::{Dataset, Scheme};
 use lodeseek_index::{Facet, Facts, NumericFacts};
@@ -8,12 +8,13 @@ use lodeseek_rdf::{TermId, TermRef, TripleGraph, language_name, local_name, name
 use lodeseek_store::Entry;
 use rustc_hash::FxHashSet;
 
-/// Characters of a value at most: what is longer is a text, not a value to choose.
-const LONGEST: usize = 200;
-/// Classes of a dataset at most, the most frequent: some have one for each of their entities.
-const MOST_CLASSES: usize = 1000;
+/// Maximum length of a facet value in characters. Longer values are texts and are ignored.
+const MAX_VALUE_CHARS: usize = 200;
+/// Maximum number of classes of a dataset, the most frequent: some datasets have one class for each entity.
+const MAX_CLASSES: usize = 1000;
 
-/// The facts of a dataset. Its languages are those that the catalogue says, and those of the tags in its content.
+/// Returns the facts of a dataset. Its languages are those that the catalogue declares, and those of the language tags in
+/// its content.
 pub(super) fn facts(entry: &Entry, profile: &Profile, graph: &TripleGraph) -> Facts {
     let metadata = &entry.dataset.metadata;
     let mut values = Values::default();
@@ -35,7 +36,7 @@ pub(super) fn facts(entry: &Entry, profile: &Profile, graph: &TripleGraph) -> Fa
     Facts { numbers: NumericFacts { year, uses: metadata.uses, variants }, values: values.all }
 }
 
-/// Values, each once.
+/// Distinct facet values, in the order of insertion.
 #[derive(Default)]
 struct Values {
     all: Vec<(Facet, String)>,
@@ -46,7 +47,7 @@ impl Values {
     fn add<T: AsRef<str>>(&mut self, facet: Facet, values: impl IntoIterator<Item = T>) {
         for value in values {
             let value = (facet, value.as_ref().split_whitespace().collect::<Vec<_>>().join(" "));
-            let is_value = !value.1.is_empty() && value.1.chars().count() <= LONGEST;
+            let is_value = !value.1.is_empty() && value.1.chars().count() <= MAX_VALUE_CHARS;
             if is_value && self.seen.insert(value.clone()) {
                 self.all.push(value);
             }
@@ -54,24 +55,24 @@ impl Values {
     }
 }
 
-/// The IRIs of its classes: of what is held here, then of what its endpoint has beside.
+/// Returns the IRIs of its classes: first those of the stored content, then those of its endpoint.
 fn classes<'d>(dataset: &'d Dataset, profile: &'d Profile, graph: &'d TripleGraph) -> impl Iterator<Item = &'d str> {
     let iri = |&(class, _): &(TermId, u64)| match graph.term(class) {
         TermRef::Iri(iri) => Some(iri),
         _ => None,
     };
     let remote = dataset.remote.iter().flat_map(|remote| &remote.classes).map(|(class, _)| class.as_str());
-    profile.classes.iter().filter_map(iri).chain(remote).take(MOST_CLASSES)
+    profile.classes.iter().filter_map(iri).chain(remote).take(MAX_CLASSES)
 }
 
-/// The namespaces of its classes and properties.
+/// Returns the namespaces of its classes and properties.
 fn vocabularies<'d>(dataset: &'d Dataset, profile: &'d Profile) -> impl Iterator<Item = &'d str> {
     let remote = dataset.remote.iter().flat_map(|remote| remote.classes.iter().chain(&remote.properties));
     let remote = remote.filter_map(|(iri, _)| namespace(iri));
     profile.vocabularies.iter().map(|(namespace, _)| namespace.as_str()).chain(remote)
 }
 
-/// The host of the catalogue that it was harvested from; where it was loaded from a file, that of its IRI there.
+/// Returns the host of the catalogue that it was harvested from or, if it was loaded from a file, the host of its IRI.
 pub(super) fn portal(entry: &Entry) -> Option<String> {
     let address = entry.origin.as_deref().or(entry.dataset.metadata.source.as_deref())?;
     let rest = address.strip_prefix("https://").or_else(|| address.strip_prefix("http://"))?;
@@ -87,7 +88,7 @@ fn facet(scheme: Scheme) -> Facet {
     }
 }
 
-/// What people call a value: of an IRI its prefix and local name, or what tells it apart.
+/// Returns the label of a facet value: for an IRI its prefixed name, or else its local name or shortened address.
 ///
 /// ```
 /// use lodeseek_engine::{Facet, facet_label};
@@ -104,18 +105,18 @@ pub fn facet_label(facet: Facet, value: &str) -> String {
             Some(prefix) => format!("{prefix}:{}", local_name(value)),
             None => words(local_name(value)),
         },
-        Facet::Vocabulary => prefix(value).map_or_else(|| address(value.trim_end_matches('#')), str::to_owned),
-        _ => address(value),
+        Facet::Vocabulary => prefix(value).map_or_else(|| shorten_address(value.trim_end_matches('#')), str::to_owned),
+        _ => shorten_address(value),
     }
 }
 
-/// Of an address what tells it apart.
-fn address(value: &str) -> String {
+/// Returns an address without scheme, `www.` and trailing slashes.
+fn shorten_address(value: &str) -> String {
     let address = value.strip_prefix("https://").or_else(|| value.strip_prefix("http://"));
     address.map_or(value, |rest| rest.trim_start_matches("www.").trim_end_matches('/')).to_owned()
 }
 
-/// The value that people mean: IRIs may be written by the prefixes that everybody knows.
+/// Returns the facet value for a text typed by a user: expands IRIs written with a well-known prefix.
 ///
 /// ```
 /// use lodeseek_engine::{Facet, facet_value};

@@ -1,10 +1,12 @@
-//! Who answers `SERVICE`: the search, this store itself under its own name, and the endpoints that may be asked.
+//! Resolution of `SERVICE` calls: to the search, to this store under its own IRI, or to permitted remote endpoints.
 
 use super::{SearchService, Searcher};
 use lodeseek_net::egress::Cancellation;
 use lodeseek_net::sparql_client::{CallOptions, FailureKind, RemoteError, SparqlClient};
 use lodeseek_rdf::vocab::search;
-use lodeseek_sparql::{Answer, QueryEngine, QueryRequest, ServiceCall, ServiceError, ServiceRow, Services, SparqlError, SparqlLimits};
+use lodeseek_sparql::{
+    Answer, QueryEngine, QueryRequest, ServiceCall, ServiceError, ServiceRow, Services, SparqlError, SparqlLimits,
+};
 use oxrdf::{NamedNode, Variable};
 use spargebra::algebra::GraphPattern;
 use std::fmt;
@@ -16,22 +18,22 @@ use std::time::{Duration, Instant};
 
 /// The services of a home.
 pub struct Federation {
-    /// Or why there is none.
+    /// The search service, or the reason for which there is none.
     search: Result<SearchService, String>,
-    /// Not kept open by queries that were given up.
+    /// This home's query engine. Weak, so that cancelled queries do not keep the store open.
     own: Weak<QueryEngine>,
-    /// Under which it is reached besides its base.
+    /// Addresses of this home besides its base IRI.
     addresses: Vec<String>,
     limits: SparqlLimits,
-    /// Calls of this store by itself under way: they take places of queries, and must leave some to others.
+    /// Number of running calls of this store by itself. They need query permits, so their number is limited.
     own_calls: AtomicUsize,
     endpoints: Option<Arc<SparqlClient>>,
 }
 
-/// Calls of this store by itself at one time.
-const OWN_CALLS: usize = 2;
+/// Maximum number of concurrent calls of this store by itself.
+const MAX_OWN_CALLS: usize = 2;
 
-/// One of them, however it ends.
+/// A running call of this store by itself. Dropping it ends the call.
 struct OwnCall<'f>(&'f AtomicUsize);
 
 impl Drop for OwnCall<'_> {
@@ -40,8 +42,8 @@ impl Drop for OwnCall<'_> {
     }
 }
 
-/// A block of fewer bindings that an endpoint fails at is not too large for it: the fault lies elsewhere.
-const SMALL: usize = 100;
+/// Minimum number of bindings in a rejected request for which the size counts as the cause of the rejection.
+const MIN_TOO_LARGE: usize = 100;
 
 impl fmt::Debug for Federation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -50,10 +52,10 @@ impl fmt::Debug for Federation {
 }
 
 impl Federation {
-    /// Of an opened home: its own endpoint answers within these limits.
+    /// Creates the services of an opened home. Calls of its own endpoint obey the limits.
     #[must_use]
     pub fn new(queries: &Arc<QueryEngine>, limits: SparqlLimits) -> Self {
-        let none = "there is no index to search; `lodeseek index` makes one".to_owned();
+        let none = "there is no index to search; run `lodeseek index`".to_owned();
         Self {
             search: Err(none),
             own: Arc::downgrade(queries),
@@ -64,7 +66,7 @@ impl Federation {
         }
     }
 
-    /// With the search of an index.
+    /// Adds the search service of an index.
     #[must_use]
     pub fn with_search(mut self, searcher: Arc<Searcher>) -> Self {
         if let Some(queries) = self.own.upgrade() {
@@ -73,26 +75,27 @@ impl Federation {
         self
     }
 
-    /// Reached under other addresses than its base, as `http://127.0.0.1:7878/`: a query that came to one of them names the
-    /// search and the endpoint by it, and so do engines that send their `SERVICE` on.
+    /// Sets the addresses of this home besides its base, as `http://127.0.0.1:7878/`. Queries sent to such an address, and
+    /// other engines that forward a `SERVICE`, use it in the IRIs of the search and the endpoint.
     #[must_use]
     pub fn with_addresses(self, addresses: Vec<String>) -> Self {
         Self { addresses, ..self }
     }
 
-    /// Without a search, and why: whoever asks it is told.
+    /// Disables the search service. Calls of it fail with this reason.
     #[must_use]
     pub fn without_search(self, reason: impl Into<String>) -> Self {
         Self { search: Err(reason.into()), ..self }
     }
 
-    /// With a client that asks other endpoints, those that its policy lets it ask.
+    /// Sets the client for remote endpoints, which are restricted by the client's egress policy.
     #[must_use]
     pub fn with_endpoints(self, client: Arc<SparqlClient>) -> Self {
         Self { endpoints: Some(client), ..self }
     }
 
-    fn ask(
+    /// Calls a remote endpoint.
+    fn call_remote(
         &self,
         client: &SparqlClient,
         call: &ServiceCall<'_>,
@@ -105,36 +108,40 @@ impl Federation {
             cancellation: Cancellation::from_fn(move || cancelled.is_cancelled()),
             ..CallOptions::default()
         };
-        let failed = |error: RemoteError| failure(&error, call.bindings.rows.len());
+        let service_error = |error: RemoteError| service_error(&error, call.bindings.rows.len());
         let query = call.text();
-        for row in client.select(call.service.as_ref(), &query, &options).map_err(failed)? {
-            let row = row.map_err(failed)?;
-            if rows(call.variables.iter().map(|variable| row.get(variable).cloned()).collect()).is_break() {
+        for row in client.select(call.service.as_ref(), &query, &options).map_err(service_error)? {
+            let row = row.map_err(service_error)?;
+            let values = call.variables.iter().map(|variable| row.get(variable).cloned()).collect();
+            if rows(values).is_break() {
                 break;
             }
         }
         Ok(())
     }
 
-    /// Asks the store that asks, as soon as not too many do.
-    fn ask_own(
+    /// Calls this store itself, once fewer than [`MAX_OWN_CALLS`] such calls are running.
+    fn call_own(
         &self,
         queries: &Arc<QueryEngine>,
         call: &ServiceCall<'_>,
         rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
     ) -> Result<(), ServiceError> {
-        let enter = |calls: usize| (calls < OWN_CALLS).then_some(calls + 1);
+        let enter = |calls: usize| (calls < MAX_OWN_CALLS).then_some(calls + 1);
         while self.own_calls.fetch_update(Ordering::AcqRel, Ordering::Acquire, enter).is_err() {
             if call.cancelled.is_cancelled() || Instant::now() >= call.deadline {
-                return Err(ServiceError::Failed(format!("{} is kept busy by itself", call.service)));
+                return Err(ServiceError::Failed(format!(
+                    "{}: timed out while other queries of this server call the same service; try again later",
+                    call.service
+                )));
             }
             thread::sleep(Duration::from_millis(5));
         }
         let _call = OwnCall(&self.own_calls);
-        ask_own(queries, &self.limits, call, rows)
+        evaluate_own(queries, &self.limits, call, rows)
     }
 
-    /// The store that a service's name stands for, where it is this one.
+    /// Returns this home's query engine if the IRI of a service denotes its endpoint.
     fn own(&self, service: &NamedNode) -> Option<Arc<QueryEngine>> {
         let queries = self.own.upgrade()?;
         let named = service.as_str().strip_prefix(queries.store().iris().base()) == Some("sparql");
@@ -162,11 +169,11 @@ impl Services for Federation {
             return search.answer(call, rows);
         }
         match self.own(call.service) {
-            Some(queries) => self.ask_own(&queries, call, rows),
+            Some(queries) => self.call_own(&queries, call, rows),
             None => match &self.endpoints {
-                Some(client) => self.ask(client, call, rows),
+                Some(client) => self.call_remote(client, call, rows),
                 None => {
-                    Err(ServiceError::Refused(format!("{} is not asked: SERVICE is switched off here", call.service)))
+                    Err(ServiceError::Refused(format!("{}: calls of remote endpoints are disabled here", call.service)))
                 }
             },
         }
@@ -181,19 +188,19 @@ impl Services for Federation {
     }
 }
 
-/// Endpoints say in many ways that a query is too long for them.
-fn failure(error: &RemoteError, bindings: usize) -> ServiceError {
+/// Classifies the failure of a remote endpoint. Endpoints report in many ways that a query is too long.
+fn service_error(error: &RemoteError, bindings: usize) -> ServiceError {
     let reason = error.to_string();
     match error.kind() {
         FailureKind::Refused => ServiceError::Refused(reason),
         FailureKind::RequestTooLarge => ServiceError::TooLarge(reason),
-        FailureKind::Rejected | FailureKind::Status if bindings >= SMALL => ServiceError::TooLarge(reason),
+        FailureKind::Rejected | FailureKind::Status if bindings >= MIN_TOO_LARGE => ServiceError::TooLarge(reason),
         _ => ServiceError::Failed(reason),
     }
 }
 
-/// Asks the store that asks: no request goes out. The query takes a place of its own.
-fn ask_own(
+/// Evaluates a call in this process, without an HTTP request. The query needs a permit of its own.
+fn evaluate_own(
     queries: &Arc<QueryEngine>,
     limits: &SparqlLimits,
     call: &ServiceCall<'_>,
@@ -209,12 +216,15 @@ fn ask_own(
     })?;
     let Answer::Solutions { variables, rows: found, truncated } = answer else { return Ok(()) };
     if truncated {
-        return Err(ServiceError::Failed(format!("its answer has more than {} rows", limits.rows)));
+        return Err(ServiceError::Failed(format!("{}: the result has more than {} rows", call.service, limits.rows)));
     }
-    let places: Vec<Option<usize>> =
-        call.variables.iter().map(|wanted| variables.iter().position(|variable| variable == wanted)).collect();
+    let mut columns = Vec::with_capacity(call.variables.len());
+    for requested in call.variables {
+        columns.push(variables.iter().position(|variable| variable == requested));
+    }
     for row in found {
-        if rows(places.iter().map(|place| row[(*place)?].clone()).collect()).is_break() {
+        let values = columns.iter().map(|column| row[(*column)?].clone()).collect();
+        if rows(values).is_break() {
             break;
         }
     }

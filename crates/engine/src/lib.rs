@@ -1,5 +1,4 @@
-//! Where the stages meet: [`Indexer`] takes datasets from the store to the index, [`Searcher`] takes a need in words to
-//! ranked, explained datasets, ranked again by a [`Reranker`] where an encoder has made vectors of them ([`encode`]).
+#![doc = include_str!("../README.md")]
 
 mod browse;
 mod card;
@@ -12,10 +11,14 @@ mod evidence;
 mod facts;
 mod features;
 mod federation;
+mod indexed_catalog;
 mod indexer;
 mod quality;
 mod quality_json;
+mod ranker;
 mod rerank;
+mod scope;
+mod search;
 mod search_json;
 mod searcher;
 mod service;
@@ -24,29 +27,37 @@ mod snippets;
 mod spelling;
 mod terms;
 mod texts;
+mod tuning;
 mod update;
 
-pub use browse::{BrowseRequest, Listed, Listing};
+pub use browse::{BrowseRequest, DatasetListing, ListedDataset};
 pub use card::{CARD_LANGUAGES, Card};
 pub use content::Content;
 pub use dataset_triples::dataset_triples;
 pub use dense::{DenseMatch, PartKind, PartShare};
-pub use duplicates::{Other, OtherEdition, Related, Shown};
-pub use encoding::{EncodingOptions, EncodingProgress, EncodingReport, encode, encode_by, passages, vectors_of};
+pub use duplicates::{DatasetReference, DuplicateMode, MAX_DUPLICATES_SHOWN, RelatedDatasets, RelatedEdition};
+pub use encoding::{EncodingOptions, EncodingProgress, EncodingReport, encode, encode_all, list_vectors, passages};
 pub use evidence::Evidence;
 pub use facts::{facet_label, facet_value};
 pub use federation::Federation;
+pub use indexed_catalog::IndexedCatalog;
 pub use indexer::{IndexOptions, IndexProgress, IndexReport, Indexer, StageTimes};
-pub use quality::{distribution_addresses, quality_of, quality_of_all};
+pub use quality::{assess_catalog, assess_dataset, distribution_addresses};
 pub use quality_json::{MAX_PUBLISHERS, WORST_DATASETS, assessment_json, overview_json};
-pub use rerank::{Components, EncoderSummary, RerankError, RerankOptions, RerankSummary, Reranker, WeightedFusion};
+pub use rerank::{
+    ComponentRankings, EncoderSummary, RerankError, RerankOptions, RerankSummary, Reranker, WeightedFusion,
+};
+pub use search::{FieldMatch, Hit, SearchRequest, SearchResponse, SnippetKind};
 pub use search_json::hit_json;
-pub use searcher::{FieldMatch, Hit, OTHERS, SearchRequest, SearchResponse, Searcher, SnippetKind};
+pub use searcher::Searcher;
 pub use service::SearchService;
-pub use similar::{Clause, Example, Likeness, Shared, SimilarDataset, SimilarDatasets, SimilarityPart};
-pub use snippets::{DatasetSnippet, MadeSnippet, QueryWords, SnippetRequest, SnippetTriple, make_snippet};
+pub use similar::{
+    ExampleGraph, SharedFeatures, SimilarDataset, SimilarDatasets, SimilarityBasis, SimilarityClause, SimilarityPart,
+};
+pub use snippets::{DatasetSnippet, ExtractedSnippet, QueryWords, SnippetRequest, SnippetTriple, extract_snippet};
 pub use terms::QueryTerms;
 pub use texts::Texts;
+pub use tuning::TuningPool;
 pub use update::{UpdateReport, Updater};
 
 pub use lodeseek_profile::{Schema, SchemaEdge, SchemaNode};
@@ -63,7 +74,7 @@ use lodeseek_store::StoreError;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What can go wrong where stages meet.
+/// An error of indexing, searching or encoding.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
@@ -73,7 +84,7 @@ pub enum EngineError {
     /// The index failed.
     #[error(transparent)]
     Index(#[from] IndexError),
-    /// The snippet method cannot be had.
+    /// The snippet method cannot be used.
     #[error(transparent)]
     Method(#[from] MethodError),
     /// The vectors failed.
@@ -82,29 +93,29 @@ pub enum EngineError {
     /// The encoder failed.
     #[error(transparent)]
     Encode(#[from] EncodeError),
-    /// The options of re-ranking do not fit.
+    /// The options of re-ranking are invalid.
     #[error(transparent)]
     Rerank(#[from] RerankError),
-    /// What is kept of duplicates cannot be written or read.
+    /// The file of duplicates cannot be written or read.
     #[error("{path}: {cause}")]
     Duplicates {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         cause: io::Error,
     },
-    /// A card cannot be written or read.
-    #[error("a dataset's card cannot be written or read: {0}")]
+    /// A dataset's stored JSON cannot be written or read.
+    #[error("cannot write or read the JSON of a dataset in the index: {0}; `lodeseek index --rebuild` makes it anew")]
     Card(#[from] serde_json::Error),
 }
 
-/// The folder of a home's index.
+/// Returns the folder of a home's index.
 #[must_use]
 pub fn index_folder(home: &Path) -> PathBuf {
     home.join("index")
 }
 
-/// The folder of a home's vectors, of all models.
+/// Returns the folder of a home's vectors, of all models.
 #[must_use]
 pub fn vectors_folder(home: &Path) -> PathBuf {
     home.join("vectors")

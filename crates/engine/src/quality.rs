@@ -1,4 +1,4 @@
-//! The quality of datasets: what the store has of their descriptions, and the index of their content.
+//! Quality assessments, from the store's descriptions of datasets and the index's profiles of their content.
 
 use super::{EngineError, Searcher};
 use lodeseek_catalog::{DatasetId, Metadata, dcat};
@@ -8,8 +8,8 @@ use lodeseek_rdf::vocab::dcat as terms;
 use lodeseek_store::Store;
 use std::collections::BTreeSet;
 
-/// The assessment of a dataset, and what it is called; `None` where the catalogue does not describe it.
-pub fn quality_of(
+/// Assesses a dataset. Returns `None` if the catalogue does not describe it.
+pub fn assess_dataset(
     id: &DatasetId,
     store: &Store,
     searcher: &Searcher,
@@ -17,7 +17,7 @@ pub fn quality_of(
 ) -> Result<Option<(DatasetLabel, Assessment)>, EngineError> {
     let (graph, node) = (store.description_graph(id)?, store.iris().dataset(id));
     let Some(dataset) = dcat::from_triples(&graph, &node) else { return Ok(None) };
-    let content = searcher.card(id)?.map(|card| card.profile);
+    let content = searcher.catalog().card(id)?.map(|card| card.profile);
     Ok(assess(&graph, &node, content.as_ref(), reached).map(|found| (named(&dataset.metadata), found)))
 }
 
@@ -29,17 +29,17 @@ fn named(metadata: &Metadata) -> DatasetLabel {
     }
 }
 
-/// All datasets of the catalogue together.
-pub fn quality_of_all(store: &Store, searcher: &Searcher, reached: &UrlChecks) -> Result<Overview, EngineError> {
+/// Assesses all datasets of the catalogue.
+pub fn assess_catalog(store: &Store, searcher: &Searcher, reached: &UrlChecks) -> Result<Overview, EngineError> {
     let graph = store.catalog_graph()?;
     let mut overview = Overview::default();
     for id in store.ids()? {
         let node = store.iris().dataset(&id);
-        let card = searcher.card(&id)?;
+        let card = searcher.catalog().card(&id)?;
         let Some(found) = assess(&graph, &node, card.as_ref().map(|card| &card.profile), reached) else { continue };
         let named = match card {
             Some(card) => named(&card.metadata),
-            // Not indexed yet.
+            // The dataset is not indexed yet.
             None => match dcat::from_triples(&graph, &node) {
                 Some(dataset) => named(&dataset.metadata),
                 None => continue,
@@ -50,15 +50,15 @@ pub fn quality_of_all(store: &Store, searcher: &Searcher, reached: &UrlChecks) -
     Ok(overview)
 }
 
-/// The addresses of the web at which the distributions of a dataset, or of all, are said to be.
+/// Returns the HTTP addresses declared as access or download URLs of a dataset, or of all datasets.
 pub fn distribution_addresses(store: &Store, of: Option<&DatasetId>) -> Result<BTreeSet<String>, EngineError> {
     let graph = match of {
         None => store.catalog_graph()?,
         Some(id) => store.description_graph(id)?,
     };
     let properties = [terms::ACCESS_URL, terms::DOWNLOAD_URL].map(|property| graph.iri(property));
-    let said = graph.triples().iter().filter(|triple| properties.contains(&Some(triple.predicate)));
-    let addresses = said.filter_map(|triple| match graph.term(triple.object) {
+    let declared = graph.triples().iter().filter(|triple| properties.contains(&Some(triple.predicate)));
+    let addresses = declared.filter_map(|triple| match graph.term(triple.object) {
         TermRef::Iri(iri) if iri.starts_with("http://") || iri.starts_with("https://") => Some(iri.to_owned()),
         _ => None,
     });

@@ -1,6 +1,8 @@
 //! Quality assessments as JSON: the forms of `GET /api/quality` and of `lodeseek quality --json`.
 
-use lodeseek_quality::{Assessment, Dimension, Finding, DatasetLabel, Overview, POINTS, Problem, PublisherRow, DatasetRow};
+use lodeseek_quality::{
+    Assessment, DatasetLabel, DatasetRow, Dimension, Finding, Overview, POINTS, Problem, PublisherRow,
+};
 use serde_json::{Value, json};
 
 /// Number of datasets with the lowest scores in an overview.

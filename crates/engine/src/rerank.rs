@@ -1,8 +1,9 @@
-//! Ranking again by vectors: the best of several sparse models, and of all vectors where wanted, are scored by encoders'
-//! vectors, and ranked by those scores alone or together with the sparse ones.
+//! Re-ranking: the best candidates of sparse models, and optionally the nearest by vectors, are scored by encoders' vectors
+//! and ranked by these scores, alone or fused with the sparse rankings.
 
-use super::dense::{Among, Dense, DenseMatch, PartShare, Scoring};
-use super::{EncodingOptions, EngineError, encode_by};
+use super::dense::{DenseMatch, DenseRetriever, EncodedQuery, PartShare, ScoringOptions};
+use super::scope::CandidateScope;
+use super::{EncodingOptions, EngineError, encode_all};
 use lodeseek_catalog::DatasetId;
 use lodeseek_index::Snapshot;
 use lodeseek_index::sparse::ModelKind;
@@ -14,35 +15,34 @@ use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-/// Ranks down to which a sparse model's scores of candidates are known when rankings are fused; below, a candidate counts
-/// as not found by it.
-const SCORED: usize = 100;
+/// Minimum depth of sparse rankings that are fused. A candidate below this depth counts as not found by the model.
+const MIN_FUSION_DEPTH: usize = 100;
 
-/// How rankings are ranked again.
+/// Options of re-ranking.
 #[derive(Clone, Debug)]
 pub struct RerankOptions {
-    /// The sparse models whose best are candidates; none stands for the model that is searched with.
+    /// The sparse models whose best datasets are candidates. Default: empty, which stands for the searcher's model.
     pub pool: Vec<ModelKind>,
-    /// Candidates of each. Default 20.
+    /// Number of candidates of each sparse model. Default 20.
     pub depth: usize,
-    /// Candidates by vectors, from among all datasets, for each encoder with one vector a text. Default none.
+    /// Number of candidates by vectors, for each encoder with one vector per text. Default: none.
     ///
-    /// Every vector is compared, so the best are found; they are held in memory as they are stored.
+    /// The search is exhaustive and exact. All vectors are held in memory, in their stored number format.
     pub dense: Option<NonZeroUsize>,
-    /// How the scores of a dataset's two texts become one.
+    /// The combination of the scores of a dataset's metadata and data.
     pub combination: Combination,
-    /// How the sparse rankings and the dense ones become one. Default: the dense scores of one encoder alone, as Q. Chen
+    /// The fusion of sparse and dense rankings. Default: none, the dense scores of one encoder alone rank, after Q. Chen
     /// et al., *Dense Re-Ranking with Weak Supervision for RDF Dataset Search*, ISWC 2023.
     pub fusion: Option<WeightedFusion>,
-    /// For each encoder the score, for a row of the query, below which it takes a hit for the closest there is rather than
-    /// for found. Scores of different models do not compare: take what the irrelevant datasets of judged queries rarely
-    /// exceed. Default: none.
-    pub floors: Vec<f64>,
-    /// What is added to a dataset's score for every power of e in 1 + its [popularity](lodeseek_index::NumericFacts::popularity).
-    /// Default none: that was counted when the catalogue was made, so that it is knowledge from later than any query that
-    /// has been judged, and than the work of whoever asks about an earlier time.
+    /// The minimum similarity of a match, per row of the query, for each encoder. Hits below it are marked as nearest
+    /// results, not as matches. Scores of different models are not comparable: choose a value that irrelevant datasets of
+    /// judged queries rarely exceed. Default: none.
+    pub min_similarities: Vec<f64>,
+    /// The weight w of popularity: w · ln(1 + [popularity](lodeseek_index::NumericFacts::popularity)) is added to a
+    /// dataset's score. Default: none. Popularity was counted when the catalogue was made. It is later information than any
+    /// judged query, so evaluations with it leak.
     pub popularity: Option<f64>,
-    /// Threads that score the candidates of one query. Default 1.
+    /// Number of threads that score the candidates of one query. Default 1.
     pub threads: NonZeroUsize,
 }
 
@@ -54,14 +54,14 @@ impl Default for RerankOptions {
             dense: None,
             combination: Combination::default(),
             fusion: None,
-            floors: Vec::new(),
+            min_similarities: Vec::new(),
             popularity: None,
             threads: NonZeroUsize::MIN,
         }
     }
 }
 
-/// A way to fuse, and the weight of each sparse ranking, then of each dense one. No weights stand for equal ones.
+/// A fusion method with the weight of each sparse ranking, then of each dense one. Without weights, all are equal.
 #[derive(Clone, Debug, Default)]
 #[expect(missing_docs, reason = "named above")]
 pub struct WeightedFusion {
@@ -69,76 +69,78 @@ pub struct WeightedFusion {
     pub weights: Vec<f64>,
 }
 
-/// Options that encoders cannot be used with.
+/// An error in the options of re-ranking.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RerankError {
-    /// Weights that are not one for each ranking.
-    #[error("{given} weights for {expected} rankings: one for each model of the pool, and one for each encoder")]
+    /// The number of weights differs from the number of rankings.
+    #[error("{given} weights for {expected} rankings: give one for each model of the pool, and one for each encoder")]
     #[expect(missing_docs, reason = "named in the message")]
     Weights { given: usize, expected: usize },
-    /// A weight below 0, or no number; or none above 0.
-    #[error("weights must be numbers from 0 on, and one of them above 0")]
+    /// A weight is negative or not finite, or all are 0.
+    #[error("weights must be finite numbers of at least 0, and one of them above 0")]
     NoWeight,
-    /// A weight of popularity below 0, or no number.
-    #[error("the weight of popularity must be a number from 0 on, not {0}")]
+    /// The weight of popularity is negative or not finite.
+    #[error("the weight of popularity must be a finite number of at least 0, not {0}")]
     Popularity(f64),
-    /// Floors that are not one for each encoder.
-    #[error("{given} floors for {expected} encoders")]
+    /// The number of minimum similarities differs from the number of encoders.
+    #[error("{given} minimum similarities for {expected} encoders: give one for each encoder")]
     #[expect(missing_docs, reason = "named in the message")]
-    Floors { given: usize, expected: usize },
-    /// All datasets are to be compared, and no encoder has one vector a text.
-    #[error("{0} has a vector a piece: it ranks candidates, not all datasets")]
-    VectorAPiece(String),
-    /// Not one encoder, and no way to make several rankings one.
-    #[error("{0} encoders without a fusion: vectors alone rank by one encoder")]
+    MinSimilarities { given: usize, expected: usize },
+    /// Candidates by vectors are requested, but no encoder has one vector per text.
+    #[error(
+        "{0} has one vector per word piece: it re-ranks candidates, but cannot search all datasets; use an encoder with one vector per text"
+    )]
+    VectorPerPiece(String),
+    /// There are several rankings, but no fusion.
+    #[error("{0} encoders without a fusion: without one, exactly one encoder ranks; set a fusion method")]
     NoFusion(usize),
 }
 
-/// Encoders, the vectors that they made of a home's datasets, and how these take part in ranking.
+/// Encoders, their vectors of a home's datasets, and the options of re-ranking with them.
 pub struct Reranker {
-    encoders: Vec<Dense>,
+    encoders: Vec<DenseRetriever>,
     options: RerankOptions,
 }
 
-/// What a ranking by vectors says of itself.
+/// A summary of a re-ranking.
 #[derive(Clone, Debug, Serialize, PartialEq)]
 pub struct RerankSummary {
-    /// The sparse models of the pool; none stands for the model that was searched with.
+    /// The sparse models of the pool. Empty for the searcher's model.
     pub pool: Vec<&'static str>,
-    /// How the rankings became one; nothing where an encoder ranked alone.
+    /// The fusion method. `None` if one encoder ranked alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fusion: Option<String>,
-    /// The weight of popularity, which is known from later than the query; nothing where it does not count.
+    /// The weight of popularity. `None` if popularity is ignored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub popularity: Option<f64>,
-    /// Datasets that were ranked again.
+    /// Number of datasets that were re-ranked.
     pub candidates: usize,
-    /// The encoders.
+    /// One summary for each encoder.
     pub encoders: Vec<EncoderSummary>,
 }
 
-/// What there was of an encoder.
+/// A summary of an encoder's part in a re-ranking.
 #[derive(Clone, Debug, Serialize, PartialEq, Eq)]
 pub struct EncoderSummary {
-    /// Its name.
+    /// The name of the encoder.
     pub model: String,
-    /// What its rows stand for.
+    /// The unit of text for which it has one vector.
     pub granularity: Granularity,
-    /// Candidates without its vectors, with damaged ones or with those of older texts: placed by the other rankings.
+    /// Number of candidates with missing, damaged or outdated vectors. Only the other rankings place them.
     pub unencoded: usize,
 }
 
-/// The rankings of one query that are fused, each of candidates alone: those of the sparse models, then the encoders'.
+/// The rankings of one query's candidates that are fused.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Components {
-    /// Of the models of the pool, in their order.
+pub struct ComponentRankings {
+    /// The rankings by the models of the pool, in their order.
     pub sparse: Vec<Ranking>,
-    /// Of the encoders, in their order.
+    /// The rankings by the encoders, in their order.
     pub dense: Vec<Ranking>,
 }
 
-/// A ranking by vectors.
+/// The result of re-ranking.
 pub(super) struct Reranked {
     pub(super) ranking: Ranking,
     pub(super) dense: FxHashMap<DatasetId, Vec<DenseMatch>>,
@@ -146,20 +148,20 @@ pub(super) struct Reranked {
 }
 
 impl Reranked {
-    /// How the vectors of a dataset were scored.
-    pub(super) fn dense_of(&self, id: &DatasetId) -> Vec<DenseMatch> {
+    /// Returns the scores of a dataset by vectors, one for each encoder that has some.
+    pub(super) fn dense_matches(&self, id: &DatasetId) -> Vec<DenseMatch> {
         self.dense.get(id).cloned().unwrap_or_default()
     }
 
-    /// Whether no candidate is near enough for any encoder.
+    /// Returns true if no candidate reaches the minimum similarity of any encoder.
     pub(super) fn is_closest(&self) -> bool {
-        !self.dense.is_empty() && self.dense.values().flatten().all(|found| found.closest)
+        !self.dense.is_empty() && self.dense.values().flatten().all(|matched| matched.closest)
     }
 }
 
-/// What encoders say of candidates.
-struct Scores {
-    components: Components,
+/// The scores of candidates by all encoders.
+struct CandidateScores {
+    components: ComponentRankings,
     dense: FxHashMap<DatasetId, Vec<DenseMatch>>,
     candidates: usize,
 }
@@ -171,127 +173,164 @@ impl Reranker {
         encoders: impl IntoIterator<Item = Box<dyn Encoder>>,
         options: RerankOptions,
     ) -> Result<Self, EngineError> {
-        let encoders: Vec<Dense> =
-            encoders.into_iter().map(|encoder| Dense::open(home, encoder)).collect::<Result<_, _>>()?;
-        check(&options, &encoders)?;
-        Ok(Self { encoders, options })
+        let mut retrievers = Vec::new();
+        for encoder in encoders {
+            retrievers.push(DenseRetriever::open(home, encoder)?);
+        }
+        check(&options, &retrievers)?;
+        Ok(Self { encoders: retrievers, options })
     }
 
-    /// The options.
+    /// Returns the options.
     #[must_use]
     pub fn options(&self) -> &RerankOptions {
         &self.options
     }
 
-    /// The encoders.
+    /// Returns the encoders.
     pub fn encoders(&self) -> impl ExactSizeIterator<Item = &dyn Encoder> {
-        self.encoders.iter().map(Dense::encoder)
+        self.encoders.iter().map(DenseRetriever::encoder)
     }
 
-    /// The encoder with one vector a text, compared by cosine, where there is one.
-    pub(super) fn of_texts(&self) -> Option<&Dense> {
-        let is_cosine = |dense: &&Dense| dense.encoder().similarity() == Similarity::Cosine;
-        self.encoders.iter().filter(|dense| is_of_texts(dense)).find(is_cosine)
+    /// Returns the encoder with one vector per text and cosine similarity, if there is one.
+    pub(super) fn text_encoder(&self) -> Option<&DenseRetriever> {
+        self.encoders.iter().find(|dense| is_text_encoder(dense) && dense.encoder().similarity() == Similarity::Cosine)
     }
 
-    /// Brings the vectors of the encoders up to date with the index of a home, as precise as they are. How many texts were
-    /// encoded.
+    /// Updates the vectors of the encoders to the index of a home, in their present number format. Returns the number of
+    /// texts encoded.
     pub(super) fn encode(&self, home: &Path) -> Result<usize, EngineError> {
-        let of = |dense: &'_ Dense| {
-            dense.precision().map(|precision| EncodingOptions { precision, ..EncodingOptions::default() })
-        };
-        let options = self.encoders.iter().map(of).collect::<Result<Vec<_>, _>>()?;
-        let encoders: Vec<_> = self.encoders.iter().map(Dense::encoder).zip(options).collect();
-        Ok(encode_by(home, &encoders, &|_| ())?.iter().map(|report| report.encoded).sum())
+        let mut encoders = Vec::with_capacity(self.encoders.len());
+        for dense in &self.encoders {
+            let options = EncodingOptions { precision: dense.precision()?, ..EncodingOptions::default() };
+            encoders.push((dense.encoder(), options));
+        }
+        Ok(encode_all(home, &encoders, &|_| ())?.iter().map(|report| report.encoded).sum())
     }
 
-    /// Ranks down to which sparse rankings are wanted.
+    /// Returns the depth to which sparse rankings are needed.
     pub(super) fn sparse_depth(&self) -> usize {
-        if self.options.fusion.is_some() { self.options.depth.max(SCORED) } else { self.options.depth }
+        if self.options.fusion.is_some() { self.options.depth.max(MIN_FUSION_DEPTH) } else { self.options.depth }
     }
 
-    /// Ranks the union of sparse rankings, and of the best by vectors where wanted.
+    /// Ranks the union of the candidates by sparse rankings and, if configured, by vectors.
     ///
-    /// The sparse rankings are of what passes already; the best by vectors are sought among what does.
-    pub(super) fn rank(&self, query: &str, sparse: &[Ranking], among: Among<'_>) -> Result<Reranked, EngineError> {
-        let Scores { components, dense, candidates } = self.scores(query, sparse, among)?;
-        let of = |(dense, ranking): (&Dense, &Ranking)| EncoderSummary {
-            model: dense.encoder().name().to_owned(),
-            granularity: dense.encoder().granularity(),
-            unencoded: candidates - ranking.len(),
+    /// The sparse rankings must be restricted to the scope. Candidates by vectors are searched only in the scope.
+    pub(super) fn rank(
+        &self,
+        query: &str,
+        sparse: &[Ranking],
+        scope: CandidateScope<'_>,
+    ) -> Result<Reranked, EngineError> {
+        let CandidateScores { components, dense, candidates } = self.scores(query, sparse, scope)?;
+        let mut encoders = Vec::with_capacity(self.encoders.len());
+        for (encoder, ranking) in self.encoders().zip(&components.dense) {
+            encoders.push(EncoderSummary {
+                model: encoder.name().to_owned(),
+                granularity: encoder.granularity(),
+                unencoded: candidates - ranking.len(),
+            });
+        }
+        let summary = RerankSummary {
+            pool: self.options.pool.iter().map(|kind| kind.name()).collect(),
+            fusion: self.options.fusion.as_ref().map(|fusion| fusion.method.to_string()),
+            popularity: self.options.popularity,
+            candidates,
+            encoders,
         };
-        let encoders = self.encoders.iter().zip(&components.dense).map(of).collect();
-        let pool = self.options.pool.iter().map(|kind| kind.name()).collect();
-        let fusion = self.options.fusion.as_ref().map(|fusion| fusion.method.to_string());
-        let popularity = self.options.popularity;
-        let summary = RerankSummary { pool, fusion, popularity, candidates, encoders };
-        Ok(Reranked { ranking: self.raised(self.joined(components), among.snapshot)?, dense, summary })
+        let ranking = self.add_popularity(self.fuse(components), scope.snapshot)?;
+        Ok(Reranked { ranking, dense, summary })
     }
 
-    /// With what popularity adds.
-    fn raised(&self, ranking: Ranking, snapshot: &Snapshot) -> Result<Ranking, EngineError> {
+    /// Adds the popularity boost to every score, if popularity is weighted.
+    fn add_popularity(&self, ranking: Ranking, snapshot: &Snapshot) -> Result<Ranking, EngineError> {
         if self.options.popularity.is_none() {
             return Ok(ranking);
         }
-        let mut raised = Vec::with_capacity(ranking.len());
+        let mut boosted = Vec::with_capacity(ranking.len());
         for scored in ranking.iter() {
-            let added = self.popularity_of(&scored.id, snapshot)?.unwrap_or(0.0);
-            raised.push(Scored { id: scored.id.clone(), score: scored.score + added });
+            let boost = self.popularity_boost(&scored.id, snapshot)?.unwrap_or(0.0);
+            boosted.push(Scored { id: scored.id.clone(), score: scored.score + boost });
         }
-        Ok(Ranking::from_scores(raised))
+        Ok(Ranking::from_scores(boosted))
     }
 
-    /// What popularity adds to a dataset's score; nothing where it does not count.
-    pub(super) fn popularity_of(&self, id: &DatasetId, snapshot: &Snapshot) -> Result<Option<f64>, EngineError> {
+    /// Returns the part of a dataset's score for its popularity. `None` if popularity is ignored.
+    pub(super) fn popularity_boost(&self, id: &DatasetId, snapshot: &Snapshot) -> Result<Option<f64>, EngineError> {
         let Some(weight) = self.options.popularity else { return Ok(None) };
         let numbers = snapshot.numeric_facts(id)?.unwrap_or_default();
         Ok(Some(weight * (numbers.popularity() as f64).ln_1p()))
     }
 
-    /// The rankings that would be fused.
-    pub(super) fn components(
+    /// Returns the rankings that are fused for a query.
+    pub(super) fn component_rankings(
         &self,
         query: &str,
         sparse: &[Ranking],
-        among: Among<'_>,
-    ) -> Result<Components, EngineError> {
-        self.scores(query, sparse, among).map(|scores| scores.components)
+        scope: CandidateScope<'_>,
+    ) -> Result<ComponentRankings, EngineError> {
+        self.scores(query, sparse, scope).map(|scores| scores.components)
     }
 
-    fn scores(&self, query: &str, sparse: &[Ranking], among: Among<'_>) -> Result<Scores, EngineError> {
-        let asked = self.encoders.iter().map(|dense| dense.ask(query)).collect::<Result<Vec<_>, _>>()?;
-        let best = |ranking: &Ranking| {
-            ranking.iter().take(self.options.depth).map(|scored| scored.id.clone()).collect::<Vec<_>>()
-        };
-        let mut candidates: BTreeSet<DatasetId> = sparse.iter().flat_map(best).collect();
+    /// Collects the candidates and scores them by every encoder.
+    fn scores(
+        &self,
+        query: &str,
+        sparse: &[Ranking],
+        scope: CandidateScope<'_>,
+    ) -> Result<CandidateScores, EngineError> {
+        let mut queries = Vec::with_capacity(self.encoders.len());
+        for dense in &self.encoders {
+            queries.push(dense.encode_query(query)?);
+        }
+        let candidates = self.candidates(sparse, &queries, scope)?;
+        let mut matches = FxHashMap::<_, Vec<DenseMatch>>::default();
+        let mut dense_rankings = Vec::with_capacity(self.encoders.len());
+        for (place, (dense, query)) in self.encoders.iter().zip(&queries).enumerate() {
+            let current = dense.current_candidates(query, &candidates, scope.snapshot)?;
+            let mut scored = Vec::with_capacity(current.len());
+            for (id, matched) in dense.scores(query, &current, &self.scoring_options(place)) {
+                scored.push(Scored { id: id.clone(), score: matched.score });
+                matches.entry(id).or_default().push(matched);
+            }
+            dense_rankings.push(Ranking::from_scores(scored));
+        }
+        let sparse = sparse.iter().map(|ranking| restrict(ranking, &candidates)).collect();
+        let components = ComponentRankings { sparse, dense: dense_rankings };
+        Ok(CandidateScores { components, dense: matches, candidates: candidates.len() })
+    }
+
+    /// Returns the ids of all candidates, in ascending order.
+    fn candidates(
+        &self,
+        sparse: &[Ranking],
+        queries: &[EncodedQuery],
+        scope: CandidateScope<'_>,
+    ) -> Result<Vec<DatasetId>, EngineError> {
+        let mut candidates = BTreeSet::new();
+        for ranking in sparse {
+            candidates.extend(ranking.iter().take(self.options.depth).map(|scored| scored.id.clone()));
+        }
         if let Some(depth) = self.options.dense {
-            for (dense, asked) in self.encoders.iter().zip(&asked).filter(|(dense, _)| is_of_texts(dense)) {
-                candidates.extend(dense.best(asked, self.options.combination, depth.get(), among)?);
+            for (dense, query) in self.encoders.iter().zip(queries) {
+                if is_text_encoder(dense) {
+                    candidates.extend(dense.nearest(query, self.options.combination, depth.get(), scope)?);
+                }
             }
         }
-        let candidates: Vec<DatasetId> = candidates.into_iter().collect();
-        let (mut matches, mut rankings) = (FxHashMap::<_, Vec<DenseMatch>>::default(), Vec::new());
-        for (place, (dense, asked)) in self.encoders.iter().zip(&asked).enumerate() {
-            let current = dense.current(asked, &candidates, among.snapshot)?;
-            let scores = dense.scores(asked, &current, &self.scoring(place));
-            let scored = scores.iter().map(|(id, found)| Scored { id: id.clone(), score: found.score });
-            rankings.push(Ranking::from_scores(scored.collect()));
-            scores.into_iter().for_each(|(id, found)| matches.entry(id).or_default().push(found));
+        Ok(candidates.into_iter().collect())
+    }
+
+    fn scoring_options(&self, encoder: usize) -> ScoringOptions {
+        ScoringOptions {
+            combination: self.options.combination,
+            min_similarity: self.options.min_similarities.get(encoder).copied(),
+            threads: self.options.threads,
         }
-        let held = |ranking: &Ranking| {
-            let kept = ranking.iter().filter(|scored| candidates.binary_search(&scored.id).is_ok());
-            Ranking::from_scores(kept.cloned().collect())
-        };
-        let components = Components { sparse: sparse.iter().map(held).collect(), dense: rankings };
-        Ok(Scores { components, dense: matches, candidates: candidates.len() })
     }
 
-    fn scoring(&self, place: usize) -> Scoring {
-        let RerankOptions { combination, ref floors, threads, .. } = self.options;
-        Scoring { combination, floor: floors.get(place).copied(), threads }
-    }
-
-    fn joined(&self, Components { sparse, dense }: Components) -> Ranking {
+    /// Fuses the component rankings. Without a fusion, the encoder ranks alone, followed by candidates without vectors.
+    fn fuse(&self, ComponentRankings { sparse, dense }: ComponentRankings) -> Ranking {
         let Some(fusion) = &self.options.fusion else {
             if self.encoders.is_empty() {
                 return sparse.into_iter().next().unwrap_or_default();
@@ -308,27 +347,37 @@ impl Reranker {
         Fusion::default().with_method(fusion.method).with_depth(usize::MAX).fuse(&weighted)
     }
 
-    /// The parts that carried most of a dataset's score by an encoder.
+    /// Returns the parts of a dataset's texts that contribute most to its score by an encoder.
     pub(super) fn explain(
         &self,
         query: &str,
         id: &DatasetId,
-        found: &DenseMatch,
+        matched: &DenseMatch,
         index: &Snapshot,
     ) -> Result<Vec<PartShare>, EngineError> {
-        let by = |dense: &&Dense| {
-            dense.encoder().name() == found.model && dense.encoder().granularity() == found.granularity
-        };
-        let Some(dense) = self.encoders.iter().find(by) else { return Ok(Vec::new()) };
-        dense.explain(query, id, found, self.options.combination, index)
+        for dense in &self.encoders {
+            let encoder = dense.encoder();
+            if encoder.name() == matched.model && encoder.granularity() == matched.granularity {
+                return dense.explain(query, id, matched, self.options.combination, index);
+            }
+        }
+        Ok(Vec::new())
     }
 }
 
-fn is_of_texts(dense: &Dense) -> bool {
+/// Returns the part of a ranking that consists of candidates, which must be in ascending order.
+fn restrict(ranking: &Ranking, candidates: &[DatasetId]) -> Ranking {
+    let restricted = ranking.iter().filter(|scored| candidates.binary_search(&scored.id).is_ok());
+    Ranking::from_scores(restricted.cloned().collect())
+}
+
+/// Returns true if an encoder has one vector per text.
+fn is_text_encoder(dense: &DenseRetriever) -> bool {
     dense.encoder().granularity() == Granularity::Text
 }
 
-fn check(options: &RerankOptions, encoders: &[Dense]) -> Result<(), RerankError> {
+/// Checks options against encoders.
+fn check(options: &RerankOptions, encoders: &[DenseRetriever]) -> Result<(), RerankError> {
     let expected = options.pool.len().max(1) + encoders.len();
     match &options.fusion {
         None if encoders.len() > 1 || encoders.is_empty() && expected > 1 => {
@@ -342,12 +391,12 @@ fn check(options: &RerankOptions, encoders: &[Dense]) -> Result<(), RerankError>
     {
         return Err(RerankError::Popularity(weight));
     }
-    if !options.floors.is_empty() && options.floors.len() != encoders.len() {
-        return Err(RerankError::Floors { given: options.floors.len(), expected: encoders.len() });
+    if !options.min_similarities.is_empty() && options.min_similarities.len() != encoders.len() {
+        return Err(RerankError::MinSimilarities { given: options.min_similarities.len(), expected: encoders.len() });
     }
-    if options.dense.is_some() && !encoders.iter().any(is_of_texts) {
+    if options.dense.is_some() && !encoders.iter().any(is_text_encoder) {
         let names: Vec<&str> = encoders.iter().map(|dense| dense.encoder().name()).collect();
-        return Err(RerankError::VectorAPiece(names.join(", ")));
+        return Err(RerankError::VectorPerPiece(names.join(", ")));
     }
     Ok(())
 }
@@ -356,6 +405,6 @@ fn check_weights(weights: &[f64], expected: usize) -> Result<(), RerankError> {
     if weights.len() != expected {
         return Err(RerankError::Weights { given: weights.len(), expected });
     }
-    let sound = weights.iter().all(|weight| weight.is_finite() && *weight >= 0.0);
-    if sound && weights.iter().any(|weight| *weight > 0.0) { Ok(()) } else { Err(RerankError::NoWeight) }
+    let is_valid = weights.iter().all(|weight| weight.is_finite() && *weight >= 0.0);
+    if is_valid && weights.iter().any(|weight| *weight > 0.0) { Ok(()) } else { Err(RerankError::NoWeight) }
 }

@@ -1,13 +1,13 @@
-//! The search as a service of SPARQL: one query joins ranked datasets with what they say.
+//! The search as a SPARQL service: one query joins ranked datasets with their content.
 //!
 //! ```sparql
 //! PREFIX search: <https://w3id.org/lodeseek/search#>
 //! SELECT ?dataset ?rank { SERVICE search:service { ?dataset search:text "nitrogen" ; search:rank ?rank } }
 //! ```
 //!
-//! What a search finds is told as triples about each hit, and the pattern of the call is matched with those: so everything
-//! that SPARQL has may stand inside. Properties that ask ([`Asked`]) have for each hit the value they were asked with.
-//! `ontologies/search.ttl` defines every term.
+//! The result of a search is a set of triples about each hit, and the pattern of the call is matched with these triples. The
+//! call may therefore contain any SPARQL pattern. Each hit has the search parameters ([`Parameters`]) with their values among
+//! its triples. `ontologies/search.ttl` defines every term.
 
 use super::{Facet, Filter, Hit, SearchRequest, Searcher, SnippetKind, facet_value};
 use lodeseek_catalog::Iris;
@@ -25,19 +25,19 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Hits of one search at most.
-const MOST: usize = 100;
-/// Hits with snippets made for the query at most: each reads a whole graph.
-const MOST_MADE: usize = 10;
-/// Hits where no limit is asked for.
-const USUAL: usize = 10;
-/// Searches of one call at most, where the words come from solutions.
-const MOST_SEARCHES: usize = 1000;
-/// Characters of a query at most.
-const LONGEST: usize = 2000;
+/// Maximum number of hits of one search.
+const MAX_HITS: usize = 100;
+/// Maximum number of hits with snippets on demand: each reads a whole graph.
+const MAX_HITS_WITH_SNIPPETS: usize = 10;
+/// Default number of hits.
+const DEFAULT_HITS: usize = 10;
+/// Maximum number of searches of one call, if the keywords come from solutions.
+const MAX_SEARCHES: usize = 1000;
+/// Maximum length of a query in characters.
+const MAX_QUERY_CHARS: usize = 2000;
 
-/// Properties that ask.
-const ASKING: &[&str] = &[
+/// The properties that are search parameters.
+const PARAMETERS: &[&str] = &[
     search::TEXT,
     search::LIMIT,
     search::OFFSET,
@@ -58,8 +58,8 @@ const ASKING: &[&str] = &[
     search::SNIPPET_METHOD,
 ];
 
-/// The facet that a property filters by: such a property may be asked with several values.
-fn filters_by(property: &str) -> Option<Facet> {
+/// Returns the facet that a parameter filters by. Such a parameter may have several values.
+fn facet_of(property: &str) -> Option<Facet> {
     match property {
         search::TASK => Some(Facet::Task),
         search::MODALITY => Some(Facet::Modality),
@@ -77,7 +77,7 @@ fn filters_by(property: &str) -> Option<Facet> {
     }
 }
 
-/// Answers calls with searches.
+/// A SPARQL service that evaluates calls by searches.
 pub struct SearchService {
     searcher: Arc<Searcher>,
     iris: Iris,
@@ -89,80 +89,88 @@ impl fmt::Debug for SearchService {
     }
 }
 
-/// One thing asked, and the rows of the bindings that ask it.
-struct Search {
+/// A combination of parameter values, and the rows of bindings that have it.
+struct ParameterRows {
     values: Vec<Term>,
     bindings: Vec<Vec<GroundTerm>>,
 }
 
-/// What a pattern asks with, constants or variables, in the order of [`ASKING`].
-type Asked<'p> = Vec<(&'static str, &'p TermPattern)>;
+/// The search parameters of a pattern, constants or variables, in the order of the pattern.
+type Parameters<'p> = Vec<(&'static str, &'p TermPattern)>;
 
 impl SearchService {
-    /// Over an index and the IRIs of its home.
+    /// Creates the service of an index, with the IRIs of its home.
     #[must_use]
     pub fn new(searcher: Arc<Searcher>, iris: Iris) -> Self {
         Self { searcher, iris }
     }
 
-    /// Whether this is its name: the vocabulary's, or that under the home's base, which `SERVICE <search>` means.
+    /// Returns true if an IRI denotes this service: that of the vocabulary, or `search` below the home's base.
     #[must_use]
     pub fn is_named(&self, service: &NamedNode) -> bool {
         service.as_str() == search::SERVICE || service.as_str().strip_prefix(self.iris.base()) == Some("search")
     }
 
-    /// Whether it gives a property its values.
+    /// Returns true if this service provides the values of a property.
     #[must_use]
     pub fn has_property(property: &NamedNode) -> bool {
         property.as_str().starts_with(search::NAMESPACE)
     }
 
-    /// The variables that hold what is asked.
+    /// Returns the variables that must be bound: those of search parameters.
     #[must_use]
     pub fn needs(pattern: &GraphPattern) -> Vec<Variable> {
-        let asked = triple_patterns(pattern).into_iter().filter(|triple| asks(triple).is_some());
-        let variable = |triple: &TriplePattern| match &triple.object {
-            TermPattern::Variable(variable) => Some(variable.clone()),
-            _ => None,
-        };
-        asked.filter_map(variable).collect()
+        let mut needed = Vec::new();
+        for triple in triple_patterns(pattern) {
+            if parameter_of(triple).is_some()
+                && let TermPattern::Variable(variable) = &triple.object
+            {
+                needed.push(variable.clone());
+            }
+        }
+        needed
     }
 
-    /// Answers a call: one search for each different thing asked.
+    /// Evaluates a call: one search for each distinct combination of parameter values.
+    ///
+    /// # Errors
+    /// If the parameters are invalid, if there are more than 1,000 combinations, or if a search fails.
     pub fn answer(
         &self,
         call: &ServiceCall<'_>,
         rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
     ) -> Result<(), ServiceError> {
-        let asked = asked(&call.triple_patterns())?;
-        let mut searches: BTreeMap<Vec<String>, Search> = BTreeMap::new();
+        let parameters = parameters(&call.triple_patterns())?;
+        let mut searches: BTreeMap<Vec<String>, ParameterRows> = BTreeMap::new();
         for row in &call.bindings.rows {
-            let values = asked.iter().map(|(_, pattern)| value(pattern, &call.bindings.variables, row));
-            let values = values.collect::<Result<Vec<Term>, ServiceError>>()?;
+            let mut values = Vec::with_capacity(parameters.len());
+            for (_, pattern) in &parameters {
+                values.push(value(pattern, &call.bindings.variables, row)?);
+            }
             let key = values.iter().map(ToString::to_string).collect();
-            let search = searches.entry(key).or_insert_with(|| Search { values, bindings: Vec::new() });
+            let search = searches.entry(key).or_insert_with(|| ParameterRows { values, bindings: Vec::new() });
             search.bindings.push(row.clone());
         }
-        if searches.len() > MOST_SEARCHES {
-            return Err(ServiceError::TooLarge(format!("more than {MOST_SEARCHES} searches at once")));
+        if searches.len() > MAX_SEARCHES {
+            return Err(ServiceError::TooLarge(format!("more than {MAX_SEARCHES} searches in one SERVICE call")));
         }
-        for Search { values, bindings } in searches.into_values() {
+        for ParameterRows { values, bindings } in searches.into_values() {
             if call.cancelled.is_cancelled() || Instant::now() >= call.deadline {
                 break;
             }
-            let asked: Vec<(&str, Term)> = asked.iter().map(|(property, _)| *property).zip(values).collect();
-            let found = self.triples(&asked)?;
+            let values: Vec<(&str, Term)> = parameters.iter().map(|(property, _)| *property).zip(values).collect();
+            let triples = self.triples(&values)?;
             let bindings = Bindings { variables: call.bindings.variables.clone(), rows: bindings };
-            if (ServiceCall { bindings: &bindings, ..*call }).solve(found, rows)?.is_break() {
+            if (ServiceCall { bindings: &bindings, ..*call }).solve(triples, rows)?.is_break() {
                 break;
             }
         }
         Ok(())
     }
 
-    /// What a search finds, as triples.
-    fn triples(&self, asked: &[(&str, Term)]) -> Result<Vec<Triple>, ServiceError> {
-        let request = request(asked)?;
+    /// Executes a search and returns its hits as triples.
+    fn triples(&self, parameters: &[(&str, Term)]) -> Result<Vec<Triple>, ServiceError> {
+        let request = request(parameters)?;
         let response = self
             .searcher
             .search(&request)
@@ -170,153 +178,163 @@ impl SearchService {
         let mut triples = Vec::new();
         for hit in &response.hits {
             let dataset = self.iris.dataset(&hit.card.metadata.id);
-            triples.extend(asked.iter().map(|(property, value)| triple(&dataset, property, value.clone())));
-            about(hit, &dataset, &mut triples);
-            self.snippet(hit, &request, &dataset, &mut triples);
+            triples.extend(parameters.iter().map(|(property, value)| triple(&dataset, property, value.clone())));
+            add_hit(hit, &dataset, &mut triples);
+            self.add_snippet(hit, &request, &dataset, &mut triples);
         }
         Ok(triples)
     }
 
-    /// The snippet of a hit: where it can be had, and its statements.
-    fn snippet(&self, hit: &Hit, request: &SearchRequest, dataset: &NamedNode, triples: &mut Vec<Triple>) {
+    /// Adds the snippet of a hit: its IRI and its statements.
+    fn add_snippet(&self, hit: &Hit, request: &SearchRequest, dataset: &NamedNode, triples: &mut Vec<Triple>) {
         let id = &hit.card.metadata.id;
         let snippet = match request.snippet {
             SnippetKind::Stored => self.iris.part(id, "snippet"),
-            SnippetKind::Made(method) => {
+            SnippetKind::OnDemand(method) => {
                 self.iris.requested_snippet(id, &[("method", method.name()), ("query", &request.query)])
             }
         };
         triples.push(triple(dataset, search::SNIPPET, snippet.clone()));
-        for (place, found) in hit.snippet.iter().enumerate() {
+        for (place, shown) in hit.snippet.iter().enumerate() {
             let statement = BlankNode::default();
-            let mut say = |property: &str, value: Term| {
+            let mut add = |property: &str, value: Term| {
                 let property = NamedNode::new_unchecked(property);
                 triples.push(Triple::new(statement.clone(), property, value));
             };
-            say(rdf::SUBJECT, term(&found.triple.subject, id.as_str()));
-            say(rdf::PREDICATE, term(&found.triple.predicate, id.as_str()));
-            say(rdf::OBJECT, term(&found.triple.object, id.as_str()));
-            say(search::POSITION, integer(place + 1));
-            found.matched.iter().for_each(|word| say(search::TERM, string(word)));
+            add(rdf::SUBJECT, term(&shown.triple.subject, id.as_str()));
+            add(rdf::PREDICATE, term(&shown.triple.predicate, id.as_str()));
+            add(rdf::OBJECT, term(&shown.triple.object, id.as_str()));
+            add(search::POSITION, integer(place + 1));
+            for word in &shown.matched {
+                add(search::TERM, string(word));
+            }
             triples.push(triple(&snippet, search::STATEMENT, statement));
         }
     }
 }
 
-/// The property by which a triple asks, if it does.
-fn asks(pattern: &TriplePattern) -> Option<&'static str> {
+/// Returns the search parameter that a triple pattern sets, if any.
+fn parameter_of(pattern: &TriplePattern) -> Option<&'static str> {
     match &pattern.predicate {
-        NamedNodePattern::NamedNode(property) => ASKING.iter().copied().find(|asking| *asking == property.as_str()),
+        NamedNodePattern::NamedNode(property) => {
+            PARAMETERS.iter().copied().find(|parameter| *parameter == property.as_str())
+        }
         NamedNodePattern::Variable(_) => None,
     }
 }
 
-/// What is asked: of one subject, with one text.
-fn asked<'p>(patterns: &[&'p TriplePattern]) -> Result<Asked<'p>, ServiceError> {
-    let mut asked: Asked<'p> = Vec::new();
+/// Returns the search parameters of a pattern. They must have one subject, and one text.
+fn parameters<'p>(patterns: &[&'p TriplePattern]) -> Result<Parameters<'p>, ServiceError> {
+    let mut parameters: Parameters<'p> = Vec::new();
     let mut subject = None;
     for pattern in patterns {
-        let Some(property) = asks(pattern) else { continue };
+        let Some(property) = parameter_of(pattern) else { continue };
         if *subject.get_or_insert(&pattern.subject) != &pattern.subject {
             return Err(ServiceError::Wrong(
-                "two searches in one SERVICE: what is asked has one subject; put each search into a SERVICE of its own"
+                "two searches in one SERVICE: the search parameters have different subjects; use one SERVICE for each search"
                     .to_owned(),
             ));
         }
-        if filters_by(property).is_none()
-            && asked.iter().any(|(known, value)| *known == property && *value != &pattern.object)
+        if facet_of(property).is_none()
+            && parameters.iter().any(|(other, value)| *other == property && *value != &pattern.object)
         {
             return Err(ServiceError::Wrong(format!("more than one value of <{property}>")));
         }
-        if !asked.contains(&(property, &pattern.object)) {
-            asked.push((property, &pattern.object));
+        if !parameters.contains(&(property, &pattern.object)) {
+            parameters.push((property, &pattern.object));
         }
     }
-    if !asked.iter().any(|(property, _)| *property == search::TEXT) {
+    if !parameters.iter().any(|(property, _)| *property == search::TEXT) {
         return Err(ServiceError::Wrong(format!("a search needs words: ?dataset <{}> \"words\"", search::TEXT)));
     }
-    Ok(asked)
+    Ok(parameters)
 }
 
-/// The value of something asked, in a row of the bindings.
+/// Returns the value of a search parameter in a row of bindings.
 fn value(pattern: &TermPattern, variables: &[Variable], row: &[GroundTerm]) -> Result<Term, ServiceError> {
     match pattern {
         TermPattern::NamedNode(node) => Ok(node.clone().into()),
         TermPattern::Literal(literal) => Ok(literal.clone().into()),
         TermPattern::Variable(variable) => {
-            let place = variables.iter().position(|known| known == variable);
-            let value = place.map(|place| row[place].clone().into());
+            let column = variables.iter().position(|bound| bound == variable);
+            let value = column.map(|column| row[column].clone().into());
             value.ok_or_else(|| {
                 ServiceError::Wrong(format!("nothing outside of the SERVICE binds {variable}, which the search needs"))
             })
         }
-        TermPattern::BlankNode(_) => Err(ServiceError::Wrong("a blank node is nothing to search for".to_owned())),
+        TermPattern::BlankNode(_) => {
+            Err(ServiceError::Wrong("a blank node cannot be the value of a search parameter".to_owned()))
+        }
     }
 }
 
-fn request(asked: &[(&str, Term)]) -> Result<SearchRequest, ServiceError> {
-    let mut request = SearchRequest { depth: USUAL, ..SearchRequest::new("") };
+/// Returns the search request with these parameters.
+fn request(parameters: &[(&str, Term)]) -> Result<SearchRequest, ServiceError> {
+    let mut request = SearchRequest { depth: DEFAULT_HITS, ..SearchRequest::new("") };
     let mut filter = Filter::default();
-    for (property, value) in asked {
+    for (property, value) in parameters {
         let text = match value {
             Term::Literal(literal) => literal.value(),
-            Term::NamedNode(node) if filters_by(property).is_some_and(Facet::has_iris) => node.as_str(),
-            _ => return Err(ServiceError::Wrong(format!("{value} is no value of <{property}>: a literal is wanted"))),
+            Term::NamedNode(node) if facet_of(property).is_some_and(Facet::has_iris) => node.as_str(),
+            _ => return Err(ServiceError::Wrong(format!("invalid value {value} of <{property}>: expected a literal"))),
         };
-        if let Some(facet) = filters_by(property) {
+        if let Some(facet) = facet_of(property) {
             filter = filter.with(facet, facet_value(facet, text));
             continue;
         }
         match *property {
             search::TEXT => text.clone_into(&mut request.query),
-            search::LIMIT => request.depth = parsed(property, text)?,
-            search::OFFSET => request.skip = parsed(property, text)?,
-            search::MODEL => request.model = Some(parsed::<ModelKind>(property, text)?),
-            search::SNIPPET_METHOD => request.snippet = parsed(property, text)?,
-            _ => filter.until = Some(parsed(property, text)?),
+            search::LIMIT => request.depth = parse(property, text)?,
+            search::OFFSET => request.skip = parse(property, text)?,
+            search::MODEL => request.model = Some(parse::<ModelKind>(property, text)?),
+            search::SNIPPET_METHOD => request.snippet = parse(property, text)?,
+            _ => filter.until = Some(parse(property, text)?),
         }
     }
-    checked(SearchRequest { filter, ..request })
+    check(SearchRequest { filter, ..request })
 }
 
-fn parsed<T: FromStr<Err: fmt::Display>>(property: &str, text: &str) -> Result<T, ServiceError> {
-    text.parse().map_err(|error| ServiceError::Wrong(format!("{text:?} is no value of <{property}>: {error}")))
+fn parse<T: FromStr<Err: fmt::Display>>(property: &str, text: &str) -> Result<T, ServiceError> {
+    text.parse().map_err(|error| ServiceError::Wrong(format!("invalid value {text:?} of <{property}>: {error}")))
 }
 
-fn checked(request: SearchRequest) -> Result<SearchRequest, ServiceError> {
-    let most = if request.snippet == SnippetKind::Stored { MOST } else { MOST_MADE };
-    let bounded = match request.snippet {
-        SnippetKind::Made(method) => method.is_bounded(),
+/// Returns the request if it is within the limits of the service.
+fn check(request: SearchRequest) -> Result<SearchRequest, ServiceError> {
+    let max_hits = if request.snippet == SnippetKind::Stored { MAX_HITS } else { MAX_HITS_WITH_SNIPPETS };
+    let is_bounded = match request.snippet {
+        SnippetKind::OnDemand(method) => method.is_bounded(),
         SnippetKind::Stored => true,
     };
-    let wrong = if request.query.trim().is_empty() {
+    let problem = if request.query.trim().is_empty() {
         "the text to search for is empty".to_owned()
-    } else if request.query.chars().count() > LONGEST {
-        format!("a text to search for may have {LONGEST} characters")
-    } else if !(1..=most).contains(&request.depth) {
-        format!("the limit must be from 1 to {most} (100, or 10 where snippets are made for the query)")
-    } else if !bounded {
-        "that snippet method takes too long here".to_owned()
+    } else if request.query.chars().count() > MAX_QUERY_CHARS {
+        format!("the text to search for has more than {MAX_QUERY_CHARS} characters")
+    } else if !(1..=max_hits).contains(&request.depth) {
+        format!("the limit must be from 1 to {max_hits} (100, or 10 with snippets on demand)")
+    } else if !is_bounded {
+        "this snippet method has no bound on its running time; choose another".to_owned()
     } else {
         return Ok(request);
     };
-    Err(ServiceError::Wrong(wrong))
+    Err(ServiceError::Wrong(problem))
 }
 
-/// What is said of a hit itself.
-fn about(hit: &Hit, dataset: &NamedNode, triples: &mut Vec<Triple>) {
+/// Adds the rank, the score, the title and the matched fields of a hit.
+fn add_hit(hit: &Hit, dataset: &NamedNode, triples: &mut Vec<Triple>) {
     triples.push(triple(dataset, search::RANK, integer(hit.rank)));
     triples.extend(hit.score.map(|score| triple(dataset, search::SCORE, Literal::from(score))));
     triples.push(triple(dataset, search::TITLE, string(hit.card.metadata.title())));
     triples.push(triple(dataset, search::CLOSEST, Literal::from(hit.is_closest())));
     for field in &hit.fields {
         let matched = BlankNode::default();
-        let mut say = |property: &str, value: Term| {
+        let mut add = |property: &str, value: Term| {
             triples.push(Triple::new(matched.clone(), NamedNode::new_unchecked(property), value));
         };
-        say(search::FIELD, string(&field.field.to_string()));
-        say(search::SHARE, Literal::from(field.score).into());
-        field.terms.iter().for_each(|word| say(search::TERM, string(word)));
+        add(search::FIELD, string(&field.field.to_string()));
+        add(search::SHARE, Literal::from(field.score).into());
+        for word in &field.terms {
+            add(search::TERM, string(word));
+        }
         triples.push(triple(dataset, search::MATCH, matched));
     }
 }
@@ -333,7 +351,7 @@ fn integer(number: usize) -> Term {
     Literal::from(number as u64).into()
 }
 
-/// A term of a snippet. Blank nodes of different datasets stay different.
+/// Converts a term of a snippet. Blank nodes of different datasets remain distinct.
 fn term(term: &LabelledTerm, dataset: &str) -> Term {
     match term.kind {
         TermKind::Iri => NamedNode::new_unchecked(term.value.as_str()).into(),

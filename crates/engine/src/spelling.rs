@@ -1,63 +1,78 @@
-//! What somebody may have meant by a word that hardly any dataset has: one of the index's own that is written nearly so.
+//! Spelling suggestions: a word that occurs in hardly any dataset is replaced by a similar, frequent word of the index.
 
-use super::{Card, EngineError};
+use super::EngineError;
+use super::card::read_card;
 use lodeseek_index::document::Field;
-use lodeseek_index::{AnalysisKind, AnalyzedQuery, SpellingCandidate, QueryTerm, Snapshot};
+use lodeseek_index::{AnalysisKind, AnalyzedQuery, QueryTerm, Snapshot, SpellingCandidate};
 
-/// Datasets with a word at most, for it to be a typing error: one in a thousand, and one in few.
-const RARE_IN: u64 = 1000;
-/// How many times more frequent than a word that some datasets have another must be to be meant.
-const MORE: u64 = 20;
-/// How much more frequent a word of one more edit must be, as a logarithm.
-const COST_OF_EDIT: f64 = 3.0;
-/// Datasets with another word at least, where the rest of the query is known: a sentence has words that no dataset has.
-const BESIDE_KNOWN: u64 = 2;
-/// Letters of a word that may have one error, and of one that may have two: of shorter words nearly any other is near.
-const LETTERS: usize = 4;
-const MORE_LETTERS: usize = 6;
-/// Letters at most: nobody means so long a word, and its automaton would be large.
-const MOST_LETTERS: usize = 40;
-/// Words of a query that are looked at.
-const WORDS: usize = 12;
-/// Candidates that are looked at, where stems have to be traced back to words.
-const CANDIDATES: usize = 5;
+/// A word is a possible misspelling if at most 1 + N / `RARITY` of N datasets contain it.
+const RARITY: u64 = 1000;
+/// Minimum ratio of the document frequencies of a correction and of the word it replaces.
+const MIN_FREQUENCY_RATIO: u64 = 20;
+/// Cost of an edit, in natural logarithms of the document frequency.
+const EDIT_COST: f64 = 3.0;
+/// Minimum document frequency of a correction if the index contains another word of the query: sentences have words that no
+/// dataset contains.
+const MIN_FREQUENCY_BESIDE_FOUND: u64 = 2;
+/// Minimum letters of a word with one error: shorter words are similar to nearly any other.
+const MIN_LETTERS: usize = 4;
+/// Minimum letters of a word with two errors.
+const MIN_LETTERS_FOR_TWO_EDITS: usize = 6;
+/// Maximum letters of a word: the automaton of a longer one would be large.
+const MAX_LETTERS: usize = 40;
+/// Maximum number of words of a query that are checked.
+const MAX_WORDS: usize = 12;
+/// Maximum number of candidates that are checked if stems have to be mapped back to words.
+const MAX_CANDIDATES: usize = 5;
 
-/// The fields whose texts a card tells.
-const TOLD: [Field; 4] = [Field::Title, Field::Description, Field::Author, Field::Tags];
+/// The fields whose texts a card contains.
+const CARD_FIELDS: [Field; 4] = [Field::Title, Field::Description, Field::Author, Field::Tags];
 
-/// The query with the words that were meant; `None` where it is spelled as the index spells.
-pub(super) fn respelled(text: &str, query: &AnalyzedQuery, snapshot: &Snapshot) -> Result<Option<String>, EngineError> {
-    let mut respelled: Option<String> = None;
-    let terms = || query.distinct.iter().take(WORDS);
-    let documents: Vec<u64> =
-        terms().map(|term| snapshot.document_frequency(term, &Field::ALL)).collect::<Result<_, _>>()?;
-    let least = if documents.iter().any(|documents| *documents > 0) { BESIDE_KNOWN } else { 1 };
-    for (term, documents) in terms().zip(documents) {
-        if let Some(meant) = meant(term, documents, least, snapshot)? {
-            let old = respelled.as_deref().unwrap_or(text);
-            respelled = Some(replaced(old, &term.text, &meant));
+/// Returns the query with its misspelled words corrected. `None` if there is nothing to correct.
+pub(super) fn suggest_spelling(
+    text: &str,
+    query: &AnalyzedQuery,
+    snapshot: &Snapshot,
+) -> Result<Option<String>, EngineError> {
+    let terms = &query.distinct[..query.distinct.len().min(MAX_WORDS)];
+    let mut frequencies = Vec::with_capacity(terms.len());
+    for term in terms {
+        frequencies.push(snapshot.document_frequency(term, &Field::ALL)?);
+    }
+    let has_found_term = frequencies.iter().any(|frequency| *frequency > 0);
+    let min_frequency = if has_found_term { MIN_FREQUENCY_BESIDE_FOUND } else { 1 };
+    let mut corrected = text.to_owned();
+    for (term, frequency) in terms.iter().zip(frequencies) {
+        if let Some(correction) = correct_word(term, frequency, min_frequency, snapshot)? {
+            corrected = replace_word(&corrected, &term.text, &correction);
         }
     }
-    Ok(respelled.filter(|respelled| respelled != text))
+    Ok((corrected != text).then_some(corrected))
 }
 
-/// The word of the index that was meant by a rare one.
-fn meant(term: &QueryTerm, documents: u64, least: u64, snapshot: &Snapshot) -> Result<Option<String>, EngineError> {
+/// Returns the correction of a rare word: the likeliest similar word of the index.
+fn correct_word(
+    term: &QueryTerm,
+    frequency: u64,
+    min_frequency: u64,
+    snapshot: &Snapshot,
+) -> Result<Option<String>, EngineError> {
     let letters = term.text.chars().count();
-    if !(LETTERS..=MOST_LETTERS).contains(&letters) || !term.text.chars().all(char::is_alphabetic) {
+    if !(MIN_LETTERS..=MAX_LETTERS).contains(&letters) || !term.text.chars().all(char::is_alphabetic) {
         return Ok(None);
     }
-    if documents > 1 + snapshot.len() / RARE_IN {
+    if frequency > 1 + snapshot.len() / RARITY {
         return Ok(None);
     }
-    let stems = snapshot.analysis().kind() != AnalysisKind::Acordar;
-    let fields: &[Field] = if stems { &TOLD } else { &Field::ALL };
-    let edits = if letters < MORE_LETTERS { 1 } else { 2 };
-    let mut near = snapshot.spelling_candidates(&term.text, edits, fields)?;
-    near.retain(|near| near.documents >= least.max(MORE * documents) && is_likely(near, term));
-    near.sort_by(|a, b| likelihood(b).total_cmp(&likelihood(a)).then_with(|| a.word.cmp(&b.word)));
-    for near in near.into_iter().take(CANDIDATES) {
-        let word = if stems { written(&near.word, snapshot)? } else { Some(near.word) };
+    let has_stems = snapshot.analysis().kind() != AnalysisKind::Acordar;
+    let fields: &[Field] = if has_stems { &CARD_FIELDS } else { &Field::ALL };
+    let max_edits = if letters < MIN_LETTERS_FOR_TWO_EDITS { 1 } else { 2 };
+    let min_frequency = min_frequency.max(MIN_FREQUENCY_RATIO * frequency);
+    let mut candidates = snapshot.spelling_candidates(&term.text, max_edits, fields)?;
+    candidates.retain(|candidate| candidate.documents >= min_frequency && is_likely(candidate, term));
+    candidates.sort_by(|a, b| likelihood(b).total_cmp(&likelihood(a)).then_with(|| a.word.cmp(&b.word)));
+    for candidate in candidates.into_iter().take(MAX_CANDIDATES) {
+        let word = if has_stems { word_with_stem(&candidate.word, snapshot)? } else { Some(candidate.word) };
         if word.is_some() {
             return Ok(word);
         }
@@ -65,40 +80,45 @@ fn meant(term: &QueryTerm, documents: u64, least: u64, snapshot: &Snapshot) -> R
     Ok(None)
 }
 
-/// Two errors are hardly ever made in a word whose first letter is wrong too; another form of the word is no error.
-fn is_likely(near: &SpellingCandidate, term: &QueryTerm) -> bool {
-    let (own, other) = (term.text.chars().next(), near.word.chars().next());
-    (near.edits == 1 || own == other) && !term.matches(&near.word) && near.word.chars().all(char::is_alphabetic)
+/// Returns true if a candidate is a plausible correction. Two errors rarely include the first letter, and another form of
+/// the same word is no correction.
+fn is_likely(candidate: &SpellingCandidate, term: &QueryTerm) -> bool {
+    let has_same_initial = term.text.chars().next() == candidate.word.chars().next();
+    (candidate.edits == 1 || has_same_initial)
+        && !term.matches(&candidate.word)
+        && candidate.word.chars().all(char::is_alphabetic)
 }
 
-fn likelihood(near: &SpellingCandidate) -> f64 {
-    (near.documents as f64).ln_1p() - COST_OF_EDIT * f64::from(near.edits)
+fn likelihood(candidate: &SpellingCandidate) -> f64 {
+    (candidate.documents as f64).ln_1p() - EDIT_COST * f64::from(candidate.edits)
 }
 
-/// A word, as a dataset writes it, that has a stem.
-fn written(stem: &str, snapshot: &Snapshot) -> Result<Option<String>, EngineError> {
-    for field in TOLD {
+/// Returns a word with a given stem, in lower case, from the metadata of a dataset that contains the stem.
+fn word_with_stem(stem: &str, snapshot: &Snapshot) -> Result<Option<String>, EngineError> {
+    for field in CARD_FIELDS {
         let Some(address) = snapshot.first_with_token(stem, field)? else { continue };
-        let Some(card) = snapshot.card(&snapshot.id(address)?)? else { continue };
-        let metadata = serde_json::from_slice::<Card>(&card)?.metadata;
+        let Some(card) = read_card(snapshot, &snapshot.id(address)?)? else { continue };
+        let metadata = &card.metadata;
         let texts = [&metadata.titles, &metadata.descriptions, &metadata.keywords].into_iter().flatten();
         let texts = texts.map(|text| text.value.as_str()).chain(metadata.agents().map(|agent| agent.name.as_str()));
         let mut words = texts.flat_map(|text| text.split(|c: char| !c.is_alphabetic()));
-        let is_of_stem = |word: &&str| !word.is_empty() && snapshot.analysis().tokens(word).any(|token| token == stem);
-        if let Some(word) = words.find(is_of_stem) {
+        let has_stem = |word: &&str| !word.is_empty() && snapshot.analysis().tokens(word).any(|token| token == stem);
+        if let Some(word) = words.find(has_stem) {
             return Ok(Some(word.to_lowercase()));
         }
     }
     Ok(None)
 }
 
-/// The text with a word, in whatever case it stands there, replaced by another.
-fn replaced(text: &str, word: &str, by: &str) -> String {
-    let parts = text.split_inclusive(|c: char| !c.is_alphanumeric()).flat_map(|part| {
-        let end = part.trim_end_matches(|c: char| !c.is_alphanumeric()).len();
-        [&part[..end], &part[end..]]
-    });
-    parts.map(|part| if part.to_lowercase() == word { by } else { part }).collect()
+/// Replaces every occurrence of a lower-case word, in whatever case, by another word.
+fn replace_word(text: &str, word: &str, replacement: &str) -> String {
+    let mut replaced = String::with_capacity(text.len());
+    for part in text.split_inclusive(|c: char| !c.is_alphanumeric()) {
+        let (candidate, separator) = part.split_at(part.trim_end_matches(|c: char| !c.is_alphanumeric()).len());
+        replaced.push_str(if candidate.to_lowercase() == word { replacement } else { candidate });
+        replaced.push_str(separator);
+    }
+    replaced
 }
 
 #[cfg(test)]
@@ -107,41 +127,42 @@ mod tests {
     use super::*;
     use lodeseek_catalog::DatasetId;
 
-    fn meant_in(texts: &[&str], kind: AnalysisKind, query: &str) -> Option<String> {
+    fn suggest_in(texts: &[&str], kind: AnalysisKind, query: &str) -> Option<String> {
         let texts = texts.iter().enumerate();
         let texts = texts.map(|(place, text)| (DatasetId::new(place.to_string()).expect("an id"), *text));
         let texts = Texts::new(texts, kind).expect("indexed");
-        respelled(query, &AnalyzedQuery::new(query, texts.snapshot().analysis()), texts.snapshot()).expect("answered")
+        suggest_spelling(query, &AnalyzedQuery::new(query, texts.snapshot().analysis()), texts.snapshot())
+            .expect("answered")
     }
 
     #[test]
-    fn a_word_is_replaced_where_it_stands_as_a_word() {
+    fn only_whole_words_are_replaced() {
         assert_eq!(
-            replaced("Nitrogne, (nitrogne) nitrogness", "nitrogne", "nitrogen"),
+            replace_word("Nitrogne, (nitrogne) nitrogness", "nitrogne", "nitrogen"),
             "nitrogen, (nitrogen) nitrogness"
         );
     }
 
     #[test]
-    fn what_nobody_has_is_taken_for_the_most_frequent_that_is_near() {
+    fn unknown_words_are_corrected_to_the_likeliest_similar_word() {
         let texts = ["water quality", "water samples", "waiter jobs", "nitrogen in water", "boreholes"];
-        let meant = |query| meant_in(&texts, AnalysisKind::Acordar, query);
-        assert_eq!(meant("Watre quality").as_deref(), Some("water quality"), "two neighbours changed places");
-        assert_eq!(meant("nitorgenn").as_deref(), Some("nitrogen"));
-        assert_eq!(meant("waiterr").as_deref(), Some("waiter"), "one edit comes before two");
-        assert_eq!(meant("water boreholes"), None, "these words are known");
-        assert_eq!(meant("waitr waters").as_deref(), Some("waiter water"));
-        assert_eq!(meant("water nitrogne"), None, "one dataset is too few beside a word that is known");
-        assert_eq!(meant("wtr bo 2020"), None, "too short, and no words");
-        assert_eq!(meant("xitrogeen"), None, "two errors, and one of them in the first letter");
+        let suggest = |query| suggest_in(&texts, AnalysisKind::Acordar, query);
+        assert_eq!(suggest("Watre quality").as_deref(), Some("water quality"), "two neighbours changed places");
+        assert_eq!(suggest("nitorgenn").as_deref(), Some("nitrogen"));
+        assert_eq!(suggest("waiterr").as_deref(), Some("waiter"), "one edit comes before two");
+        assert_eq!(suggest("water boreholes"), None, "the index contains both words");
+        assert_eq!(suggest("waitr waters").as_deref(), Some("waiter water"));
+        assert_eq!(suggest("water nitrogne"), None, "one dataset is too few beside a word of the index");
+        assert_eq!(suggest("wtr bo 2020"), None, "too short, and no words");
+        assert_eq!(suggest("xitrogeen"), None, "two errors, and one of them in the first letter");
     }
 
     #[test]
-    fn a_word_that_a_dataset_has_is_an_error_only_beside_a_frequent_one() {
+    fn a_word_of_a_dataset_is_corrected_only_to_a_frequent_one() {
         let mut texts = vec!["lakes"; 19];
         texts.push("lakse");
-        assert_eq!(meant_in(&texts, AnalysisKind::Acordar, "lakse"), None);
+        assert_eq!(suggest_in(&texts, AnalysisKind::Acordar, "lakse"), None);
         texts.push("lakes");
-        assert_eq!(meant_in(&texts, AnalysisKind::Acordar, "lakse").as_deref(), Some("lakes"));
+        assert_eq!(suggest_in(&texts, AnalysisKind::Acordar, "lakse").as_deref(), Some("lakes"));
     }
 }

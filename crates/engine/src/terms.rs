@@ -1,24 +1,24 @@
-//! A query's terms as keywords of snippets.
+//! Query terms as keywords of snippet methods.
 
 use lodeseek_index::{Analysis, QueryTerm, TermFinder};
 use lodeseek_rdf::TripleGraph;
-use lodeseek_snippet::keyword::{LabelMatcher, KeywordMatcher, KeywordSet, Matches};
+use lodeseek_snippet::keyword::{KeywordMatcher, KeywordSet, LabelMatcher, Matches};
 use std::cell::RefCell;
 
-/// Which of a query's terms, as analysed, the labels of a graph hold: what content fields are matched by.
+/// A matcher of analysed query terms in the labels of a graph. It matches as the index's content fields do.
 pub struct QueryTerms<'q> {
     analysis: &'q Analysis,
     terms: &'q [QueryTerm],
 }
 
 impl<'q> QueryTerms<'q> {
-    /// The terms of a query; those beyond the 64th are not looked for.
+    /// Creates a matcher of a query's terms. Terms beyond the 64th are ignored.
     #[must_use]
     pub fn new(terms: &'q [QueryTerm], analysis: &'q Analysis) -> Self {
         Self { analysis, terms }
     }
 
-    /// The terms of each term of a graph, found once for all that is done with them.
+    /// Returns the query terms in the label of each term of a graph.
     #[must_use]
     pub fn matches(&self, graph: &TripleGraph) -> Matches {
         Matches::new(self, graph)

@@ -1,4 +1,4 @@
-//! Texts without a home: an index in memory of one text each, ranked by a sparse model.
+//! An index in memory of plain texts, ranked by a sparse model. It needs no home.
 
 use super::EngineError;
 use lodeseek_catalog::DatasetId;
@@ -7,7 +7,8 @@ use lodeseek_index::sparse::{FieldWeights, SparseModel, rank};
 use lodeseek_index::{Analysis, AnalysisKind, AnalyzedQuery, IndexDocument, IndexWriter, Snapshot};
 use lodeseek_ranking::Ranking;
 
-/// Texts, one a dataset, for experiments with what a text should hold. Searching a home is [`Searcher`](super::Searcher)'s.
+/// An index in memory with one text for each dataset, for experiments. To search a home, use
+/// [`Searcher`](super::Searcher).
 ///
 /// ```
 /// use lodeseek_catalog::DatasetId;
@@ -24,7 +25,7 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// The one field that the texts fill.
+    /// The only field, which contains the texts.
     const FIELD: Field = Field::Description;
 
     /// Indexes texts.
@@ -42,7 +43,7 @@ impl Texts {
         Ok(Self { snapshot: writer.snapshot()? })
     }
 
-    /// A model over the field that the texts fill.
+    /// Returns a copy of a model that scores only the field with the texts.
     #[must_use]
     pub fn model(model: &dyn SparseModel) -> Box<dyn SparseModel> {
         let mut weights = FieldWeights([0.0; 8]);
@@ -55,7 +56,7 @@ impl Texts {
         &self.snapshot
     }
 
-    /// Ranks the texts, `depth` of them.
+    /// Returns the best `depth` texts.
     pub fn rank(&self, model: &dyn SparseModel, query: &str, depth: usize) -> Result<Ranking, EngineError> {
         let query = AnalyzedQuery::new(query, self.snapshot.analysis());
         Ok(rank(model, &query, &self.snapshot, depth)?.ranking)

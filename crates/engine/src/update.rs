@@ -1,25 +1,31 @@
-//! Datasets that come, change and go while others are searched.
+//! Updates of single datasets while others are searched.
 //!
-//! What is read of a dataset at one moment is of one version: content comes first, in a graph and a file that nothing names
-//! yet; then description and pointer move in one transaction; then profile and snippet, each in one where they are few (of
-//! many they are missing for a moment, see [`Store::replace_derived`]); then the index, in one commit. A search goes on by the index it began with, whose cards name the version of the content they are of; so
-//! replaced content stays until [`Updater::clear`], which is to be called when no search of the time before runs any more.
+//! Readers always see one version of a dataset. An update runs in this order:
+//!
+//! 1. Content is written to a graph and a file that nothing refers to yet.
+//! 2. Description and version pointer change in one transaction.
+//! 3. Profile and snippet are replaced, each in one transaction if they are small. Large ones are missing for a moment, see
+//!    [`Store::replace_derived`].
+//! 4. The index changes in one commit.
+//!
+//! A running search continues with the index it began with, whose cards name the version of their content. Replaced content
+//! therefore stays until [`Updater::clear_replaced`]: call it when no earlier search is running.
 
 use super::{Card, EngineError, IndexOptions, IndexReport, Indexer, Searcher, duplicates};
 use lodeseek_catalog::{Catalog, DatasetId};
 use lodeseek_store::{DatasetOutcome, LoadOptions, LoadReport, Loader, Replaced, Store};
 use serde::Serialize;
 
-/// What an update did.
+/// A report of an update.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct UpdateReport {
-    /// What became of the datasets that were read.
+    /// The outcome for each dataset that was read.
     pub load: LoadReport,
-    /// What was indexed.
+    /// The report of the indexing.
     pub index: IndexReport,
 }
 
-/// Takes changes from catalogues to the index, and nothing else.
+/// Loads changed datasets of catalogues and indexes them.
 pub struct Updater<'s> {
     store: &'s Store,
     load: LoadOptions,
@@ -27,14 +33,14 @@ pub struct Updater<'s> {
 }
 
 impl<'s> Updater<'s> {
-    /// Over a store opened for writing.
+    /// Creates an updater of a store opened for writing.
     #[must_use]
     pub fn new(store: &'s Store, load: LoadOptions, index: IndexOptions) -> Self {
         Self { store, load: LoadOptions { replaced: Replaced::Kept, ..load }, index }
     }
 
-    /// Loads a catalogue and indexes those of its datasets that changed, and takes `gone` out of the index.
-    pub fn run(&self, catalog: Catalog, gone: &[DatasetId]) -> Result<UpdateReport, EngineError> {
+    /// Loads a catalogue, indexes those of its datasets that changed, and removes others from the index.
+    pub fn run(&self, catalog: Catalog, removed: &[DatasetId]) -> Result<UpdateReport, EngineError> {
         let load = Loader::new(self.store).with_options(self.load.clone()).load(catalog, &|_| ())?;
         let changed: Vec<DatasetId> = load
             .datasets
@@ -42,49 +48,49 @@ impl<'s> Updater<'s> {
             .filter(|dataset| !matches!(dataset.outcome, DatasetOutcome::Unchanged | DatasetOutcome::Kept))
             .map(|dataset| dataset.id.clone())
             .collect();
-        let index = if changed.is_empty() && gone.is_empty() {
+        let index = if changed.is_empty() && removed.is_empty() {
             IndexReport::default()
         } else {
-            Indexer::new(self.store, self.index).update(&changed, gone)?
+            Indexer::new(self.store, self.index).update(&changed, removed)?
         };
         Ok(UpdateReport { load, index })
     }
 
-    /// Indexes what a stop in the middle of an update has left: what the index does not have as the store has it. How many
-    /// datasets were indexed or taken out.
+    /// Completes an interrupted update: indexes every dataset whose version in the index differs from the store's. Returns
+    /// the number of datasets indexed or removed.
     pub fn catch_up(&self, searcher: &Searcher) -> Result<usize, EngineError> {
-        let indexed = searcher.ids()?;
+        let indexed = searcher.catalog().ids()?;
         let present = self.store.ids()?;
-        let gone: Vec<DatasetId> = indexed.iter().filter(|id| present.binary_search(id).is_err()).cloned().collect();
+        let removed: Vec<DatasetId> = indexed.iter().filter(|id| present.binary_search(id).is_err()).cloned().collect();
         let mut changed = Vec::new();
         for id in present {
             let entry = self.store.entry(&id)?;
             let is_indexed = |card: Card| card.version == entry.version && card.metadata == entry.dataset.metadata;
-            if !searcher.card(&id)?.is_some_and(is_indexed) {
+            if !searcher.catalog().card(&id)?.is_some_and(is_indexed) {
                 changed.push(id);
             }
         }
-        if changed.is_empty() && gone.is_empty() {
+        if changed.is_empty() && removed.is_empty() {
             return Ok(0);
         }
-        let report = Indexer::new(self.store, self.index).update(&changed, &gone)?;
+        let report = Indexer::new(self.store, self.index).update(&changed, &removed)?;
         Ok(report.indexed + report.removed)
     }
 
-    /// Finds anew which datasets are one: a look at what is said of all.
+    /// Recomputes the groups of duplicates and editions from the descriptions of all datasets.
     pub fn find_duplicates(&self) -> Result<(), EngineError> {
-        duplicates::keep(self.store, &self.store.entries()?)
+        duplicates::update(self.store, &self.store.entries()?)
     }
 
-    /// Takes datasets away.
+    /// Removes datasets from the store and the index.
     pub fn remove(&self, ids: &[DatasetId]) -> Result<(), EngineError> {
         self.store.remove(ids)?;
         Indexer::new(self.store, self.index).update(&[], ids)?;
         Ok(())
     }
 
-    /// Clears replaced content. How many graphs went.
-    pub fn clear(&self) -> Result<usize, EngineError> {
+    /// Deletes replaced content. Returns the number of graphs deleted.
+    pub fn clear_replaced(&self) -> Result<usize, EngineError> {
         Ok(self.store.clear_replaced(&|_, _| ())?)
     }
 }

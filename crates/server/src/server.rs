@@ -1,6 +1,6 @@
 //! The server process: opens a home, listens, runs background tasks, and shuts down gracefully.
 
-use crate::admin::{Background, Live, Operators, Stop};
+use crate::admin::{Background, Live, Operators, StopSignal};
 use crate::api::Titles;
 use crate::portal::Portal;
 use crate::proxies::Proxies;
@@ -77,7 +77,7 @@ pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) ->
         // A home that a background task fills may be empty at start.
         Indexer::new(&store, IndexOptions::default()).run(&|_| ())?;
     }
-    let mut searcher = Searcher::open(home)?.with_content_cache(options.snippets.kept_bytes);
+    let mut searcher = Searcher::open(home)?.with_content_cache(options.snippets.cache_bytes);
     if let Some(reranker) = reranker {
         searcher = searcher.with_reranker(reranker);
     }
@@ -90,7 +90,7 @@ pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) ->
         .with_operators(options.operators.clone())?;
     let warming = state.clone();
     std::thread::spawn(move || fill_caches(&warming));
-    let stop = Stop::default();
+    let stop = StopSignal::default();
     if let Some(task) = options.background.clone() {
         let live = Live::new(&state, stop.clone());
         std::thread::Builder::new().name("background".to_owned()).spawn(move || task.run(&live))?;
@@ -100,7 +100,7 @@ pub fn serve(home: &Path, reranker: Option<Reranker>, options: &ServeOptions) ->
 }
 
 /// Serves requests until the stop signal, then waits at most [`GRACE_PERIOD`] for open connections.
-async fn listen(state: AppState, bind: SocketAddr, stop_background: Stop) -> Result<(), ServeError> {
+async fn listen(state: AppState, bind: SocketAddr, stop_background: StopSignal) -> Result<(), ServeError> {
     let listener = tokio::net::TcpListener::bind(bind).await;
     let listener = listener.map_err(|cause| ServeError::Bind { address: bind, cause })?;
     let address = listener.local_addr()?;

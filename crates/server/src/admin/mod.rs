@@ -12,7 +12,7 @@ mod page;
 pub use background::{Background, Live};
 pub use harvest_schedule::{HarvestSchedule, store_outcome};
 
-pub(crate) use background::Stop;
+pub(crate) use background::StopSignal;
 pub(crate) use metrics::{Metrics, observe};
 
 use crate::AppState;

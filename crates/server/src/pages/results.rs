@@ -125,7 +125,7 @@ pub(crate) async fn search(
     Query(pairs): Query<Pairs>,
     headers: HeaderMap,
 ) -> Response {
-    let mut response = match found(&state, parameters, &pairs, &headers).await {
+    let mut response = match load_page(&state, parameters, &pairs, &headers).await {
         Ok(page) => render(&page),
         Err(failed) => error(&failed),
     };
@@ -133,7 +133,7 @@ pub(crate) async fn search(
     response
 }
 
-async fn found(
+async fn load_page(
     state: &AppState,
     parameters: Result<Query<Parameters>, QueryRejection>,
     pairs: &Pairs,
@@ -143,7 +143,7 @@ async fn found(
     // A textarea may contain line breaks.
     let query = parameters.q.split_whitespace().collect::<Vec<_>>().join(" ");
     if query.is_empty() {
-        return browsed(state, parameters, filter(pairs)?, headers).await;
+        return load_list(state, parameters, filter(pairs)?, headers).await;
     }
     check_query(&query)?;
     check_snippet(parameters.snippet)?;
@@ -170,7 +170,7 @@ async fn found(
 }
 
 /// Lists datasets without a query: those that pass the filter. Without a filter and a page number it is the start page.
-async fn browsed(
+async fn load_list(
     state: &AppState,
     parameters: Parameters,
     filter: Filter,
@@ -228,7 +228,7 @@ fn listed_page(state: &AppState, results: &Results<'_>, listing: &DatasetListing
         chips: facets::chips(results),
         facets: facets::facets(&listing.facets, total, results),
         years: facets::years(&listing.facets.years, results),
-        kept: results.kept(results.filter),
+        kept: results.kept_parameters(results.filter),
         unfiltered: results.filtered(&Filter::default()),
         previous: (page > 0).then(|| link(page - 1)),
         next: listing.more.then(|| link(page + 1)),
@@ -252,7 +252,7 @@ impl Results<'_> {
     fn href(&self) -> String {
         let mut parameters = form_urlencoded::Serializer::new(String::new());
         parameters.append_pair("q", self.query).append_pair("page", &self.page.to_string());
-        parameters.extend_pairs(self.kept(self.filter));
+        parameters.extend_pairs(self.kept_parameters(self.filter));
         format!("/?{}", parameters.finish())
     }
 
@@ -270,7 +270,7 @@ impl Results<'_> {
     }
 
     /// Returns the parameters that another query keeps.
-    fn kept(&self, filter: &Filter) -> Vec<(&'static str, String)> {
+    fn kept_parameters(&self, filter: &Filter) -> Vec<(&'static str, String)> {
         let snippet = match self.snippet {
             SnippetKind::Stored => None,
             SnippetKind::QUERY => Some("query".to_owned()),
@@ -289,7 +289,7 @@ impl Results<'_> {
 
     /// Returns the fields of a form that extends a filter.
     pub(super) fn fields(&self, filter: &Filter) -> Vec<(&'static str, String)> {
-        [("q", self.query.to_owned())].into_iter().chain(self.kept(filter)).collect()
+        [("q", self.query.to_owned())].into_iter().chain(self.kept_parameters(filter)).collect()
     }
 }
 
@@ -322,7 +322,7 @@ fn search_page(
         chips: facets::chips(&results),
         facets: facets::facets(&counts, response.total, &results),
         years: facets::years(&counts.years, &results),
-        kept: results.kept(&request.filter),
+        kept: results.kept_parameters(&request.filter),
         unfiltered: results.filtered(&Filter::default()),
         other: Results { snippet: other, ..results }.href(),
         chosen: snippet != SnippetKind::Stored,

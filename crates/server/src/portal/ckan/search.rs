@@ -2,7 +2,7 @@
 
 use super::error::{ActionError, QueryError};
 use super::parameters::Default as Flag;
-use super::query::{By, Clause, Sort};
+use super::query::{Clause, Sort, SortField};
 use super::table::{Facet, Row, Table};
 use super::{Call, MOST};
 use lodeseek_catalog::DatasetId;
@@ -36,7 +36,7 @@ struct Request {
 }
 
 /// A dataset found.
-struct Found {
+struct FoundPackage {
     place: u32,
     score: Option<Score>,
 }
@@ -90,7 +90,7 @@ pub(super) fn package_search(call: &Call<'_>) -> Result<Value, ActionError> {
     let words = request.query.ranking_words();
     let mut found = find(call, &table, &request, &words)?;
     sort(&mut found, &table, &request.sort);
-    let page: Vec<&Found> = found.iter().skip(request.start).take(request.rows).collect();
+    let page: Vec<&FoundPackage> = found.iter().skip(request.start).take(request.rows).collect();
     let mut results = Vec::with_capacity(page.len());
     for (one, matched) in page.iter().zip(matched(call, &table, &page, &words)?) {
         let Some(mut package) = call.package(&table.rows[one.place as usize].id)? else { continue };
@@ -98,7 +98,7 @@ pub(super) fn package_search(call: &Call<'_>) -> Result<Value, ActionError> {
             package["score"] = json!(one.score.filter(|score| score.compares).map(|score| score.order));
             package["matched"] = json!(matched);
         }
-        results.push(chosen(package, &request.fields));
+        results.push(select_fields(package, &request.fields));
     }
     let (counts, titled) = count(&table, &found, &request);
     Ok(json!({
@@ -114,7 +114,7 @@ pub(super) fn package_search(call: &Call<'_>) -> Result<Value, ActionError> {
 fn matched(
     call: &Call<'_>,
     table: &Table,
-    page: &[&Found],
+    page: &[&FoundPackage],
     words: &str,
 ) -> Result<Vec<Option<Vec<FieldMatch>>>, ActionError> {
     if words.is_empty() {
@@ -125,7 +125,7 @@ fn matched(
 }
 
 /// Returns the datasets that match all clauses, with the scores of those that have the words.
-fn find(call: &Call<'_>, table: &Table, request: &Request, words: &str) -> Result<Vec<Found>, ActionError> {
+fn find(call: &Call<'_>, table: &Table, request: &Request, words: &str) -> Result<Vec<FoundPackage>, ActionError> {
     let ranked = |words: &str| -> Result<FxHashMap<u32, Score>, ActionError> {
         let (ranking, compared) = call.state.searcher.rank_all(words)?;
         let places = ranking.iter().enumerate().filter_map(|(rank, scored)| {
@@ -145,20 +145,20 @@ fn find(call: &Call<'_>, table: &Table, request: &Request, words: &str) -> Resul
     }
     let clauses = || [&request.query].into_iter().chain(&request.filters);
     let passing = (0..table.rows.len() as u32).filter(|place| clauses().all(|one| one.holds(table, *place, &texts)));
-    Ok(passing.map(|place| Found { place, score: scores.get(&place).copied() }).collect())
+    Ok(passing.map(|place| FoundPackage { place, score: scores.get(&place).copied() }).collect())
 }
 
 /// Sorts by each key, finally by name. Missing dates are last in both directions.
-fn sort(found: &mut [Found], table: &Table, keys: &[Sort]) {
-    let compare = |a: &Found, b: &Found, key: &Sort| {
+fn sort(found: &mut [FoundPackage], table: &Table, keys: &[Sort]) {
+    let compare = |a: &FoundPackage, b: &FoundPackage, key: &Sort| {
         let (one, other) = (&table.rows[a.place as usize], &table.rows[b.place as usize]);
         match key.by {
-            By::Score => known(a.score, b.score, key, |a, b| a.order.total_cmp(&b.order)),
-            By::Modified => known(one.modified.as_ref(), other.modified.as_ref(), key, Ord::cmp),
-            By::Created => known(one.created.as_ref(), other.created.as_ref(), key, Ord::cmp),
-            By::Title => turned(one.folded.cmp(&other.folded), key),
-            By::Name => turned(one.name.cmp(&other.name), key),
-            By::Id => turned(one.id.cmp(&other.id), key),
+            SortField::Score => compare_known(a.score, b.score, key, |a, b| a.order.total_cmp(&b.order)),
+            SortField::Modified => compare_known(one.modified.as_ref(), other.modified.as_ref(), key, Ord::cmp),
+            SortField::Created => compare_known(one.created.as_ref(), other.created.as_ref(), key, Ord::cmp),
+            SortField::Title => with_direction(one.folded.cmp(&other.folded), key),
+            SortField::Name => with_direction(one.name.cmp(&other.name), key),
+            SortField::Id => with_direction(one.id.cmp(&other.id), key),
         }
     };
     // Rows are sorted by name, and the sort is stable.
@@ -167,19 +167,19 @@ fn sort(found: &mut [Found], table: &Table, keys: &[Sort]) {
     });
 }
 
-fn turned(order: Ordering, key: &Sort) -> Ordering {
+fn with_direction(order: Ordering, key: &Sort) -> Ordering {
     if key.descending { order.reverse() } else { order }
 }
 
 fn known<T>(one: Option<T>, other: Option<T>, key: &Sort, compare: impl Fn(&T, &T) -> Ordering) -> Ordering {
     match (one, other) {
-        (Some(one), Some(other)) => turned(compare(&one, &other), key),
+        (Some(one), Some(other)) => with_direction(compare(&one, &other), key),
         (one, other) => one.is_none().cmp(&other.is_none()),
     }
 }
 
 /// Selects the requested fields; all if none are given.
-fn chosen(package: Value, fields: &[String]) -> Value {
+fn select_fields(package: Value, fields: &[String]) -> Value {
     match package {
         Value::Object(all) if !fields.is_empty() && !fields.iter().any(|field| field == "*") => {
             all.into_iter().filter(|(key, _)| fields.contains(key)).collect::<Map<_, _>>().into()
@@ -189,7 +189,7 @@ fn chosen(package: Value, fields: &[String]) -> Value {
 }
 
 /// Counts the values of facets: plainly, and with titles.
-fn count(table: &Table, found: &[Found], request: &Request) -> (Map<String, Value>, Map<String, Value>) {
+fn count(table: &Table, found: &[FoundPackage], request: &Request) -> (Map<String, Value>, Map<String, Value>) {
     let (mut plain, mut titled) = (Map::new(), Map::new());
     for &facet in &request.facets {
         let rows = found.iter().map(|one| -> &Row { &table.rows[one.place as usize] });

@@ -1,0 +1,178 @@
+//! The indexed datasets of a home: ids, cards, numeric facts, duplicates and properties of the whole index.
+
+use super::card::read_card;
+use super::duplicates::{DuplicateCache, DuplicateGroups, references};
+use super::{
+    AnalysisKind, Card, DatasetReference, DuplicateMode, EngineError, NumericFacts, RelatedDatasets, RelatedEdition,
+    encoding, index_folder,
+};
+use lodeseek_catalog::DatasetId;
+use lodeseek_catalog::duplicates::Duplicates;
+use lodeseek_catalog::editions::{self, EditionRelation};
+use lodeseek_index::document::CompactDocument;
+use lodeseek_index::{AnalyzedQuery, Index, IndexError, Snapshot, StatisticsLevel};
+use lodeseek_store::{self as store, StoreError};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Maximum number of editions of a dataset that are read and ordered.
+const MAX_EDITIONS: usize = 100;
+
+/// The indexed datasets of a home. Returned by [`Searcher::catalog`](super::Searcher::catalog).
+pub struct IndexedCatalog {
+    home: PathBuf,
+    index: Index,
+    duplicates: DuplicateCache,
+}
+
+impl IndexedCatalog {
+    pub(super) fn open(home: &Path) -> Result<Self, EngineError> {
+        let index = Index::open(&index_folder(home)).map_err(|error| match error {
+            // `IndexError::Missing` advises to run `index`, which would then advise to run `load`.
+            IndexError::Missing(_) if !store::is_home(home) => StoreError::NoHome { home: home.to_owned() }.into(),
+            other => EngineError::from(other),
+        })?;
+        Ok(Self { home: home.to_owned(), index, duplicates: DuplicateCache::default() })
+    }
+
+    pub(super) fn home(&self) -> &Path {
+        &self.home
+    }
+
+    pub(super) fn snapshot(&self) -> Result<Arc<Snapshot>, EngineError> {
+        Ok(self.index.snapshot()?)
+    }
+
+    /// Reloads the index and prepares the statistics that the next search needs.
+    pub(super) fn refresh(&self) -> Result<(), EngineError> {
+        self.index.refresh()?;
+        self.index.snapshot()?;
+        Ok(())
+    }
+
+    /// Returns the groups of duplicates found when the index was last made.
+    pub(super) fn duplicate_groups(&self) -> Result<Arc<DuplicateGroups>, EngineError> {
+        self.duplicates.read(&self.home)
+    }
+
+    /// Returns the groups of duplicates that a mode merges: none for [`DuplicateMode::All`].
+    pub(super) fn duplicate_groups_for(&self, mode: DuplicateMode) -> Result<Arc<DuplicateGroups>, EngineError> {
+        match mode {
+            DuplicateMode::All => Ok(Arc::default()),
+            DuplicateMode::Grouped => self.duplicate_groups(),
+        }
+    }
+
+    /// Returns the ids of all datasets, in ascending order.
+    pub fn ids(&self) -> Result<Vec<DatasetId>, EngineError> {
+        Ok(self.snapshot()?.versions()?.into_keys().collect())
+    }
+
+    /// Returns the card of a dataset. `None` if the index has no such dataset.
+    pub fn card(&self, id: &DatasetId) -> Result<Option<Card>, EngineError> {
+        read_card(&*self.snapshot()?, id)
+    }
+
+    /// Returns the year and popularity of a dataset. `None` if the index has no such dataset.
+    ///
+    /// Reads no card, so it is cheap enough for every candidate of a query.
+    pub fn numeric_facts(&self, id: &DatasetId) -> Result<Option<NumericFacts>, EngineError> {
+        Ok(self.snapshot()?.numeric_facts(id)?)
+    }
+
+    /// Returns the texts of a dataset that encoders read. `None` if the index has no such dataset.
+    pub fn compact_document(&self, id: &DatasetId) -> Result<Option<CompactDocument>, EngineError> {
+        encoding::read_compact_document(&*self.snapshot()?, id)
+    }
+
+    /// Returns the groups of duplicates and of editions found when the index was last made.
+    pub fn duplicates(&self) -> Result<Duplicates, EngineError> {
+        Ok(self.duplicate_groups()?.duplicates.clone())
+    }
+
+    /// Returns the same dataset under other ids, and its other editions. `None` if the index has no such dataset.
+    pub fn related(&self, id: &DatasetId) -> Result<Option<RelatedDatasets>, EngineError> {
+        let snapshot = self.snapshot()?;
+        let groups = self.duplicate_groups()?;
+        let Some(card) = read_card(&snapshot, id)? else { return Ok(None) };
+        let all_editions = groups.editions(id);
+        let mut cards = vec![card];
+        for other in all_editions.iter().filter(|other| *other != id).take(MAX_EDITIONS) {
+            cards.extend(read_card(&snapshot, other)?);
+        }
+        let more_editions = all_editions.len().saturating_sub(MAX_EDITIONS + 1);
+        Ok(Some(RelatedDatasets {
+            duplicates: references(groups.others(id), &snapshot)?,
+            reasons: groups.reasons(id),
+            editions: related_editions(&cards, more_editions == 0),
+            more_editions,
+        }))
+    }
+
+    /// Returns the number of datasets in the index.
+    pub fn len(&self) -> Result<u64, EngineError> {
+        Ok(self.snapshot()?.len())
+    }
+
+    /// Returns true if the index is empty.
+    pub fn is_empty(&self) -> Result<bool, EngineError> {
+        Ok(self.snapshot()?.is_empty())
+    }
+
+    /// Returns the number of tokens in all fields of all datasets.
+    pub fn tokens(&self) -> Result<u64, EngineError> {
+        let query = AnalyzedQuery::default();
+        let statistics = self.snapshot()?.collection_statistics(&query, &[], StatisticsLevel::Documents)?;
+        Ok(statistics.fields.iter().map(|field| field.tokens).sum())
+    }
+
+    /// Returns the kind of text analysis that made the tokens of the index.
+    pub fn analysis(&self) -> Result<AnalysisKind, EngineError> {
+        Ok(self.snapshot()?.analysis().kind())
+    }
+
+    /// Returns the names of the methods that ranked the triples for encoders.
+    ///
+    /// There is one name, or several if indexing with another method was interrupted.
+    pub fn compact_methods(&self) -> Result<BTreeSet<String>, EngineError> {
+        let snapshot = self.snapshot()?;
+        let mut methods = BTreeSet::new();
+        for id in snapshot.versions()?.into_keys() {
+            methods.extend(read_card(&snapshot, &id)?.map(|card| card.compact_method));
+        }
+        Ok(methods)
+    }
+
+    /// Returns a number that changes with every commit to the index.
+    pub fn generation(&self) -> Result<u64, EngineError> {
+        Ok(self.snapshot()?.generation())
+    }
+
+    /// Returns a SHA-256 hash, in hexadecimal, of the ids and versions of all datasets in the index.
+    ///
+    /// Indexes with equal fingerprints must give equal rankings.
+    pub fn fingerprint(&self) -> Result<String, EngineError> {
+        use sha2::{Digest, Sha256};
+        let mut hasher = Sha256::new();
+        for (id, version) in self.snapshot()?.versions()? {
+            hasher.update(format!("{id} {version}\n"));
+        }
+        Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+}
+
+/// Returns the relations of other editions to the first card, ordered by title, then id.
+///
+/// If the list of editions is incomplete, no order in time is derived from their titles.
+fn related_editions(cards: &[Card], is_complete: bool) -> Vec<RelatedEdition> {
+    let titles: Vec<&str> = cards.iter().map(|card| card.metadata.title()).collect();
+    let relations =
+        if is_complete { editions::relations(&titles, 0) } else { vec![EditionRelation::Other; titles.len()] };
+    let mut related: Vec<RelatedEdition> = Vec::new();
+    for (card, edition) in cards.iter().zip(relations).skip(1) {
+        related.push(RelatedEdition { edition, dataset: DatasetReference::from_card(card) });
+    }
+    related.sort_by(|a, b| (&a.dataset.title, &a.dataset.id).cmp(&(&b.dataset.title, &b.dataset.id)));
+    related
+}

@@ -1,0 +1,117 @@
+//! Rankings by the sparse model and the reranker of a searcher.
+
+use super::dense::DenseRetriever;
+use super::rerank::Reranked;
+use super::scope::CandidateScope;
+use super::{ComponentRankings, EngineError, Reranker};
+use lodeseek_index::sparse::{LengthMode, RankedDocs, SparseModel, rank_selected};
+use lodeseek_index::{AnalyzedQuery, FilteredDocs, IndexError};
+use lodeseek_ranking::Ranking;
+
+/// A sparse model and an optional reranker. Ranks the datasets of an index snapshot.
+pub(super) struct Ranker {
+    pub(super) model: Box<dyn SparseModel>,
+    pub(super) reranker: Option<Reranker>,
+}
+
+impl Ranker {
+    /// Returns the best `depth` datasets of a scope.
+    pub(super) fn rank(&self, query: &str, scope: CandidateScope<'_>, depth: usize) -> Result<Ranking, EngineError> {
+        let analyzed = AnalyzedQuery::new(query, scope.snapshot.analysis());
+        match self.rerank(query, &analyzed, self.model.as_ref(), scope)? {
+            Some(reranked) => Ok(reranked.ranking.cut(depth)),
+            None => Ok(rank_by_model(self.model.as_ref(), &analyzed, scope, depth)?.ranking),
+        }
+    }
+
+    /// Returns all datasets found in a scope, best first, and the number of them at the top with comparable scores.
+    ///
+    /// With a reranker, the datasets with a query term that were not its candidates follow after that number. The ranking is
+    /// empty if no dataset contains a term and none reaches an encoder's minimum similarity.
+    pub(super) fn rank_all(&self, query: &str, scope: CandidateScope<'_>) -> Result<(Ranking, usize), EngineError> {
+        let analyzed = AnalyzedQuery::new(query, scope.snapshot.analysis());
+        let depth = scope.snapshot.len() as usize;
+        let sparse = rank_by_model(self.model.as_ref(), &analyzed, scope, depth)?.ranking;
+        let Some(reranked) = self.rerank(query, &analyzed, self.model.as_ref(), scope)? else {
+            let comparable = sparse.len();
+            return Ok((sparse, comparable));
+        };
+        if sparse.is_empty() && reranked.is_closest() {
+            return Ok((Ranking::default(), 0));
+        }
+        let comparable = reranked.ranking.len();
+        Ok((reranked.ranking.followed_by(&sparse), comparable))
+    }
+
+    /// Returns the best `depth` datasets by the sparse model, without the reranker.
+    pub(super) fn rank_sparse(
+        &self,
+        query: &str,
+        scope: CandidateScope<'_>,
+        depth: usize,
+    ) -> Result<Ranking, EngineError> {
+        let analyzed = AnalyzedQuery::new(query, scope.snapshot.analysis());
+        Ok(rank_by_model(self.model.as_ref(), &analyzed, scope, depth)?.ranking)
+    }
+
+    /// Re-ranks the candidates for a query. `None` without a reranker.
+    pub(super) fn rerank(
+        &self,
+        text: &str,
+        query: &AnalyzedQuery,
+        model: &dyn SparseModel,
+        scope: CandidateScope<'_>,
+    ) -> Result<Option<Reranked>, EngineError> {
+        let Some(reranker) = &self.reranker else { return Ok(None) };
+        let sparse = sparse_rankings(reranker, query, model, scope)?;
+        reranker.rank(text, &sparse, scope).map(Some)
+    }
+
+    /// Returns the rankings that the reranker fuses for a query. `None` without a reranker.
+    pub(super) fn component_rankings(
+        &self,
+        query: &str,
+        scope: CandidateScope<'_>,
+    ) -> Result<Option<ComponentRankings>, EngineError> {
+        let Some(reranker) = &self.reranker else { return Ok(None) };
+        let analyzed = AnalyzedQuery::new(query, scope.snapshot.analysis());
+        let sparse = sparse_rankings(reranker, &analyzed, self.model.as_ref(), scope)?;
+        reranker.component_rankings(query, &sparse, scope).map(Some)
+    }
+
+    /// Returns the encoder with one vector per text and cosine similarity, if there is one.
+    pub(super) fn text_encoder(&self) -> Option<&DenseRetriever> {
+        self.reranker.as_ref().and_then(Reranker::text_encoder)
+    }
+}
+
+/// Returns the rankings by the sparse models of a reranker's pool, or by `model` if the pool is empty.
+fn sparse_rankings(
+    reranker: &Reranker,
+    query: &AnalyzedQuery,
+    model: &dyn SparseModel,
+    scope: CandidateScope<'_>,
+) -> Result<Vec<Ranking>, EngineError> {
+    let depth = reranker.sparse_depth();
+    let pool = &reranker.options().pool;
+    if pool.is_empty() {
+        return Ok(vec![rank_by_model(model, query, scope, depth)?.ranking]);
+    }
+    let mut rankings = Vec::with_capacity(pool.len());
+    for kind in pool {
+        let model = kind.model(LengthMode::Exact);
+        rankings.push(rank_by_model(model.as_ref(), query, scope, depth)?.ranking);
+    }
+    Ok(rankings)
+}
+
+/// Returns the best `depth` datasets of a scope by a sparse model.
+pub(super) fn rank_by_model(
+    model: &dyn SparseModel,
+    query: &AnalyzedQuery,
+    scope: CandidateScope<'_>,
+    depth: usize,
+) -> Result<RankedDocs, IndexError> {
+    let mut selection: Option<&FilteredDocs> = scope.filtered;
+    rank_selected(model, query, scope.snapshot, depth, &mut selection)
+}

@@ -1,0 +1,320 @@
+//! Execution of a search: from a request to a page of hits.
+
+mod matched_fields;
+mod request;
+mod response;
+
+pub use request::{SearchRequest, SnippetKind};
+pub use response::{FieldMatch, Hit, SearchResponse};
+
+pub(super) use matched_fields::matched_fields_of;
+
+use crate::card::read_card;
+use crate::content::{Content, ContentCache};
+use crate::duplicates::{DuplicateGroups, references};
+use crate::indexed_catalog::IndexedCatalog;
+use crate::ranker::{Ranker, rank_by_model};
+use crate::rerank::Reranked;
+use crate::scope::CandidateScope;
+use crate::snippets::{self, label_all, mark_terms};
+use crate::spelling::suggest_spelling;
+use crate::{EngineError, QueryTerms, evidence};
+use lodeseek_index::sparse::{LengthMode, RankedDocs, SparseModel, rank_selected};
+use lodeseek_index::{
+    AnalyzedQuery, CollectionStatistics, DocumentAddress, DocumentStatistics, FacetCounter, Snapshot, StatisticsLevel,
+};
+use lodeseek_ranking::{Ranking, Scored};
+use lodeseek_rdf::Triple;
+use lodeseek_rerank::Granularity;
+use lodeseek_snippet::keyword::Matches;
+use lodeseek_snippet::{Method, MethodOptions, TripleBudget};
+use matched_fields::matched_fields;
+use std::sync::Arc;
+
+/// Maximum number of triples shown as evidence for one hit.
+const MAX_EVIDENCE: usize = 5;
+/// Divisor of a method's default work bound for the snippets of a page of hits.
+const PAGE_WORK_DIVISOR: u64 = 10;
+
+/// Executes a search.
+pub(super) fn search(
+    catalog: &IndexedCatalog,
+    ranker: &Ranker,
+    contents: &ContentCache,
+    request: &SearchRequest,
+) -> Result<SearchResponse, EngineError> {
+    let snapshot = catalog.snapshot()?;
+    let requested_model = request.model.map(|kind| kind.model(LengthMode::Exact));
+    let search = Search {
+        catalog,
+        ranker,
+        contents,
+        request,
+        snapshot: &snapshot,
+        query: AnalyzedQuery::new(&request.query, snapshot.analysis()),
+        model: requested_model.as_deref().unwrap_or(ranker.model.as_ref()),
+        groups: catalog.duplicate_groups_for(request.duplicates)?,
+    };
+    search.run()
+}
+
+/// The inputs of one search.
+struct Search<'s> {
+    catalog: &'s IndexedCatalog,
+    ranker: &'s Ranker,
+    contents: &'s ContentCache,
+    request: &'s SearchRequest,
+    snapshot: &'s Snapshot,
+    query: AnalyzedQuery,
+    model: &'s dyn SparseModel,
+    groups: Arc<DuplicateGroups>,
+}
+
+/// A dataset of the requested page.
+struct PageEntry<'r> {
+    /// The rank shown, from 1.
+    rank: usize,
+    /// The place in the ranking before duplicates are merged, from 0.
+    place: usize,
+    scored: &'r Scored,
+    address: DocumentAddress,
+}
+
+impl Search<'_> {
+    fn run(self) -> Result<SearchResponse, EngineError> {
+        let filtered = self.snapshot.filtered_docs(&self.request.filter)?;
+        let scope = CandidateScope { snapshot: self.snapshot, filtered: filtered.as_ref() };
+        let mut facet_counter = match self.request.facets {
+            Some(_) => Some(self.snapshot.facet_counter(scope.filtered)?),
+            None => None,
+        };
+        let ranked = self.rank(scope, facet_counter.as_mut())?;
+        let reranked = self.rerank(scope)?;
+        let ranking = match &reranked {
+            Some(reranked) => reranked.ranking.clone().followed_by(&ranked.ranking),
+            None => ranked.ranking.clone(),
+        };
+        let page = self.page(&ranking, &ranked)?;
+        let hits = self.hits(&page, &ranked.collection, reranked.as_ref())?;
+        let vector_only = match &reranked {
+            Some(reranked) => without_term_matches(&reranked.ranking, &self.query, self.model, self.snapshot)?,
+            None => Vec::new(),
+        };
+        let total = ranked.total + vector_only.len();
+        let facets = facet_counter.zip(self.request.facets).map(|(mut counter, max_values)| {
+            for address in vector_only {
+                counter.add(address);
+            }
+            counter.finish(&self.request.filter, max_values)
+        });
+        Ok(SearchResponse {
+            model: self.model.name(),
+            terms: self.query.texts(),
+            with_words: ranked.total,
+            total,
+            only_closest: ranked.total == 0 && reranked.as_ref().is_some_and(Reranked::is_closest),
+            suggestion: suggest_spelling(&self.request.query, &self.query, self.snapshot)?,
+            rerank: reranked.map(|reranked| reranked.summary),
+            facets,
+            hits,
+            query: self.query,
+        })
+    }
+
+    /// Ranks by the sparse model, deep enough for the page after duplicates are merged, and counts facets.
+    fn rank(
+        &self,
+        scope: CandidateScope<'_>,
+        facet_counter: Option<&mut FacetCounter<'_>>,
+    ) -> Result<RankedDocs, EngineError> {
+        let end = self.request.skip.saturating_add(self.request.depth);
+        let depth = end.saturating_add(self.groups.surplus);
+        Ok(match facet_counter {
+            Some(counter) => rank_selected(self.model, &self.query, self.snapshot, depth, counter)?,
+            None => rank_by_model(self.model, &self.query, scope, depth)?,
+        })
+    }
+
+    /// Re-ranks candidates, unless the request names its own sparse model.
+    fn rerank(&self, scope: CandidateScope<'_>) -> Result<Option<Reranked>, EngineError> {
+        if self.request.model.is_some() {
+            return Ok(None);
+        }
+        self.ranker.rerank(&self.request.query, &self.query, self.model, scope)
+    }
+
+    /// Returns the datasets of the requested page, with duplicates merged if the request has it so.
+    fn page<'r>(&self, ranking: &'r Ranking, ranked: &RankedDocs) -> Result<Vec<PageEntry<'r>>, EngineError> {
+        let mut is_first = self.groups.first_of_group();
+        let end = self.request.skip.saturating_add(self.request.depth);
+        let mut page = Vec::new();
+        let mut rank = 0;
+        for (place, scored) in ranking.iter().enumerate() {
+            if rank == end {
+                break;
+            }
+            if !is_first(&scored.id) {
+                continue;
+            }
+            rank += 1;
+            if rank <= self.request.skip {
+                continue;
+            }
+            let address = match ranked.address(&scored.id) {
+                Some(address) => Some(address),
+                None => self.snapshot.address(&scored.id)?,
+            };
+            // A removed dataset keeps its vectors until the next encoding: it is not shown.
+            if let Some(address) = address {
+                page.push(PageEntry { rank, place, scored, address });
+            }
+        }
+        Ok(page)
+    }
+
+    fn hits(
+        &self,
+        page: &[PageEntry<'_>],
+        collection: &CollectionStatistics,
+        reranked: Option<&Reranked>,
+    ) -> Result<Vec<Hit>, EngineError> {
+        let (snapshot, fields) = (self.snapshot, self.model.fields());
+        let addresses: Vec<DocumentAddress> = page.iter().map(|entry| entry.address).collect();
+        let level = self.model.statistics_level();
+        let statistics = snapshot.document_statistics(&self.query, &fields, &addresses, level)?;
+        let explained = match self.request.explain {
+            true => snapshot.without_absent_tokens(&self.query, &fields)?,
+            false => AnalyzedQuery::default(),
+        };
+        let mut hits = Vec::with_capacity(page.len());
+        for (entry, document) in page.iter().zip(&statistics) {
+            let Some(mut hit) = self.hit(entry, document, collection, reranked)? else { continue };
+            if self.request.explain {
+                hit.explanation = Some(self.model.explain(&explained, document, collection));
+            }
+            self.add_part_shares(&mut hit)?;
+            self.add_graph_parts(&mut hit, collection);
+            hits.push(hit);
+        }
+        Ok(hits)
+    }
+
+    /// Returns the hit of a page entry, without explanations. `None` if its card is missing.
+    fn hit(
+        &self,
+        entry: &PageEntry<'_>,
+        document: &DocumentStatistics,
+        collection: &CollectionStatistics,
+        reranked: Option<&Reranked>,
+    ) -> Result<Option<Hit>, EngineError> {
+        let id = &entry.scored.id;
+        let Some(card) = read_card(self.snapshot, id)? else { return Ok(None) };
+        let is_comparable = reranked.is_none_or(|reranked| entry.place < reranked.ranking.len());
+        let popularity = match (reranked, &self.ranker.reranker) {
+            (Some(_), Some(reranker)) if is_comparable => reranker.popularity_boost(id, self.snapshot)?,
+            _ => None,
+        };
+        let snippet = card.snippet_in(&self.request.languages);
+        let analysis = self.snapshot.analysis();
+        Ok(Some(Hit {
+            rank: entry.rank,
+            score: is_comparable.then_some(entry.scored.score),
+            fields: matched_fields(self.model, &self.query, document, collection),
+            dense: reranked.map(|reranked| reranked.dense_matches(id)).unwrap_or_default(),
+            popularity,
+            snippet: snippet.iter().map(|triple| mark_terms(triple, &self.query, analysis)).collect(),
+            explanation: None,
+            evidence: Vec::new(),
+            duplicates: references(self.groups.others(id), self.snapshot)?,
+            card,
+        }))
+    }
+
+    /// Adds the parts of texts that contributed most to the scores by vectors.
+    ///
+    /// Requests with `explain` get them from every encoder. Hits without a query term always get them, but only from
+    /// encoders with a vector per word piece: these need not run the model again.
+    fn add_part_shares(&self, hit: &mut Hit) -> Result<(), EngineError> {
+        let Some(reranker) = &self.ranker.reranker else { return Ok(()) };
+        let has_no_term = hit.fields.is_empty();
+        for dense in &mut hit.dense {
+            if self.request.explain || has_no_term && dense.granularity == Granularity::Piece {
+                dense.parts = reranker.explain(&self.request.query, &hit.card.metadata.id, dense, self.snapshot)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what needs the dataset's graph: evidence and a snippet on demand.
+    ///
+    /// If the graph cannot be read, for example because it was replaced meanwhile, both are omitted and a warning is logged.
+    fn add_graph_parts(&self, hit: &mut Hit, collection: &CollectionStatistics) {
+        let method = match self.request.snippet {
+            SnippetKind::OnDemand(method) => Some(method),
+            SnippetKind::Stored => None,
+        };
+        if !self.request.explain && method.is_none() {
+            return;
+        }
+        let content = match self.contents.read(self.catalog.home(), &hit.card.version) {
+            Ok(content) => content,
+            Err(error) => {
+                tracing::warn!(dataset = %hit.card.metadata.id, %error, "cannot read the graph: no evidence or snippet");
+                return;
+            }
+        };
+        let (graph, languages) = (content.graph(), &self.request.languages);
+        let analysis = self.snapshot.analysis();
+        let matches = QueryTerms::new(&self.query.distinct, analysis).matches(graph);
+        if self.request.explain {
+            let weights = idf_weights(collection);
+            hit.evidence = evidence::find(graph, languages, &matches, &self.query.texts(), &weights, MAX_EVIDENCE);
+        }
+        if let Some(method) = method {
+            let triples = label_all(graph, &snippet_for_page(&content, method, &matches), languages);
+            hit.snippet = triples.iter().map(|triple| mark_terms(triple, &self.query, analysis)).collect();
+        }
+    }
+}
+
+/// Returns the addresses of the candidates that contain no term of the query.
+fn without_term_matches(
+    candidates: &Ranking,
+    query: &AnalyzedQuery,
+    model: &dyn SparseModel,
+    snapshot: &Snapshot,
+) -> Result<Vec<DocumentAddress>, EngineError> {
+    let mut addresses = Vec::with_capacity(candidates.len());
+    for scored in candidates.iter() {
+        addresses.extend(snapshot.address(&scored.id)?);
+    }
+    let statistics = snapshot.document_statistics(query, &model.fields(), &addresses, StatisticsLevel::Documents)?;
+    let mut without_terms = Vec::new();
+    for (address, document) in addresses.into_iter().zip(&statistics) {
+        if document.frequencies.iter().flatten().all(|count| *count == 0) {
+            without_terms.push(address);
+        }
+    }
+    Ok(without_terms)
+}
+
+/// Returns the inverse document frequency of each distinct term: ln(1 + N / (n + 1)), where n of N datasets have the term.
+fn idf_weights(collection: &CollectionStatistics) -> Vec<f64> {
+    let mut weights = Vec::with_capacity(collection.terms.len());
+    for term in &collection.terms {
+        let documents = term.iter().map(|field| field.documents).max().unwrap_or(0);
+        weights.push((1.0 + collection.documents as f64 / (documents as f64 + 1.0)).ln());
+    }
+    weights
+}
+
+/// Returns the triples that a method extracts for one hit of a page, with a tenth of the method's default work bound.
+fn snippet_for_page(content: &Content, method: Method, matches: &Matches) -> Vec<Triple> {
+    let work = method.default_work().map(|work| work / PAGE_WORK_DIVISOR);
+    let options = MethodOptions { work, keywords: Some(matches), ..MethodOptions::default() };
+    match method.extractor(&snippets::with_patterns(content, method, options)) {
+        Ok(extractor) => extractor.extract(content.graph(), content.profile(), TripleBudget::default()).triples,
+        // Unreachable: with keywords no method lacks an input.
+        Err(_) => Vec::new(),
+    }
+}

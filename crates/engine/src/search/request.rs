@@ -1,0 +1,96 @@
+//! Search requests.
+
+use crate::{DuplicateMode, Filter};
+use lodeseek_index::sparse::ModelKind;
+use lodeseek_snippet::{Method, MethodError};
+use serde::Deserialize;
+use std::str::FromStr;
+
+/// The kind of snippet shown with a hit.
+///
+/// ```
+/// use lodeseek_engine::SnippetKind;
+/// use lodeseek_snippet::Method;
+/// assert_eq!("stored".parse(), Ok(SnippetKind::Stored));
+/// assert_eq!("query".parse(), Ok(SnippetKind::QUERY));
+/// assert_eq!("cover".parse(), Ok(SnippetKind::OnDemand(Method::Cover)));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(try_from = "String")]
+pub enum SnippetKind {
+    /// The snippet extracted when the dataset was indexed.
+    #[default]
+    Stored,
+    /// A snippet extracted during the search, for the query if the method takes one. Reads the dataset's graph.
+    OnDemand(Method),
+}
+
+impl SnippetKind {
+    /// A snippet extracted for the query by the default query-biased method.
+    pub const QUERY: Self = Self::OnDemand(Method::Optimal);
+}
+
+impl FromStr for SnippetKind {
+    type Err = MethodError;
+
+    fn from_str(name: &str) -> Result<Self, MethodError> {
+        match name {
+            "stored" => Ok(Self::Stored),
+            "query" => Ok(Self::QUERY),
+            method => method.parse().map(Self::OnDemand),
+        }
+    }
+}
+
+impl TryFrom<String> for SnippetKind {
+    type Error = MethodError;
+
+    fn try_from(name: String) -> Result<Self, MethodError> {
+        name.parse()
+    }
+}
+
+/// A search request.
+#[derive(Clone, Debug)]
+pub struct SearchRequest {
+    /// The keywords.
+    pub query: String,
+    /// Maximum number of hits. Default 10.
+    pub depth: usize,
+    /// Number of hits omitted at the top, for paging. Default 0.
+    pub skip: usize,
+    /// If true, scores are explained and the triples that match are looked up. Default false.
+    pub explain: bool,
+    /// The sparse model, if it differs from the searcher's: this model then ranks alone, without a reranker.
+    pub model: Option<ModelKind>,
+    /// The kind of snippet shown. Default: the stored one.
+    pub snippet: SnippetKind,
+    /// Preferred languages of labels, best first. Default: English. Without a label in any of them, an English or else an
+    /// arbitrary label is used.
+    pub languages: Vec<String>,
+    /// The filter that datasets must pass. It changes no score.
+    pub filter: Filter,
+    /// If set, the datasets found are counted by year and by facet, with at most so many values of each facet.
+    pub facets: Option<usize>,
+    /// The handling of duplicate datasets. Totals and counts always include every duplicate.
+    pub duplicates: DuplicateMode,
+}
+
+impl SearchRequest {
+    /// Returns a request for the ten best datasets for a query.
+    #[must_use]
+    pub fn new(query: impl Into<String>) -> Self {
+        Self {
+            query: query.into(),
+            depth: 10,
+            skip: 0,
+            explain: false,
+            model: None,
+            snippet: SnippetKind::default(),
+            languages: vec!["en".to_owned()],
+            filter: Filter::default(),
+            facets: None,
+            duplicates: DuplicateMode::All,
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Search responses.
+
+use crate::{Card, DatasetReference, DenseMatch, Evidence, FacetCounts, RerankSummary, SnippetTriple};
+use lodeseek_index::AnalyzedQuery;
+use lodeseek_index::document::Field;
+use lodeseek_index::sparse::Explanation;
+use serde::Serialize;
+
+/// A field in which a dataset matched.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FieldMatch {
+    /// The field.
+    pub field: Field,
+    /// Its share of the score; see [`ScoreParts::shares`](lodeseek_index::sparse::ScoreParts::shares).
+    pub score: f64,
+    /// The query's words found in it, as typed, in lower case.
+    pub terms: Vec<String>,
+}
+
+/// One result.
+#[derive(Clone, Debug, Serialize)]
+pub struct Hit {
+    /// The rank, from 1.
+    pub rank: usize,
+    /// The score. `None` after the candidates of a reranker, because scores there are not comparable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// The data shown of the dataset.
+    #[serde(skip)]
+    pub card: Card,
+    /// The fields that match, in descending order of their share of the score.
+    pub fields: Vec<FieldMatch>,
+    /// The scores by vectors, one for each encoder that has vectors of the dataset. Empty without re-ranking.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dense: Vec<DenseMatch>,
+    /// The part of the score added for popularity, if popularity is weighted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub popularity: Option<f64>,
+    /// Its snippet, with the query's terms marked.
+    pub snippet: Vec<SnippetTriple>,
+    /// The score as a tree, if the request has `explain`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<Explanation>,
+    /// The triples that contain the query's terms, if the request has `explain`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<Evidence>,
+    /// The same dataset under other ids, if duplicates are grouped: at most
+    /// [`MAX_DUPLICATES_SHOWN`](crate::MAX_DUPLICATES_SHOWN).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub duplicates: Vec<DatasetReference>,
+}
+
+impl Hit {
+    /// Returns true if no field matches and every encoder's score is below its minimum similarity: the dataset is only one
+    /// of the nearest, not a match.
+    #[must_use]
+    pub fn is_closest(&self) -> bool {
+        self.fields.is_empty() && !self.dense.is_empty() && self.dense.iter().all(|dense| dense.closest)
+    }
+}
+
+/// The response to a [`SearchRequest`](crate::SearchRequest).
+#[derive(Clone, Debug, Serialize)]
+pub struct SearchResponse {
+    /// The name of the sparse model.
+    pub model: &'static str,
+    /// The query's words that are searched for, each once, as typed, in lower case.
+    pub terms: Vec<String>,
+    /// The query with the tokens of each word.
+    #[serde(skip)]
+    pub(crate) query: AnalyzedQuery,
+    /// Number of datasets that pass the filter and contain at least one of the terms.
+    pub with_words: usize,
+    /// Number of datasets ranked: those that contain a term, and those found only by vectors.
+    pub total: usize,
+    /// If true, no dataset contains a term and none reaches the minimum similarity of an encoder: the hits are only the
+    /// nearest datasets.
+    pub only_closest: bool,
+    /// A spelling correction of the query, if one of its words occurs in hardly any dataset and a similar word in many more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suggestion: Option<String>,
+    /// A summary of the re-ranking, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rerank: Option<RerankSummary>,
+    /// Counts of the ranked datasets by year and facet, if requested. Each facet counts the datasets that pass the filter
+    /// without this facet's own values, so that a count predicts the result of another choice. Datasets found only by
+    /// vectors are counted only if they pass the whole filter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub facets: Option<FacetCounts>,
+    /// The requested page of hits.
+    pub hits: Vec<Hit>,
+}

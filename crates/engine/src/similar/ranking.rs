@@ -1,0 +1,316 @@
+//! The ranking of datasets by similarity.
+
+use super::feature_vectors::FeatureSimilarities;
+use super::{
+    ExampleGraph, MAX_QUERY_WORDS, MIN_SIMILARITY, POOL_DEPTH, SimilarDataset, SimilarDatasets, SimilarityBasis,
+    SimilarityPart, WEIGHTS,
+};
+use crate::dense::DatasetVectors;
+use crate::{DatasetReference, EngineError, Searcher};
+use lodeseek_catalog::{DatasetId, Metadata};
+use lodeseek_index::{Feature, FeatureKind, Snapshot};
+use lodeseek_ranking::{Ranking, Scored};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The dataset or example with which others are compared.
+struct Target<'t> {
+    features: &'t [Feature],
+    vectors: Option<DatasetVectors>,
+    /// Words of title and keywords, used only if nothing else can be compared. Empty for an example.
+    words: String,
+    /// Datasets that are not returned: the target itself, its duplicates and its editions.
+    excluded: FxHashSet<DatasetId>,
+}
+
+/// The similarities of a candidate, in the order of [`WEIGHTS`].
+type Scores = [f64; 4];
+
+/// The similarities of all datasets to a target.
+struct Similarities {
+    features: FeatureSimilarities,
+    meaning: FxHashMap<DatasetId, f64>,
+    words: FxHashMap<DatasetId, f64>,
+}
+
+impl Similarities {
+    /// Returns the share of each similarity in the score: its weight over the sum of those that can be compared.
+    fn shares(&self) -> Scores {
+        let [vocabulary, links] = self.features.has_features;
+        shares([vocabulary, links, !self.meaning.is_empty(), !self.words.is_empty()])
+    }
+}
+
+impl Searcher {
+    /// Returns the datasets most similar to one, best first. `None` if the index has no such dataset.
+    pub fn similar(&self, id: &DatasetId, depth: usize) -> Result<Option<SimilarDatasets>, EngineError> {
+        let snapshot = self.catalog().snapshot()?;
+        let Some(features) = snapshot.features(id)? else { return Ok(None) };
+        let Some(card) = self.catalog().card(id)? else { return Ok(None) };
+        let groups = self.catalog().duplicate_groups()?;
+        let excluded = groups.others(id).chain(groups.editions(id)).chain([id]).cloned().collect();
+        let vectors = match self.ranker().text_encoder() {
+            Some(dense) => dense.vectors_of(id, &snapshot)?,
+            None => None,
+        };
+        let target = Target { features: &features, vectors, words: query_words(&card.metadata), excluded };
+        self.rank_similar(&target, &snapshot, depth).map(Some)
+    }
+
+    /// Returns the datasets most similar to an example graph, best first. If the searcher has an encoder with one vector per
+    /// text, the example is encoded.
+    pub fn similar_to(&self, example: &ExampleGraph, depth: usize) -> Result<SimilarDatasets, EngineError> {
+        let snapshot = self.catalog().snapshot()?;
+        let vectors = match (self.ranker().text_encoder(), DatasetId::new("example").ok()) {
+            (Some(dense), Some(id)) => Some(dense.encode_texts(&example.compact_document(&Metadata::new(id)))?),
+            _ => None,
+        };
+        let target =
+            Target { features: &example.features, vectors, words: String::new(), excluded: FxHashSet::default() };
+        self.rank_similar(&target, &snapshot, depth)
+    }
+
+    fn rank_similar(
+        &self,
+        target: &Target<'_>,
+        snapshot: &Snapshot,
+        depth: usize,
+    ) -> Result<SimilarDatasets, EngineError> {
+        let similarities = self.similarities(target, snapshot)?;
+        let shares = similarities.shares();
+        let candidates = self.score_candidates(target, &similarities, snapshot)?;
+        let mut scored = Vec::with_capacity(candidates.len());
+        for (id, scores) in &candidates {
+            let score = scores.iter().zip(shares).map(|(score, share)| score * share).sum::<f64>();
+            if score >= MIN_SIMILARITY {
+                scored.push(Scored { id: id.clone(), score });
+            }
+        }
+        let ranking = Ranking::from_scores(scored);
+        let groups = self.catalog().duplicate_groups()?;
+        let mut is_first = groups.first_of_group();
+        let mut similar = Vec::new();
+        for scored in ranking.iter().filter(|scored| is_first(&scored.id)).take(depth) {
+            let Some(card) = self.catalog().card(&scored.id)? else { continue };
+            let scores = candidates[&scored.id];
+            let parts = self.parts(target, &similarities, &scored.id, scores, snapshot)?;
+            let triples = card.profile.triples;
+            let dataset = DatasetReference::from_card(&card);
+            similar.push(SimilarDataset { dataset, triples, score: scored.score, parts });
+        }
+        Ok(SimilarDatasets { of: snapshot.len(), similar })
+    }
+
+    /// Compares a target with all datasets.
+    fn similarities(&self, target: &Target<'_>, snapshot: &Snapshot) -> Result<Similarities, EngineError> {
+        let lengths = self.vector_lengths().get(snapshot)?;
+        let features = FeatureSimilarities::new(target.features, snapshot, &lengths)?;
+        let meaning: FxHashMap<DatasetId, f64> = match (self.ranker().text_encoder(), &target.vectors) {
+            (Some(dense), Some(vectors)) => dense.similarities(vectors)?.into_iter().collect(),
+            _ => FxHashMap::default(),
+        };
+        let words = if !features.has_features[0] && meaning.is_empty() {
+            self.word_similarities(&target.words)?
+        } else {
+            FxHashMap::default()
+        };
+        Ok(Similarities { features, meaning, words })
+    }
+
+    /// Returns the scores of the best candidates by each similarity.
+    fn score_candidates(
+        &self,
+        target: &Target<'_>,
+        similarities: &Similarities,
+        snapshot: &Snapshot,
+    ) -> Result<FxHashMap<DatasetId, Scores>, EngineError> {
+        let pool: Vec<DatasetId> = pool(similarities, snapshot)?.into_iter().collect();
+        // Vectors of outdated texts are ignored.
+        let current: FxHashSet<DatasetId> = match self.ranker().text_encoder() {
+            Some(dense) if !similarities.meaning.is_empty() => dense.current(&pool, snapshot)?.into_iter().collect(),
+            _ => FxHashSet::default(),
+        };
+        let mut candidates = FxHashMap::default();
+        for id in pool {
+            if target.excluded.contains(&id) {
+                continue;
+            }
+            let Some(address) = snapshot.address(&id)? else { continue };
+            let [vocabulary, links] = similarities.features.scores[snapshot.place(address)];
+            let meaning = match similarities.meaning.get(&id) {
+                Some(similarity) if current.contains(&id) => *similarity,
+                _ => 0.0,
+            };
+            let words = similarities.words.get(&id).copied().unwrap_or_default();
+            candidates.insert(id, [vocabulary, links, meaning, words]);
+        }
+        Ok(candidates)
+    }
+
+    /// Returns the parts of a dataset's similarity, in descending order of their contribution.
+    fn parts(
+        &self,
+        target: &Target<'_>,
+        similarities: &Similarities,
+        id: &DatasetId,
+        scores: Scores,
+        snapshot: &Snapshot,
+    ) -> Result<Vec<SimilarityPart>, EngineError> {
+        let features: FxHashSet<Feature> = snapshot.features(id)?.unwrap_or_default().into_iter().collect();
+        let shares = similarities.shares();
+        let mut parts = Vec::new();
+        for place in 0..scores.len() {
+            if scores[place] <= 0.0 {
+                continue;
+            }
+            let basis = match place {
+                0 => vocabulary_basis(target, &similarities.features, &features),
+                1 => link_basis(target, &similarities.features, &features),
+                2 => SimilarityBasis::Meaning { model: self.text_encoder_name() },
+                _ => SimilarityBasis::Words { words: self.common_words(&target.words, id)? },
+            };
+            parts.push(SimilarityPart { score: scores[place], weight: shares[place], basis });
+        }
+        parts.sort_by(|a, b| (b.score * b.weight).total_cmp(&(a.score * a.weight)));
+        Ok(parts)
+    }
+
+    fn text_encoder_name(&self) -> String {
+        self.ranker().text_encoder().map_or("", |dense| dense.encoder().name()).to_owned()
+    }
+
+    /// Returns the scores of datasets for some words, divided by the best score, which is that of the target itself.
+    fn word_similarities(&self, words: &str) -> Result<FxHashMap<DatasetId, f64>, EngineError> {
+        if words.is_empty() {
+            return Ok(FxHashMap::default());
+        }
+        let ranking = self.rank_sparse(words, POOL_DEPTH)?;
+        let best = ranking.iter().next().map_or(1.0, |scored| scored.score).max(f64::MIN_POSITIVE);
+        Ok(ranking.iter().map(|scored| (scored.id.clone(), (scored.score / best).clamp(0.0, 1.0))).collect())
+    }
+
+    /// Returns the words that occur in a dataset, in alphabetical order.
+    fn common_words(&self, words: &str, id: &DatasetId) -> Result<Vec<String>, EngineError> {
+        let fields = self.matched_fields(words, std::slice::from_ref(id))?;
+        let mut common: Vec<String> = fields.into_iter().flatten().flat_map(|field| field.terms).collect();
+        common.sort();
+        common.dedup();
+        Ok(common)
+    }
+}
+
+fn vocabulary_basis(
+    target: &Target<'_>,
+    similarities: &FeatureSimilarities,
+    features: &FxHashSet<Feature>,
+) -> SimilarityBasis {
+    let shared = |kind| shared_features(target, similarities, features, kind, kind);
+    SimilarityBasis::Vocabulary {
+        classes: shared(FeatureKind::Class),
+        properties: shared(FeatureKind::Property),
+        vocabularies: shared(FeatureKind::Vocabulary),
+    }
+}
+
+fn link_basis(
+    target: &Target<'_>,
+    similarities: &FeatureSimilarities,
+    features: &FxHashSet<Feature>,
+) -> SimilarityBasis {
+    let shared = |own, other| shared_features(target, similarities, features, own, other);
+    SimilarityBasis::Links {
+        to: shared(FeatureKind::Target, FeatureKind::Space),
+        from: shared(FeatureKind::Space, FeatureKind::Target),
+        targets: shared(FeatureKind::Target, FeatureKind::Target),
+        entities: shared(FeatureKind::Entity, FeatureKind::Entity),
+    }
+}
+
+/// Returns the features of kind `own` of the target whose IRI another dataset has as a feature of kind `other`.
+fn shared_features(
+    target: &Target<'_>,
+    similarities: &FeatureSimilarities,
+    features: &FxHashSet<Feature>,
+    own: FeatureKind,
+    other: FeatureKind,
+) -> super::SharedFeatures {
+    let of_kind = target.features.iter().filter(|feature| feature.kind == own);
+    let shared = of_kind.filter(|feature| features.contains(&Feature { kind: other, iri: feature.iri.clone() }));
+    similarities.shared(shared)
+}
+
+/// Returns the share of each weight in the sum of the weights of the known similarities.
+fn shares(is_known: [bool; 4]) -> Scores {
+    let known = is_known.map(f64::from);
+    let sum: f64 = WEIGHTS.iter().zip(known).map(|(weight, known)| weight * known).sum();
+    let mut shares = [0.0; 4];
+    for ((share, weight), known) in shares.iter_mut().zip(WEIGHTS).zip(known) {
+        *share = if sum > 0.0 { weight * known / sum } else { 0.0 };
+    }
+    shares
+}
+
+/// Returns the best datasets by each similarity.
+fn pool(similarities: &Similarities, snapshot: &Snapshot) -> Result<FxHashSet<DatasetId>, EngineError> {
+    let mut pool = FxHashSet::default();
+    for vector in 0..2 {
+        let mut scored = Vec::new();
+        for (place, scores) in similarities.features.scores.iter().enumerate() {
+            if scores[vector] > 0.0 {
+                scored.push((scores[vector], place));
+            }
+        }
+        for place in top_items(scored) {
+            if let Some(address) = snapshot.at(place) {
+                pool.insert(snapshot.id(address)?);
+            }
+        }
+    }
+    for scores in [&similarities.meaning, &similarities.words] {
+        let scored = scores.iter().map(|(id, score)| (*score, id)).collect();
+        pool.extend(top_items(scored).into_iter().cloned());
+    }
+    Ok(pool)
+}
+
+/// Returns the [`POOL_DEPTH`] best items, in no order. Ties are broken by the items' order.
+fn top_items<T: Ord>(mut scored: Vec<(f64, T)>) -> Vec<T> {
+    if scored.len() > POOL_DEPTH {
+        scored.select_nth_unstable_by(POOL_DEPTH, |a, b| b.0.total_cmp(&a.0).then_with(|| b.1.cmp(&a.1)));
+        scored.truncate(POOL_DEPTH);
+    }
+    scored.into_iter().map(|(_, item)| item).collect()
+}
+
+/// Returns the distinct words of a title and keywords, at most [`MAX_QUERY_WORDS`].
+fn query_words(metadata: &Metadata) -> String {
+    let keywords = metadata.keywords.iter().map(|keyword| keyword.value.as_str());
+    let texts = [metadata.title()].into_iter().chain(keywords);
+    let mut seen = FxHashSet::default();
+    let mut words = Vec::new();
+    for word in texts.flat_map(str::split_whitespace) {
+        if words.len() < MAX_QUERY_WORDS && seen.insert(word.to_lowercase()) {
+            words.push(word);
+        }
+    }
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_of_known_similarities_sum_to_one() {
+        assert_eq!(shares([true, false, false, false]), [1.0, 0.0, 0.0, 0.0]);
+        assert_eq!(shares([true, true, true, false]), [0.5, 1.0 / 6.0, 1.0 / 3.0, 0.0]);
+        assert_eq!(shares([false; 4]), [0.0; 4]);
+    }
+
+    #[test]
+    fn the_best_items_are_returned_in_any_input_order() {
+        let scored = |n: u32| (f64::from(n % 500), n);
+        let mut best = top_items((0..500).map(scored).collect());
+        best.sort_unstable();
+        assert_eq!(best, (400..500).collect::<Vec<_>>());
+    }
+}
