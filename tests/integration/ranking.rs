@@ -5,7 +5,7 @@ use lodeseek_index::document::{Field, FieldedDocument};
 use lodeseek_index::sparse::{Bm25, FieldWeights, Fsdm, LengthMode, Lmd, ModelKind, SparseModel, TfIdf, rank};
 use lodeseek_index::{
     Analysis, AnalysisKind, AnalyzedQuery, CollectionStatistics, DocumentStatistics, FieldStatistics, Index,
-    IndexDocument, IndexError, IndexWriter, PairFrequencies, QueryTerm, Snapshot, TermStatistics, StatisticsLevel,
+    IndexDocument, IndexError, IndexWriter, PairFrequencies, QueryTerm, Snapshot, StatisticsLevel, TermStatistics,
 };
 use lodeseek_ranking::{Ranking, Scored};
 use proptest::prelude::*;
@@ -92,7 +92,9 @@ fn explanations_hold_lucenes_numbers() {
     let explained = |model: &dyn SparseModel| {
         let ranked = rank(model, &query, &snapshot, 1).expect("ranked");
         let address = ranked.address(&id("0")).expect("ranked first");
-        let counts = snapshot.document_statistics(&query, &model.fields(), &[address], model.statistics_level()).expect("counted");
+        let counts = snapshot
+            .document_statistics(&query, &model.fields(), &[address], model.statistics_level())
+            .expect("counted");
         model.explain(&query, &counts[0], &ranked.collection).to_string()
     };
     let lengths = LengthMode::LuceneByte;
@@ -346,7 +348,7 @@ fn fsdm_scores_its_candidates_alone() {
     let query = AnalyzedQuery::new("w0 w1", &Analysis::default());
     let model = Fsdm { candidates: 7, ..Fsdm::default() };
     let ranked = rank(&model, &query, &snapshot(&folder), 20).expect("ranked");
-    let first = rank(&model.first, &query, &snapshot(&folder), 7).expect("ranked");
+    let first = rank(&model.candidate_model, &query, &snapshot(&folder), 7).expect("ranked");
     let ids = |ranking: &Ranking| {
         let mut ids: Vec<String> = ranking.iter().map(|one| one.id.to_string()).collect();
         ids.sort();

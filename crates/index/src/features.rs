@@ -176,7 +176,8 @@ mod tests {
 
     fn put(writer: &mut IndexWriter, id: &str, features: &[(FeatureKind, &str)]) {
         let features = features.iter().filter_map(|(kind, iri)| Feature::new(*kind, iri)).collect();
-        let (id, analysis) = (DatasetId::new(id).expect("an id"), Analysis::new(AnalysisKind::default()));
+        let id = DatasetId::new(id).expect("an id");
+        let analysis = Analysis::new(AnalysisKind::default());
         let fielded = FieldedDocument::default();
         let document = IndexDocument::new(id, String::new(), &fielded, &analysis, Vec::new(), Vec::new());
         writer.put(document.with_features(features)).expect("put");

@@ -28,7 +28,8 @@ impl Selection for Option<&FilteredDocs> {
 
 /// Returns the bits of `documents` that satisfy a predicate.
 fn retain_bits(documents: u64, mut passes: impl FnMut(u32) -> bool) -> u64 {
-    let (mut filtered, mut rest) = (0, documents);
+    let mut filtered = 0;
+    let mut rest = documents;
     while rest != 0 {
         let place = rest.trailing_zeros();
         rest &= rest - 1;
@@ -104,7 +105,8 @@ impl Snapshot {
         depth: usize,
         mut each: impl FnMut(DocumentAddress),
     ) -> (Vec<DocumentAddress>, usize) {
-        let (mut newest, mut total) = (Vec::new(), 0);
+        let mut newest = Vec::new();
+        let mut total = 0;
         for address in self.living() {
             each(address);
             let passes = filtered.is_none_or(|filtered| filtered.contains(address));

@@ -135,12 +135,14 @@ impl Index {
 impl Snapshot {
     fn new(searcher: Searcher, fields: Fields, analysis: AnalysisKind) -> Result<Self, IndexError> {
         let segments = SegmentColumns::load_all(searcher.segment_readers(), &fields)?;
-        let (mut collection, mut documents) = ([FieldStatistics::default(); 8], 0);
+        let mut collection = [FieldStatistics::default(); 8];
+        let mut documents = 0;
         for (reader, columns) in searcher.segment_readers().iter().zip(&segments) {
             documents += columns.add_to(reader, &mut collection);
         }
         let analysis = Analysis::new(analysis);
-        let (terms, facets) = (Mutex::default(), OnceLock::new());
+        let terms = Mutex::default();
+        let facets = OnceLock::new();
         Ok(Self { searcher, fields, analysis, segments, collection, documents, terms, facets })
     }
 
@@ -367,7 +369,8 @@ impl TermCursor {
     /// Moves to a document and returns the term frequency. Reads positions if they are required.
     fn seek(&mut self, document: u32) -> u32 {
         self.positions.clear();
-        let (mut frequency, mut holding) = (0, 0);
+        let mut frequency = 0;
+        let mut holding = 0;
         for postings in &mut self.lists {
             if postings.doc() < document {
                 postings.seek(document);

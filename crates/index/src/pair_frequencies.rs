@@ -22,7 +22,8 @@ impl PairFrequencies {
 }
 
 fn ordered(first: &[u32], second: &[u32]) -> u32 {
-    let (mut count, mut rest) = (0, second);
+    let mut count = 0;
+    let mut rest = second;
     for &position in first {
         let skip = rest.partition_point(|&other| other <= position);
         rest = &rest[skip..];
@@ -33,11 +34,14 @@ fn ordered(first: &[u32], second: &[u32]) -> u32 {
 
 fn unordered(first: &[u32], second: &[u32], length: u32) -> u32 {
     let Some(last) = length.checked_sub(WINDOW_WIDTH) else { return 0 };
-    let (mut a, mut b) = (Starts::new(first, last), Starts::new(second, last));
-    let (mut left, mut right) = (a.next(), b.next());
+    let mut a = Starts::new(first, last);
+    let mut b = Starts::new(second, last);
+    let mut left = a.next();
+    let mut right = b.next();
     let mut count = 0;
     while let (Some(one), Some(other)) = (left, right) {
-        let (from, to) = (one.0.max(other.0), one.1.min(other.1));
+        let from = one.0.max(other.0);
+        let to = one.1.min(other.1);
         count += to.saturating_sub(from);
         if one.1 <= other.1 {
             left = a.next();
@@ -100,7 +104,8 @@ mod tests {
     #[test]
     fn a_pair_by_hand() {
         // Eleven tokens; windows start at 0..=3. x is at 1, y at 2 and 10.
-        let (first, second) = ([1], [2, 10]);
+        let first = [1];
+        let second = [2, 10];
         assert_eq!(PairFrequencies::count(&first, &second, 11), PairFrequencies { ordered: 1, unordered: 2 });
         assert_eq!(PairFrequencies::count(&first, &second, 7).unordered, 0);
     }

@@ -88,7 +88,8 @@ impl Blocks {
     /// Returns the rest of the block below `end`, or `None` if it is empty.
     fn below(&self, end: u32) -> Option<(&[u32], &[u32])> {
         self.document().filter(|&document| document < end)?;
-        let (documents, frequencies) = (&self.postings.docs()[self.next..], &self.postings.freqs()[self.next..]);
+        let documents = &self.postings.docs()[self.next..];
+        let frequencies = &self.postings.freqs()[self.next..];
         let count = match documents.last() {
             Some(&last) if last < end => documents.len(),
             _ => documents.partition_point(|&document| document < end),
@@ -124,7 +125,8 @@ impl Merged {
         self.documents.clear();
         self.frequencies.clear();
         let mut waiting = self.lists.iter_mut().filter(|list| list.document().is_some_and(|document| document < end));
-        let (first, second) = (waiting.next(), waiting.next());
+        let first = waiting.next();
+        let second = waiting.next();
         // In most windows only one of the tokens occurs.
         if let (Some(only), None) = (first, second) {
             if let Some((documents, frequencies)) = only.below(end) {

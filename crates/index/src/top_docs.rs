@@ -171,7 +171,9 @@ impl Snapshot {
         depth: usize,
         selection: &mut S,
     ) -> Result<TopDocs, IndexError> {
-        let (mut best, mut total, mut scores) = (TopCollector::new(depth), 0, WindowScores::new());
+        let mut best = TopCollector::new(depth);
+        let mut total = 0;
+        let mut scores = WindowScores::new();
         for (ordinal, reader) in self.searcher.segment_readers().iter().enumerate() {
             let mut cursors = self.cursors(reader, terms, clauses)?;
             while let Some(first) = cursors.iter().filter_map(Cursor::document).min() {
@@ -222,14 +224,16 @@ impl Snapshot {
         selection: &mut S,
         best: &mut TopCollector,
     ) -> usize {
-        let (order, alive) = (&self.segments[ordinal].order, self.searcher.segment_readers()[ordinal].alive_bitset());
+        let order = &self.segments[ordinal].order;
+        let alive = self.searcher.segment_readers()[ordinal].alive_bitset();
         let WindowScores { scores, touched } = scores;
         let mut total = 0;
         for (word, (scores, touched)) in scores.as_chunks_mut::<64>().0.iter_mut().zip(touched).enumerate() {
             if *touched == 0 {
                 continue;
             }
-            let (mut rest, first) = (std::mem::take(touched), (window * WINDOW + word * 64) as u32);
+            let mut rest = std::mem::take(touched);
+            let first = (window * WINDOW + word * 64) as u32;
             if let Some(alive) = alive {
                 rest = living(rest, first, alive);
             }
@@ -238,7 +242,8 @@ impl Snapshot {
             while rest != 0 {
                 let place = rest.trailing_zeros();
                 rest &= rest - 1;
-                let (score, document) = (scores[place as usize], first + place);
+                let score = scores[place as usize];
+                let document = first + place;
                 // Most documents are not competitive. Nothing else is read of them.
                 if best.is_competitive(score) {
                     let address = DocumentAddress { segment: ordinal as u32, document };
@@ -253,7 +258,8 @@ impl Snapshot {
 
 /// Returns the bits of `documents`, 64 from `first` on, that are live.
 fn living(documents: u64, first: u32, alive: &AliveBitSet) -> u64 {
-    let (mut living, mut rest) = (0, documents);
+    let mut living = 0;
+    let mut rest = documents;
     while rest != 0 {
         let place = rest.trailing_zeros();
         rest &= rest - 1;

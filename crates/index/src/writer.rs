@@ -74,7 +74,8 @@ fn analysed(text: &FieldText, analysis: &Analysis) -> (String, u64) {
         .values
         .iter()
         .map(|value| {
-            let (mut joined, mut count) = (String::new(), 0);
+            let mut joined = String::new();
+            let mut count = 0;
             for token in analysis.tokens(value) {
                 joined.push_str(&token);
                 joined.push(' ');
@@ -84,7 +85,8 @@ fn analysed(text: &FieldText, analysis: &Analysis) -> (String, u64) {
         })
         .collect();
     let bytes = text.occurrences.iter().map(|&place| values[place as usize].0.len()).sum();
-    let (mut all, mut length) = (String::with_capacity(bytes), 0);
+    let mut all = String::with_capacity(bytes);
+    let mut length = 0;
     for &place in &text.occurrences {
         let (tokens, count) = &values[place as usize];
         all.push_str(tokens);

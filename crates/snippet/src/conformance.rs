@@ -76,7 +76,8 @@ pub(crate) fn check(extractor: &dyn SnippetExtractor, guarantees: Guarantees) {
         check_on(&graph, extractor, guarantees);
         let reversed: String = statements.iter().rev().map(String::as_str).collect();
         let other = graph_of(&reversed);
-        let (ours, theirs) = (extract(extractor, &graph, 5), extract(extractor, &other, 5));
+        let ours = extract(extractor, &graph, 5);
+        let theirs = extract(extractor, &other, 5);
         assert_eq!(shown(&graph, &ours), shown(&other, &theirs), "the order of statements must not matter");
         Ok(())
     });

@@ -121,7 +121,8 @@ impl Curve {
     fn areas(&self) -> impl Iterator<Item = Area> {
         (0..CURVE_SEGMENTS).map(|piece| {
             let at = |piece: usize| self.at(piece as f64 / CURVE_SEGMENTS as f64);
-            let (one, other) = (at(piece), at(piece + 1));
+            let one = at(piece);
+            let other = at(piece + 1);
             Area {
                 x: one.0.min(other.0) - STROKE,
                 y: one.1.min(other.1) - STROKE,
@@ -249,7 +250,9 @@ impl<'t> Drawing<'t> {
     /// Returns the columns of a component: entities that lead to the root, farthest first; the root; the others.
     fn columns(&self, root: usize, seen: &mut [bool]) -> Vec<Vec<usize>> {
         seen[root] = true;
-        let (mut left, mut right, mut visited) = (Vec::new(), Vec::new(), seen.to_vec());
+        let mut left = Vec::new();
+        let mut right = Vec::new();
+        let mut visited = seen.to_vec();
         for start in self.neighbours(root) {
             if visited[start] {
                 continue;
@@ -320,7 +323,8 @@ impl<'t> Drawing<'t> {
         }
         let right = taken.iter().map(|area| area.x + area.width).fold(0.0, f64::max);
         let bottom = taken.iter().map(|area| area.y + area.height).fold(0.0, f64::max);
-        let (width, height) = (right + PADDING, bottom + PADDING);
+        let width = right + PADDING;
+        let height = bottom + PADDING;
         let class = if width > LARGE { "drawing large" } else { "drawing" };
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"{class}\" role=\"img\" viewBox=\"0 0 {width:.0} {height:.0}\" \
@@ -344,7 +348,8 @@ impl<'t> Drawing<'t> {
     }
 
     fn curve(&self, link: &Link<'_>) -> Curve {
-        let (from, to) = (&self.entities[link.from], &self.entities[link.to]);
+        let from = &self.entities[link.from];
+        let to = &self.entities[link.to];
         let returned = self.links.iter().any(|other| (other.from, other.to) == (link.to, link.from));
         let lane = match returned {
             true if link.from < link.to => -LANE_OFFSET,
@@ -383,7 +388,8 @@ impl<'t> Drawing<'t> {
         let lines: Vec<String> = link.labels.iter().map(|label| truncate_label(label, ARROW_TEXT)).collect();
         let area = place_label(&curve, &lines, taken, &self.obstacles(link));
         for (number, (line, whole)) in lines.iter().zip(&link.labels).enumerate() {
-            let (x, y) = (area.x + area.width / 2.0, area.y + (number as f64 + 0.8) * ARROW_LINE);
+            let x = area.x + area.width / 2.0;
+            let y = area.y + (number as f64 + 0.8) * ARROW_LINE;
             let _ = write!(
                 svg,
                 "<text class=\"property\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\" fill=\"#57534e\" \
@@ -435,7 +441,8 @@ impl LabelBlock {
     fn at(&self, curve: &Curve, t: f64, down: i32) -> Area {
         let (x, y) = curve.at(t);
         let down = f64::from(down) * ARROW_LINE / 2.0;
-        let (x, y) = ((x - self.width / 2.0).max(0.0), (y - self.height / 2.0).max(0.0) + down);
+        let x = (x - self.width / 2.0).max(0.0);
+        let y = (y - self.height / 2.0).max(0.0) + down;
         Area { x, y: y.max(0.0), width: self.width, height: self.height }
     }
 }
@@ -550,7 +557,8 @@ fn truncate_middle(text: &str, most: usize) -> String {
     if length <= most {
         return text;
     }
-    let (first, last) = ((most - 1) / 2, most / 2);
+    let first = (most - 1) / 2;
+    let last = most / 2;
     let start: String = text.chars().take(first).collect();
     let end: String = text.chars().skip(length - last).collect();
     format!("{}…{}", start.trim_end(), end.trim_start())

@@ -622,7 +622,8 @@ impl<'w> Growth<'w> {
     }
 
     fn gain_if(&self, triple: u32, new: impl Fn(TermId) -> bool) -> f64 {
-        let (weights, triple) = (self.weights, self.weights.triple(triple));
+        let weights = self.weights;
+        let triple = self.weights.triple(triple);
         let (coverage, covered, element) = if weights.is_type(triple) {
             (&weights.class, &self.covered_class, triple.object)
         } else {
@@ -689,7 +690,8 @@ impl<'w> Growth<'w> {
         let Some(run) = self.runs.get_mut(number as usize) else { return };
         run.next += 1;
         if run.next < run.end {
-            let (triple, entity) = (self.rows.triples[run.next as usize], run.entity);
+            let triple = self.rows.triples[run.next as usize];
+            let entity = run.entity;
             self.put(Candidate { gain: self.bound(triple, entity), triple, run: number });
         }
     }
@@ -703,7 +705,8 @@ impl<'w> Growth<'w> {
     }
 
     fn choose(&mut self, number: u32, gain: f64) {
-        let (weights, triple) = (self.weights, self.weights.triple(number));
+        let weights = self.weights;
+        let triple = self.weights.triple(number);
         self.triples.push(number);
         self.total += gain;
         self.chosen[number as usize] = self.growth;
@@ -757,13 +760,15 @@ impl<'w> Growth<'w> {
 
     fn bring_followers(&mut self, number: u32) {
         let Some(run) = self.runs.get_mut(number as usize) else { return };
-        let (entity, followers) = (run.entity, std::mem::take(&mut run.followers));
+        let entity = run.entity;
+        let followers = std::mem::take(&mut run.followers);
         self.bring(entity, followers);
     }
 
     fn put_run(&mut self, entity: TermId, head: Head, gain: f64, followers: Range<usize>) {
         if gain > 0.0 {
-            let (triple, run) = (self.rows.triples[head.start as usize], self.runs.len() as u32);
+            let triple = self.rows.triples[head.start as usize];
+            let run = self.runs.len() as u32;
             self.runs.push(Run { entity, next: head.start, end: head.end, followers });
             self.put(Candidate { gain, triple, run });
         }

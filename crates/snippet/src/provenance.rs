@@ -85,7 +85,8 @@ impl Snippet {
             _ => None,
         };
         let triple = |triple: &lodeseek_rdf::Triple| {
-            let (subject, predicate) = (node(triple.subject)?, node(triple.predicate)?);
+            let subject = node(triple.subject)?;
+            let predicate = node(triple.predicate)?;
             Some(Triple::new(NamedOrBlankNode::from(subject), predicate, provenance.term(graph, triple.object)))
         };
         self.triples.iter().filter_map(triple).collect()
@@ -94,7 +95,8 @@ impl Snippet {
 
 fn describe(out: &mut TripleWriter, provenance: &Provenance<'_>) {
     let Provenance { dataset, snippet, content, .. } = *provenance;
-    let (making, program) = (provenance.part("snippet-making"), provenance.part("snippet-program"));
+    let making = provenance.part("snippet-making");
+    let program = provenance.part("snippet-program");
     out.add(dataset, lodeseek::HAS_SNIPPET, snippet.clone());
     out.kind(snippet, lodeseek::SNIPPET);
     out.kind(snippet, prov::ENTITY);

@@ -137,7 +137,8 @@ impl CountingPass {
     /// Ends the first pass and returns the second pass.
     #[must_use]
     pub fn finish(mut self) -> SamplingPass {
-        let (size, quota) = (self.stratum_size(), self.budget / 4);
+        let size = self.stratum_size();
+        let quota = self.budget / 4;
         let mut strata: Vec<(u64, Element, Vec<Triple>)> = std::mem::take(&mut self.strata)
             .into_iter()
             .map(|(element, stratum)| {

@@ -78,7 +78,8 @@ impl FieldSum for Bm25 {
     }
 
     fn scorer(&self, field: &FieldStatistics, term: &TermStatistics) -> Bm25Scorer {
-        let (all, with_term) = (field.documents as f64, term.documents as f64);
+        let all = field.documents as f64;
+        let with_term = term.documents as f64;
         Bm25Scorer {
             idf: (1.0 + (all - with_term + 0.5) / (with_term + 0.5)).ln(),
             base: self.k1 * (1.0 - self.b),
@@ -88,7 +89,8 @@ impl FieldSum for Bm25 {
     }
 
     fn factors(&self, scorer: &Bm25Scorer, numbers: &TermInputs) -> Vec<Explanation> {
-        let (with_term, all) = (numbers.term.documents, numbers.field.documents);
+        let with_term = numbers.term.documents;
+        let all = numbers.field.documents;
         let among = describe_length(self.lengths, numbers.length);
         let average = numbers.field.average_length();
         vec![

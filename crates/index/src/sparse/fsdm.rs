@@ -125,7 +125,8 @@ impl Fsdm {
         let possible = weights.fields().filter(|field| mixture.probabilities[field.index()] > 0.0);
         let fields = possible.map(|field| {
             let (here, there) = feature.counts[field.index()];
-            let (weight, length) = (weights.weight(field), document.lengths[field.index()]);
+            let weight = weights.weight(field);
+            let length = document.lengths[field.index()];
             let counted = format!("{here} times among {length} tokens here, {there} times in all datasets");
             Explanation::leaf(
                 weight * mixture.probabilities[field.index()],

@@ -57,7 +57,8 @@ pub fn rank_selected<S: Selection>(
         // Ids are read only for returned documents.
         top.best = snapshot.select_top(top.best, depth);
     }
-    let (mut scored, mut addresses) = (Vec::with_capacity(top.best.len()), FxHashMap::default());
+    let mut scored = Vec::with_capacity(top.best.len());
+    let mut addresses = FxHashMap::default();
     for (address, score) in top.best {
         let id = snapshot.id(address)?;
         addresses.insert(id.clone(), address);

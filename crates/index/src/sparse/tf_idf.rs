@@ -73,7 +73,8 @@ impl FieldSum for TfIdf {
     }
 
     fn factors(&self, scorer: &TfIdfScorer, numbers: &TermInputs) -> Vec<Explanation> {
-        let (with_term, all) = (numbers.term.documents, numbers.field.documents);
+        let with_term = numbers.term.documents;
+        let all = numbers.field.documents;
         vec![
             Explanation::leaf(scorer.idf, format!("idf: in {with_term} of {all} datasets with this field")),
             Explanation::leaf(

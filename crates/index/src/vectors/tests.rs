@@ -76,7 +76,8 @@ fn there_is_one_writer() {
 #[test]
 fn a_matrix_of_another_shape_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (wide, none) = (Rows::pack(&[1.0; 4], 4, Precision::F16), rows(0.0, 0, Precision::F16));
+    let wide = Rows::pack(&[1.0; 4], 4, Precision::F16);
+    let none = rows(0.0, 0, Precision::F16);
     let refused = writer(folder.path()).put(id("a"), String::new(), [&wide, &none]);
     assert!(matches!(refused, Err(VectorsError::Shape { columns: 4, expected: 3, .. })));
     let other = rows(1.0, 1, Precision::I8);
@@ -112,7 +113,8 @@ fn a_data_file_cut_at_any_byte() {
         put(&mut all, name, place as f32 + 1.0, place);
     }
     all.finish().expect("finished");
-    let (path, whole) = (data_file(folder.path()), fs::read(data_file(folder.path())).expect("read"));
+    let path = data_file(folder.path());
+    let whole = fs::read(data_file(folder.path())).expect("read");
     let directory = fs::read(folder.path().join("directory")).expect("read");
     let ends = [6, 6 + 12, 6 + 12 + 18];
     assert_eq!(whole.len(), ends[2]);
@@ -196,13 +198,15 @@ fn a_bad_block_is_the_error_of_its_dataset_alone() {
 fn garbage_is_left_out_when_it_is_the_larger_part() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut all = writer(folder.path());
-    let (none, large) = (rows(0.0, 0, Precision::F16), rows(1.0, 12_000, Precision::F16));
+    let none = rows(0.0, 0, Precision::F16);
+    let large = rows(1.0, 12_000, Precision::F16);
     for (name, rows) in [("a", &large), ("b", &large), ("a", &large)] {
         all.put(id(name), String::new(), [rows, &none]).expect("put");
     }
     put(&mut all, "c", 3.0, 1);
     all.finish().expect("finished");
-    let (vectors, block) = (Vectors::open(folder.path(), "0123").expect("opened"), 12_000 * 3 * 2);
+    let vectors = Vectors::open(folder.path(), "0123").expect("opened");
+    let block = 12_000 * 3 * 2;
     let before = vectors.snapshot().expect("read");
     assert_eq!(fs::metadata(data_file(folder.path())).expect("a file").len(), 3 * block + 12, "a third is garbage");
     let mut fewer = writer(folder.path());
@@ -239,9 +243,11 @@ proptest! {
     #[test]
     fn as_a_map(steps in proptest::collection::vec((0_u8..5, 0_u8..6, 0_usize..20), 1..40)) {
         let folder = tempfile::tempdir().expect("a folder");
-        let (mut model, mut open) = (std::collections::BTreeMap::new(), writer(folder.path()));
+        let mut model = std::collections::BTreeMap::new();
+        let mut open = writer(folder.path());
         for (number, (name, step, count)) in steps.into_iter().enumerate() {
-            let (name, value) = (format!("d{name}"), number as f32 + 1.0);
+            let name = format!("d{name}");
+            let value = number as f32 + 1.0;
             match step {
                 0 => { open.remove(&id(&name)); model.remove(&name); }
                 1 => { open.finish().expect("finished"); open = writer(folder.path()); }

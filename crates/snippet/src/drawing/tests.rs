@@ -84,7 +84,8 @@ fn similar_names_of_entities_stay_apart() {
 #[test]
 fn names_move_off_arrows_that_cross() {
     let curve = |start: f64, end: f64| Curve([(0.0, start), (100.0, start), (100.0, end), (200.0, end)]);
-    let (own, other) = (curve(0.0, 200.0), curve(200.0, 0.0));
+    let own = curve(0.0, 200.0);
+    let other = curve(200.0, 0.0);
     let (lines, others) = (["depends on".to_owned()], other.areas().collect::<Vec<_>>());
     let blind = place_label(&own, &lines, &[], &[]);
     assert!(others.iter().any(|area| area.overlaps(&blind)), "the middle is where they cross");

@@ -60,7 +60,8 @@ impl HubLabels {
     /// Returns the number of links on a shortest path between two nodes, or `None` if there is no path.
     #[must_use]
     pub fn distance(&self, a: u32, b: u32) -> Option<u32> {
-        let (mut left, mut right) = (self.label(a), self.label(b));
+        let mut left = self.label(a);
+        let mut right = self.label(b);
         let mut best = None;
         while let (Some(x), Some(y)) = (left.first(), right.first()) {
             if x.hub == y.hub {

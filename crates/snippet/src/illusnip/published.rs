@@ -67,13 +67,15 @@ fn gain_and_coverage_are_at_least_those_of_the_published_code() {
     for name in INPUTS {
         let graph = read(&folder.join(format!("inputs/{name}.nt")));
         let theirs = read(&folder.join(format!("peers/pcsg-{name}-illusnip-k20.nt")));
-        let (profile, places) = (Profile::new(&graph), places(&graph, &theirs));
+        let profile = Profile::new(&graph);
+        let places = places(&graph, &theirs);
         assert_eq!(places.len(), theirs.len(), "{name}: the peer's triples are of the input");
         let weights = Weights::new(&graph, &profile);
         let peer = most(&mut Growth::new(&weights), &places);
         for work in [DEFAULT_WORK, IlluSnip::work_beside_indexing(graph.len() as u64)] {
             let snippet = IlluSnip::default().with_work(work).extract(&graph, &profile, TripleBudget(20));
-            let (ours, other) = (elements(&weights, &snippet.triples), elements(&weights, &theirs_in(&graph, &places)));
+            let ours = elements(&weights, &snippet.triples);
+            let other = elements(&weights, &theirs_in(&graph, &places));
             let gain = snippet.gain;
             note(&format!("{name}, {work}: gain {gain:.4} to {peer:.4}, classes and properties {ours} to {other}"));
             if gain < peer - 1e-9 || ours < other {

@@ -31,7 +31,9 @@ impl Naive<'_> {
     }
 
     fn grow(&mut self, start: u32, budget: usize) -> (Vec<u32>, f64) {
-        let (mut chosen, mut frontier, mut total) = (Vec::new(), BTreeSet::from([start]), 0.0);
+        let mut chosen = Vec::new();
+        let mut frontier = BTreeSet::from([start]);
+        let mut total = 0.0;
         while chosen.len() < budget {
             let heaviest =
                 frontier.iter().map(|&triple| Candidate { gain: self.gain(triple), triple, run: ALONE }).max();
@@ -123,7 +125,8 @@ proptest! {
     #[test]
     fn two_at_once_are_the_same_two(graph in random_graph(), budget in 0usize..8) {
         let profile = Profile::new(&graph);
-        let (ranking, search) = (IlluSnip::default().with_starts(Starts::Heaviest), IlluSnip::default().with_work(50));
+        let ranking = IlluSnip::default().with_starts(Starts::Heaviest);
+        let search = IlluSnip::default().with_work(50);
         let both = ranking.extract_with(TripleBudget(9), (&search, TripleBudget(budget)), &graph, &profile);
         prop_assert_eq!(both.0, ranking.extract(&graph, &profile, TripleBudget(9)));
         prop_assert_eq!(both.1, search.extract(&graph, &profile, TripleBudget(budget)));

@@ -170,7 +170,8 @@ fn fewest(sets: &[KeywordSet], all: KeywordSet, weights: &[f64], limit: usize) -
 }
 
 fn greedy(sets: &[KeywordSet], weights: &[f64], limit: usize) -> Vec<KeywordSet> {
-    let (mut covered, mut chosen) = (KeywordSet::NONE, Vec::new());
+    let mut covered = KeywordSet::NONE;
+    let mut chosen = Vec::new();
     while chosen.len() < limit {
         let new = |set: &KeywordSet| weight(weights, set.without(covered));
         // `max_by` returns the last of equal elements.
@@ -251,7 +252,8 @@ impl Chooser<'_> {
         let mut pieces = 0;
         for &place in chosen.iter() {
             let mut ends = self.roles.ends(self.roles.triple(place));
-            let (first, second) = (ends.next(), ends.next());
+            let first = ends.next();
+            let second = ends.next();
             pieces += 1;
             for end in [first, second].into_iter().flatten() {
                 let own = piece.insert(end, pieces).unwrap_or(pieces);

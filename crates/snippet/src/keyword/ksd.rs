@@ -129,7 +129,8 @@ impl<'g> Cover<'g> {
 fn centrality(graph: &TripleGraph) -> Vec<f64> {
     let degrees = Degrees::new(graph);
     let largest = |all: &[u32]| all.iter().copied().max().filter(|&most| most > 0).map_or(1.0, log1);
-    let (out, into) = (largest(&degrees.out), largest(&degrees.into));
+    let out = largest(&degrees.out);
+    let into = largest(&degrees.into);
     let of = |id: TermId| log1(degrees.out[id.index()]) / out + log1(degrees.into[id.index()]) / into;
     (0..graph.term_count() as u32).map(|id| of(TermId(id))).collect()
 }

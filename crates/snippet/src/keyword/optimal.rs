@@ -172,7 +172,8 @@ impl<'g> Weights<'g> {
 fn centrality(graph: &TripleGraph) -> Vec<f64> {
     let degrees = Degrees::new(graph);
     let total = |all: &[u32]| Some(all.iter().copied().map(log1).sum()).filter(|&sum: &f64| sum > 0.0).unwrap_or(1.0);
-    let (out, into) = (total(&degrees.out), total(&degrees.into));
+    let out = total(&degrees.out);
+    let into = total(&degrees.into);
     degrees.out.iter().zip(&degrees.into).map(|(&o, &i)| log1(o) / out + log1(i) / into).collect()
 }
 
@@ -291,7 +292,8 @@ impl<'w> Objective<'w> {
     /// Returns the components that a triple would connect.
     fn joins(&self, triple: Triple) -> impl Iterator<Item = u32> {
         let mut pieces = self.weights.roles.ends(triple).map(|end| self.piece(end));
-        let (first, second) = (pieces.next().flatten(), pieces.next().flatten());
+        let first = pieces.next().flatten();
+        let second = pieces.next().flatten();
         first.into_iter().chain(second.filter(|_| second != first))
     }
 

@@ -269,7 +269,8 @@ proptest! {
 
 #[test]
 fn what_every_extractor_keeps_to() {
-    let (keywords, none) = (matcher(), nothing());
+    let keywords = matcher();
+    let none = nothing();
     check(&Ksd::new(&keywords), Guarantees::default());
     check(&Ksd::new(&none), Guarantees::default());
     check(&OptimalSnippet::new(&keywords), Guarantees::default());

@@ -27,7 +27,8 @@ fn words(label: &str) -> KeywordSet {
 #[test]
 fn by_hand() {
     let graph = graph_of(CITIES);
-    let (profile, patterns) = (Profile::new(&graph), Patterns::new(&graph));
+    let profile = Profile::new(&graph);
+    let patterns = Patterns::new(&graph);
     // All triples except those of c.
     let snippet = snippet(&graph, |subject, _| subject != "c");
     let report = Report::new(&graph, &profile, &patterns, &snippet);
@@ -48,7 +49,8 @@ fn by_hand() {
 #[test]
 fn a_need_by_hand() {
     let graph = graph_of(CITIES);
-    let (profile, patterns) = (Profile::new(&graph), Patterns::new(&graph));
+    let profile = Profile::new(&graph);
+    let patterns = Patterns::new(&graph);
     let reference = Reference::new(&graph, &profile, &patterns);
     let keywords = LabelMatcher(words);
     let matches = Matches::new(&keywords, &graph);
@@ -79,7 +81,8 @@ proptest! {
     #[test]
     fn from_zero_to_one_and_whole_for_the_whole(statements in random_statements(), budget in 0usize..9) {
         let graph = graph_of(&statements.concat());
-        let (profile, patterns) = (Profile::new(&graph), Patterns::new(&graph));
+        let profile = Profile::new(&graph);
+        let patterns = Patterns::new(&graph);
         let reference = Reference::new(&graph, &profile, &patterns);
         let keywords = LabelMatcher(|label: &str| KeywordSet(u64::from(label == "n1") | u64::from(label == "n2") << 1));
         let matches = Matches::new(&keywords, &graph);

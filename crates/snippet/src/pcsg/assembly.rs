@@ -84,7 +84,8 @@ impl<'s, 'g> Assembly<'s, 'g> {
             *self.served.entry(goal).or_default() += 1;
         }
         let (a, b) = self.entity_graph.ends(place);
-        let (a, b) = (self.piece(a), self.piece(b));
+        let a = self.piece(a);
+        let b = self.piece(b);
         if a != b {
             self.parents.insert(a, b);
         }
@@ -192,7 +193,8 @@ impl<'s, 'g> Assembly<'s, 'g> {
         for &place in places {
             let (a, b) = self.entity_graph.ends(place);
             if self.inside.contains(&a) && self.inside.contains(&b) {
-                let (a, b) = (pieces.piece(a), pieces.piece(b));
+                let a = pieces.piece(a);
+                let b = pieces.piece(b);
                 if a != b {
                     pieces.parents.insert(a, b);
                     left -= 1;
@@ -217,7 +219,9 @@ impl<'s, 'g> Assembly<'s, 'g> {
         let rank = |entity: u32| Reverse((self.entity_graph.pattern(entity), entity));
         let mut starts: Vec<_> = self.part.entities.iter().map(|&entity| rank(entity)).collect();
         starts.sort_unstable();
-        let (mut out, mut emitted, mut visited) = (Vec::new(), FxHashSet::default(), FxHashSet::default());
+        let mut out = Vec::new();
+        let mut emitted = FxHashSet::default();
+        let mut visited = FxHashSet::default();
         while let Some(start) = starts.pop() {
             let mut open = BinaryHeap::from([start]);
             while let Some(Reverse((_, entity))) = open.pop() {

@@ -106,7 +106,8 @@ impl SnippetBuilder<'_, '_> {
 
     /// Returns the triple with the shortest other end, the first of equals.
     fn example(&self, number: u32, element: Element) -> Option<Triple> {
-        let (entity_graph, entity) = (self.entity_graph, self.entity_graph.entity(number));
+        let entity_graph = self.entity_graph;
+        let entity = self.entity_graph.entity(number);
         let length = |term: TermId| entity_graph.graph.term(term).text().len();
         let triples = |places: &mut dyn Iterator<Item = u32>| -> Vec<Triple> {
             let triples = places.map(|place| entity_graph.triple(place));

@@ -37,10 +37,12 @@ fn without_repeats(statements: &[String]) -> String {
 proptest! {
     #[test]
     fn what_fits_is_the_whole(statements in random_statements()) {
-        let (whole, found) = (graph_of(&statements.concat()), sample(&statements.concat(), 40));
+        let whole = graph_of(&statements.concat());
+        let found = sample(&statements.concat(), 40);
         prop_assert!(found.is_whole);
         prop_assert_eq!(found.graph.to_compact(), whole.to_compact());
-        let (ours, theirs) = (found.profile, Profile::new(&whole));
+        let ours = found.profile;
+        let theirs = Profile::new(&whole);
         let snippet = |profile| IlluSnip::default().extract(&whole, profile, TripleBudget(5));
         prop_assert_eq!(snippet(&ours), snippet(&theirs));
     }
@@ -48,7 +50,8 @@ proptest! {
     #[test]
     fn the_sample_keeps_its_promises(statements in random_statements(), budget in 8usize..64) {
         let turtle = without_repeats(&statements);
-        let (whole, found) = (graph_of(&turtle), sample(&turtle, budget));
+        let whole = graph_of(&turtle);
+        let found = sample(&turtle, budget);
         prop_assert!(found.graph.len() <= budget && found.count_error == 0);
         prop_assert!(lines(&found.graph).is_subset(&lines(&whole)));
         let profile = Profile::new(&whole);
@@ -56,7 +59,8 @@ proptest! {
         let pairs = [(&found.profile.classes, &profile.classes), (&found.profile.properties, &profile.properties)];
         let few = profile.classes.len() + profile.properties.len() <= budget / 4;
         for (ours, theirs) in pairs {
-            let (ours, theirs) = (named(&found.graph, ours), named(&whole, theirs));
+            let ours = named(&found.graph, ours);
+            let theirs = named(&whole, theirs);
             prop_assert!(ours.iter().all(|(name, count)| theirs[name] == *count), "counts of the whole");
             prop_assert!(!few || ours.len() == theirs.len(), "every class and property: {:?} of {:?}", ours, theirs);
         }
@@ -94,7 +98,8 @@ fn a_hub_is_described_in_full() {
 #[test]
 fn blank_nodes_are_the_same_in_both_readings() {
     let turtle: String = (0..100).map(|n| format!("[] e:p [ e:q {n} ] .\n")).collect();
-    let (first, second) = (sample(&turtle, 20), sample(&turtle, 20));
+    let first = sample(&turtle, 20);
+    let second = sample(&turtle, 20);
     assert_eq!(lines(&first.graph), lines(&second.graph));
     assert!(lines(&first.graph).is_subset(&lines(&graph_of(&turtle))));
 }
