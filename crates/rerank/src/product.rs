@@ -61,7 +61,11 @@ pub(super) fn products(query: &Query, rows: &Rows, sink: &mut impl Sink) {
     if query.rows == 0 || rows.rows() == 0 {
         return;
     }
-    assert_eq!(query.columns, rows.columns(), "query and document vectors have different dimensions: they come from different models");
+    assert_eq!(
+        query.columns,
+        rows.columns(),
+        "query and document vectors have different dimensions: they come from different models"
+    );
     Arch::new().dispatch(Products { query, rows, sink });
 }
 

@@ -1,9 +1,9 @@
-//! A model in a folder: tokenizer, network and what is done behind it, as one [`Encoder`].
+//! Model in a folder: tokenizer, network and head as one [`Encoder`].
 
 use super::forward_cache::ForwardCache;
-use super::tokenization::{Cause, TextTokenizer, TokenizedText};
-use super::model_config::{Head, PooledOutput, ModelConfig, Step};
+use super::model_config::{Head, ModelConfig, PooledOutput, Step};
 use super::runtime::{Batch, Network, PooledOutputs};
+use super::tokenization::{Cause, TextTokenizer, TokenizedText};
 use super::vectors::normalize;
 use super::{EncodeError, Encoder, EncoderOptions, Granularity, Matrix, ModelError, Passage, Similarity};
 use sha2::{Digest, Sha256};
@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Positions of a batch. On a processor larger batches are no faster, but fall out of its caches; a GPU wants them.
+/// Maximum number of tokens in a batch. Larger batches exceed the caches of a CPU, but are faster on a GPU.
 const TOKENS_A_BATCH: usize = 2048;
 const TOKENS_A_BATCH_ON_GPU: usize = 32_768;
 
-/// A model as its folder says.
+/// Opened model.
 pub(super) struct Model {
     name: String,
     fingerprint: String,
@@ -26,22 +26,22 @@ pub(super) struct Model {
     query: TextTokenizer,
     document: TextTokenizer,
     networks: Vec<Arc<Network>>,
-    /// What this head leaves to the other head of its network, and takes from it.
+    /// Cache shared with the other head of the same network.
     forward_cache: Option<Arc<ForwardCache>>,
-    /// The length of a row before the first step of the head, and behind the last.
+    /// Number of columns before the first step of the head; `dimension` is the number after the last step.
     width: usize,
     dimension: usize,
     batches: Batches,
     sessions: usize,
 }
 
-/// How texts are put together.
+/// Batching of texts.
 #[derive(Clone, Copy, Debug)]
 enum Batches {
-    /// So many positions, padding included.
+    /// Batches of at most this number of tokens, padding included.
     UpTo(usize),
-    /// Each text by itself. Dynamic quantisation takes its scale from all numbers of a batch, so that a text's vector
-    /// would change with its neighbours.
+    /// One text per batch. Dynamic quantisation derives its scale from all values of a batch, so that the vector of a text
+    /// would depend on the other texts.
     Alone,
 }
 
@@ -50,7 +50,7 @@ impl Model {
         Self::beside(None, folder, options)
     }
 
-    /// The head for texts and that for pieces, of one network where both recipes name the same.
+    /// Opens the head for texts and the head for tokens. They share one network if both configurations name the same file.
     pub(super) fn open_both(folder: &Path, options: &EncoderOptions) -> Result<[Self; 2], ModelError> {
         let of = |granularity| EncoderOptions { granularity: Some(granularity), ..options.clone() };
         let mut texts = Self::open(folder, &of(Granularity::Text))?;
@@ -63,10 +63,11 @@ impl Model {
         Ok([texts, pieces])
     }
 
-    /// A model that uses the network of another where it is of the same one file, run in the same way.
+    /// Opens a model. It reuses the network of another model if both have one network of the same file and output.
     fn beside(other: Option<&Self>, folder: &Path, options: &EncoderOptions) -> Result<Self, ModelError> {
         let config = ModelConfig::read(folder, options)?;
-        let tokenizer = |side: &super::model_config::Side| TextTokenizer::new(&config.towers[side.tower], side, config.lower_case);
+        let tokenizer =
+            |side: &super::model_config::Side| TextTokenizer::new(&config.towers[side.tower], side, config.lower_case);
         let (query, document) = (tokenizer(&config.query)?, tokenizer(&config.document)?);
         let graphs = config.towers.iter().map(|tower| graph(tower, options)).collect::<Result<Vec<_>, _>>()?;
         let pooled = match config.pooled_output {
@@ -101,24 +102,24 @@ impl Model {
         })
     }
 
-    /// The one network, where these graphs are its file and its outputs are read in the same way.
+    /// Returns the network, if it is the only one, has the file of `graphs`, and its outputs are used in the same way.
     fn network_of(&self, graphs: &[PathBuf], config: &ModelConfig) -> Option<Arc<Network>> {
         let ([network], [graph]) = (&self.networks[..], graphs) else { return None };
         let is_same = network.path().canonicalize().ok()? == graph.canonicalize().ok()?;
         (is_same && config.pooled_output == self.config.pooled_output).then(|| Arc::clone(network))
     }
 
-    /// Texts whose rows are left by one head for the other.
+    /// Returns the number of cached texts.
     #[cfg(test)]
     pub(super) fn cached_passes(&self) -> Option<usize> {
-        self.forward_cache.as_ref().map(|forward_cache| forward_cache.waiting())
+        self.forward_cache.as_ref().map(|cache| cache.len())
     }
 
-    fn failed(&self, cause: impl Into<Cause>) -> EncodeError {
+    fn error(&self, cause: impl Into<Cause>) -> EncodeError {
         EncodeError { model: self.name.clone(), cause: cause.into() }
     }
 
-    /// A matrix for each text, in their order, whatever the batches.
+    /// Returns a matrix for each text, in the given order, independent of the batches.
     fn encode(
         &self,
         tower: usize,
@@ -144,7 +145,7 @@ impl Model {
             std::iter::once(own).chain(others).collect::<ort::Result<Vec<_>>>()
         });
         let mut matrices = vec![Matrix::new(self.dimension, Vec::new()); texts.len()];
-        for (place, matrix) in done.map_err(|cause| self.failed(cause.to_string()))?.into_iter().flatten() {
+        for (place, matrix) in done.map_err(|cause| self.error(cause.to_string()))?.into_iter().flatten() {
             matrices[place] = matrix;
         }
         Ok(matrices)
@@ -161,12 +162,15 @@ impl Model {
         let network = &self.networks[tower];
         let mut group: Vec<(usize, &TokenizedText)> =
             group.iter().filter_map(|&place| Some((place, texts[place].as_ref()?))).collect();
-        let mut known = |(place, pieces): &(usize, &TokenizedText)| {
-            let rows = self.forward_cache.as_ref()?.take(self.granularity(), pieces)?;
-            done.push((*place, self.finish(self.head(&rows, network.columns, pieces, keep))));
-            Some(())
-        };
-        group.retain(|text| known(text).is_none());
+        if let Some(cache) = &self.forward_cache {
+            group.retain(|(place, pieces)| match cache.take(self.granularity(), pieces) {
+                Some(rows) => {
+                    done.push((*place, self.finish(self.head(&rows, network.columns, pieces, keep))));
+                    false
+                }
+                None => true,
+            });
+        }
         if group.is_empty() {
             return Ok(());
         }
@@ -181,14 +185,20 @@ impl Model {
             });
             done.push((*place, matrix));
             if let Some(forward_cache) = self.forward_cache.as_ref().filter(|_| !network.is_pooled()) {
-                forward_cache.leave(self.granularity(), pieces, &rows[..pieces.len() * network.columns]);
+                forward_cache.store(self.granularity(), pieces, &rows[..pieces.len() * network.columns]);
             }
         }
         Ok(())
     }
 
-    /// The pooled row, or the rows that are kept.
-    fn head(&self, rows: &[f32], columns: usize, pieces: &TokenizedText, keep: &(dyn Fn(u32) -> bool + Sync)) -> Vec<f32> {
+    /// Returns the pooled row, or the rows of the tokens that satisfy `keep`.
+    fn head(
+        &self,
+        rows: &[f32],
+        columns: usize,
+        pieces: &TokenizedText,
+        keep: &(dyn Fn(u32) -> bool + Sync),
+    ) -> Vec<f32> {
         let rows = &rows[..pieces.len() * columns];
         match &self.config.head {
             Head::Text { pooling, prompt_counts, .. } => {
@@ -215,11 +225,11 @@ impl Model {
     }
 
     fn passage(&self, passage: Passage<'_>) -> Result<Option<TokenizedText>, EncodeError> {
-        self.document.passage(passage).map_err(|cause| self.failed(cause))
+        self.document.passage(passage).map_err(|cause| self.error(cause))
     }
 
     fn query(&self, query: &str) -> Result<TokenizedText, EncodeError> {
-        self.query.query(query).map_err(|cause| self.failed(cause))
+        self.query.query(query).map_err(|cause| self.error(cause))
     }
 }
 
@@ -278,7 +288,7 @@ impl Encoder for Model {
 }
 
 impl Batches {
-    /// The places of texts in groups, long ones with long ones.
+    /// Groups the indexes of texts by similar length.
     fn group(self, texts: &[Option<TokenizedText>]) -> Vec<Vec<usize>> {
         let length = |place: usize| texts[place].as_ref().map_or(0, TokenizedText::len);
         let mut places: Vec<usize> = (0..texts.len()).filter(|&place| length(place) > 0).collect();
@@ -294,7 +304,7 @@ impl Batches {
     }
 }
 
-/// Texts padded to the longest. What stands in padding is not attended to and has no vector.
+/// Builds a batch of texts padded to the longest. Padding has no attention and no vector.
 fn padded(group: &[(usize, &TokenizedText)]) -> Batch {
     let width = group.iter().map(|(_, pieces)| pieces.len()).max().unwrap_or(0);
     let mut batch =
@@ -313,10 +323,10 @@ fn name(folder: &Path) -> String {
     folder.file_name().map_or_else(|| "model".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-/// What is opened where no file is asked for: the whole network, or where only that was shipped, the one in eight bits.
+/// Default ONNX files, in order of preference: the full network, else the one quantised to eight bits.
 const DEFAULT_FILES: [&str; 2] = ["model.onnx", "model_int8.onnx"];
 
-/// The ONNX file of a tower: the one asked for, or a usual one; each in the folder or in its folder `onnx`.
+/// Finds the ONNX file of a tower, the requested one or a default one, in the folder or in its folder `onnx`.
 fn graph(tower: &Path, options: &EncoderOptions) -> Result<PathBuf, ModelError> {
     let files = options.variant.as_deref().map_or(DEFAULT_FILES.to_vec(), |file| vec![file]);
     let mut places = files.iter().flat_map(|file| [tower.join(file), tower.join("onnx").join(file)]);
@@ -341,11 +351,11 @@ fn batches(graphs: &[PathBuf], options: &EncoderOptions, on_gpu: bool) -> Result
     Ok(Batches::UpTo(options.tokens_a_batch.unwrap_or(most)))
 }
 
-/// The length of rows before the first step: what the network gives, as often as it is pooled.
+/// Returns the number of columns before the first step: the network's output size times the number of poolings.
 fn width(config: &ModelConfig, networks: &[Arc<Network>]) -> Result<usize, ModelError> {
     let columns = networks[0].columns;
     if let Some(other) = networks.iter().find(|network| network.columns != columns) {
-        return Err(ModelError::graph(other.path(), "its rows are of another length than those of the other network"));
+        return Err(ModelError::graph(other.path(), "the output dimension differs from that of the other network"));
     }
     Ok(match &config.head {
         Head::Text { pooling, .. } => columns * pooling.len(),
@@ -353,22 +363,28 @@ fn width(config: &ModelConfig, networks: &[Arc<Network>]) -> Result<usize, Model
     })
 }
 
-/// The length of rows behind the last step; refuses steps that do not fit together.
+/// Returns the number of columns after the last step; an error if the dimensions of the steps do not match.
 fn dimension(config: &ModelConfig, width: usize, graph: &Path) -> Result<usize, ModelError> {
     config.head.steps().iter().try_fold(width, |columns, step| match step {
         Step::Normalize => Ok(columns),
         Step::Dense(dense) if dense.columns() == columns => Ok(dense.rows()),
         Step::Dense(dense) => {
-            let reason = format!("rows of {columns} come to a projection that takes {}", dense.columns());
+            let reason = format!("the input of a projection has {columns} columns, not {}", dense.columns());
             Err(ModelError::graph(graph, reason))
         }
     })
 }
 
-/// A digest of all that vectors depend on: graphs with the weights beside them, tokenizers with the special tokens that
-/// other files name, and the settings as understood. Settings that change nothing do not count, nor does the place of the
-/// folder.
-fn fingerprint(config: &ModelConfig, graphs: &[PathBuf], tokenizers: [&TextTokenizer; 2]) -> Result<String, ModelError> {
+/// Computes a digest of everything that vectors depend on: graphs with external weights, tokenizers with the special tokens
+/// named in other files, and the parsed settings. Settings without effect and the location of the folder are excluded.
+///
+/// It contains the `Debug` form of [`Side`](super::model_config::Side), [`Pooling`](super::vectors::Pooling) and
+/// [`Similarity`]. Renaming their fields or variants invalidates all stored vectors.
+fn fingerprint(
+    config: &ModelConfig,
+    graphs: &[PathBuf],
+    tokenizers: [&TextTokenizer; 2],
+) -> Result<String, ModelError> {
     let mut digest = Sha256::new();
     for (graph, tower) in graphs.iter().zip(&config.towers) {
         for path in std::iter::once(graph.clone()).chain(weights(graph)?).chain([tower.join("tokenizer.json")]) {
@@ -408,24 +424,24 @@ impl std::io::Write for Digesting<'_> {
     }
 }
 
-/// How protobuf writes the key of an entry of a tensor's `external_data` that names the file, and what comes before its
-/// value.
+/// Protobuf encoding of the key `location` in a tensor's `external_data`, followed by the tag of its value.
 const LOCATION: &[u8] = b"\x0a\x08location\x12";
-/// What comes before each entry: the number of the field `external_data` in ONNX's `TensorProto`, and its wire type.
+/// Tag of an entry: field number of `external_data` in ONNX's `TensorProto`, and wire type.
 const EXTERNAL_DATA: u8 = 13 << 3 | 2;
 
-/// The files with weights that a graph names. ONNX Runtime has opened them: a name out of the folder it refuses.
+/// Returns the files with external weights of a graph. ONNX Runtime has already opened them, and rejects names outside the
+/// folder.
 fn weights(graph: &Path) -> Result<BTreeSet<PathBuf>, ModelError> {
     let bytes = std::fs::read(graph).map_err(|cause| ModelError::file(graph, cause))?;
     let folder = graph.parent().unwrap_or(Path::new(""));
     Ok(external(&bytes).into_iter().map(|name| folder.join(name)).collect())
 }
 
-/// The names of files in a graph's `external_data`.
+/// Returns the file names in a graph's `external_data`.
 ///
-/// The whole graph need not be understood for that: an entry is a key and a value, each with its length before it. The
-/// only other message of the field's number and this shape is an inner value called `location`, whose type starts with a
-/// control character, as no file does.
+/// This does not need a complete parser: an entry is a key and a value, each with a length prefix. The only other message with
+/// this field number and shape is an inner value named `location`. Its type starts with a control character, which no file name
+/// does.
 fn external(graph: &[u8]) -> BTreeSet<&str> {
     let entry = |place: usize| {
         let before = &graph[place.saturating_sub(3)..place];
@@ -437,7 +453,7 @@ fn external(graph: &[u8]) -> BTreeSet<&str> {
     memchr::memmem::find_iter(graph, LOCATION).filter_map(entry).collect()
 }
 
-/// A number of protobuf's, and what follows it.
+/// Parses a protobuf varint; returns the number and the remaining bytes.
 fn varint(bytes: &[u8]) -> Option<(usize, &[u8])> {
     let end = bytes.iter().take(4).position(|byte| byte & 0x80 == 0)?;
     let number = bytes[..=end].iter().rev().fold(0, |number, byte| number << 7 | usize::from(byte & 0x7f));
@@ -456,6 +472,33 @@ mod tests {
         let value = [&[0x12][..], &length(value.len()), value].concat();
         let body = [&[0x0a, key.len() as u8], key.as_bytes(), &value].concat();
         [&[tag][..], &length(body.len()), &body].concat()
+    }
+
+    /// Stored vectors are valid only while the fingerprint is unchanged, and it contains these texts.
+    #[test]
+    fn debug_forms_in_the_fingerprint_are_fixed() {
+        use super::super::model_config::{Expansion, Marker, Side, Skipped};
+        use super::super::vectors::{Activation, Pooling};
+        let side = Side {
+            tower: 0,
+            prompt: "p".to_owned(),
+            marker: Some(Marker { token: "t".to_owned(), shown: "s".to_owned() }),
+            length: 9,
+            expansion: Some(Expansion { token: None, length: 9, attended: true }),
+            skipped: Skipped::Nothing,
+        };
+        let expected = "Side { tower: 0, prompt: \"p\", marker: Some(Marker { token: \"t\", shown: \"s\" }), length: 9, \
+                        expansion: Some(Expansion { token: None, length: 9, attended: true }), skipped: Nothing }";
+        assert_eq!(format!("{side:?}"), expected);
+        let words = || vec!["w".to_owned()];
+        let skipped = [Skipped::FirstPieces(words()), Skipped::Entries(words()), Skipped::KnownEntries(words())];
+        assert_eq!(format!("{skipped:?}"), "[FirstPieces([\"w\"]), Entries([\"w\"]), KnownEntries([\"w\"])]");
+        assert_eq!(format!("{:?}", [Similarity::Dot, Similarity::Cosine]), "[Dot, Cosine]");
+        use Pooling::{First, Last, Max, Mean, MeanSqrt, WeightedMean};
+        let pooling = [First, Max, Mean, MeanSqrt, WeightedMean, Last];
+        assert_eq!(format!("{pooling:?}"), "[First, Max, Mean, MeanSqrt, WeightedMean, Last]");
+        let activations = [Activation::Identity, Activation::Tanh, Activation::Relu, Activation::Sigmoid];
+        assert_eq!(format!("{activations:?}"), "[Identity, Tanh, Relu, Sigmoid]");
     }
 
     #[test]

@@ -1,9 +1,8 @@
-//! What a model's folder says of how texts become vectors around the network: prompts, markers, lengths, expansion,
-//! pooling, projections.
+//! Configuration of a model folder: prompts, markers, lengths, expansion, pooling and projections around the network.
 //!
-//! Four kinds of folders are known by what lies in them: the two towers of DPR (`question_encoder/`, `ctx_encoder/`),
-//! Stanford's ColBERT (`artifact.metadata`, or `HF_ColBERT` as architecture), an export of PyLate (`onnx_config.json`),
-//! and sentence-transformers (`modules.json`) with PyLate and its own multi-vector models among them.
+//! Four layouts are recognised by their files: the two towers of DPR (`question_encoder/`, `ctx_encoder/`), Stanford's ColBERT
+//! (`artifact.metadata`, or the architecture `HF_ColBERT`), PyLate's export (`onnx_config.json`), and sentence-transformers
+//! (`modules.json`). The last one includes PyLate's models and the multi-vector models of sentence-transformers.
 
 mod colbert;
 mod dpr;
@@ -15,95 +14,99 @@ use super::{EncoderOptions, Granularity, ModelError, Similarity};
 use settings::Settings;
 use std::path::{Path, PathBuf};
 
-/// The most pieces of a text, whatever a folder or an option says: queries may be filled up to their length, and what is
-/// attended to costs its square.
+/// Maximum number of tokens of a text, independent of folder and options. Queries may be expanded to their full length, and
+/// the cost of attention is quadratic.
 const MAX_LENGTH: usize = 32_768;
 
-/// Where a folder with one vector a text keeps what makes one a piece, trained together with it: modules of its own, whose
-/// transformer is the folder above.
+/// Subfolder with the modules of a jointly trained head for token vectors; its transformer is the parent folder.
 const PIECES: &str = "pieces";
 
-/// How texts become vectors.
+/// Parsed configuration of a model.
 pub(super) struct ModelConfig {
-    /// The folders with tokenizer and network: one, or one for queries and one for passages.
+    /// Folders with tokenizer and network: one, or one for queries and one for passages.
     pub(super) towers: Vec<PathBuf>,
     pub(super) query: Side,
     pub(super) document: Side,
     pub(super) head: Head,
     pub(super) similarity: Similarity,
-    /// Texts are lower-cased before they are cut.
+    /// If true, texts are lower-cased before tokenization.
     pub(super) lower_case: bool,
-    /// The network's own output is a row a text: a pooled output serves where token vectors are missing.
+    /// Use of the network's pooled output.
     pub(super) pooled_output: PooledOutput,
 }
 
-/// Whether the network's own pooled output may stand for pooling.
+/// Use of the network's pooled output (one row per text) instead of pooling token vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PooledOutput {
+    /// Not allowed.
     Never,
-    /// DPR's `pooler_output` is the vector of the first token.
+    /// Allowed if token vectors are missing: DPR's `pooler_output` is the vector of the first token.
     Serves,
-    /// DPR with a projection behind the first token's vector: only `pooler_output` has it.
+    /// Required: DPR with a projection of the first token's vector, which only `pooler_output` contains.
     Required,
 }
 
-/// How a query or a passage is cut into pieces.
+/// Tokenization of queries or of passages.
+///
+/// Its `Debug` form is part of the encoder's fingerprint: do not rename fields or variants.
 #[derive(Clone, Debug)]
 pub(super) struct Side {
-    /// The index of its tower.
+    /// Index of the tower.
     pub(super) tower: usize,
-    /// Put before the text.
+    /// Text inserted before the text.
     pub(super) prompt: String,
-    /// Put after the first piece, once the text is cut.
+    /// Token inserted after the first token.
     pub(super) marker: Option<Marker>,
-    /// The most pieces, markers included.
+    /// Maximum number of tokens, markers included.
     pub(super) length: usize,
     pub(super) expansion: Option<Expansion>,
     pub(super) skipped: Skipped,
 }
 
-/// A token that tells queries from passages.
+/// A token that distinguishes queries from passages.
 #[derive(Clone, Debug)]
 pub(super) struct Marker {
-    /// The entry in the vocabulary.
+    /// Entry in the vocabulary.
     pub(super) token: String,
-    /// What people call it.
+    /// Readable form.
     pub(super) shown: String,
 }
 
-/// Mask tokens that a query is filled up with, each with a vector of its own.
+/// Query expansion by mask tokens, each with its own vector.
 #[derive(Clone, Debug)]
 pub(super) struct Expansion {
-    /// Without a name: the tokenizer's mask.
+    /// Name of the token. Default: the tokenizer's mask.
     pub(super) token: Option<String>,
-    /// Filled up to so many pieces.
+    /// Number of tokens of an expanded query.
     pub(super) length: usize,
-    /// Whether the other pieces attend to them.
+    /// If true, the other tokens attend to the expansion.
     pub(super) attended: bool,
 }
 
-/// TokenizedText whose vectors are dropped from passages.
+/// Tokens whose vectors are dropped from passages.
 #[derive(Clone, Debug)]
 pub(super) enum Skipped {
+    /// No tokens.
     Nothing,
-    /// The first piece of each text, as Stanford does.
+    /// The first token of each text, as in Stanford's code.
     FirstPieces(Vec<String>),
-    /// Entries of the vocabulary; what is none counts as unknown, and with it all that is unknown, as PyLate does.
+    /// Entries of the vocabulary. A missing entry maps to the unknown token, so that all unknown tokens are dropped, as in
+    /// PyLate.
     Entries(Vec<String>),
-    /// Entries of the vocabulary, as sentence-transformers does: what is none is not skipped.
+    /// Entries of the vocabulary; missing entries are ignored, as in sentence-transformers.
     KnownEntries(Vec<String>),
 }
 
-/// What is done with the network's token vectors.
+/// Processing of the network's token vectors.
 #[derive(Clone, Debug)]
 pub(super) enum Head {
-    /// One row a text. Several ways of pooling are put side by side.
+    /// One row per text. The results of several poolings are concatenated.
     Text { pooling: Vec<Pooling>, prompt_counts: bool, steps: Vec<Step> },
-    /// A row a piece.
+    /// One row per token.
     Tokens { steps: Vec<Step> },
 }
 
-/// What is done with each row.
+/// Processing step for each row.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     Dense(Dense),
@@ -131,7 +134,7 @@ impl Head {
 }
 
 impl ModelConfig {
-    /// Reads the folder's settings and puts the options' wishes over them.
+    /// Reads the folder's settings and applies the options.
     pub(super) fn read(folder: &Path, options: &EncoderOptions) -> Result<Self, ModelError> {
         if !folder.is_dir() {
             return Err(ModelError::folder(folder, "there is no such folder"));
@@ -163,8 +166,8 @@ impl ModelConfig {
         }
     }
 
-    /// A model of one row a text is used by its token vectors where that is asked for: pooling and what follows fall
-    /// away, each vector is brought to length 1. The other way round there is nothing to pool with.
+    /// Applies a requested granularity. If token vectors of a model with one row per text are requested, pooling and later steps
+    /// are omitted, and each vector is normalised. The reverse is an error, because no pooling is configured.
     fn set_granularity(&mut self, folder: &Path, wanted: Option<Granularity>) -> Result<(), ModelError> {
         match (wanted, self.head.granularity()) {
             (Some(Granularity::Piece), Granularity::Text) if self.pooled_output == PooledOutput::Never => {
@@ -173,7 +176,7 @@ impl ModelConfig {
                 Ok(())
             }
             (Some(wanted), own) if wanted != own => {
-                let reason = format!("the model gives rows by {own:?}, rows by {wanted:?} were asked for");
+                let reason = format!("the model gives rows by {own:?}, rows by {wanted:?} were requested");
                 Err(ModelError::folder(folder, reason))
             }
             _ => Ok(()),
@@ -201,12 +204,13 @@ impl ModelConfig {
     }
 }
 
-/// How many positions the network knows, where its settings say so.
+/// Reads the number of positions that the network supports; `None` if it is not configured.
 fn positions(tower: &Path) -> Result<Option<usize>, ModelError> {
     Settings::read_optional(&tower.join("config.json"))?.number("max_position_embeddings")
 }
 
-/// The most pieces by network and tokenizer: the smaller of both, as sentence-transformers has it, and [`MAX_LENGTH`] at most.
+/// Reads the maximum number of tokens: the smaller of network and tokenizer, as in sentence-transformers, and at most
+/// [`MAX_LENGTH`].
 fn longest(tower: &Path) -> Result<usize, ModelError> {
     let tokenizer = Settings::read_optional(&tower.join("tokenizer_config.json"))?;
     // Tokenizers without a limit write 1e30.
@@ -216,12 +220,12 @@ fn longest(tower: &Path) -> Result<usize, ModelError> {
         (Some(length), None) | (None, Some(length)) => Ok(length.min(MAX_LENGTH)),
         (None, None) => Err(ModelError::folder(
             tower,
-            "the longest text is not known: neither config.json has max_position_embeddings nor tokenizer_config.json model_max_length",
+            "the maximum length of texts is unknown: config.json lacks max_position_embeddings and tokenizer_config.json lacks model_max_length",
         )),
     }
 }
 
-/// Cutting from the left or filling on the left would need other positions than we give.
+/// Rejects truncation and padding on the left, which would need other position ids.
 fn reject_left_side(tower: &Path) -> Result<(), ModelError> {
     let tokenizer = Settings::read_optional(&tower.join("tokenizer_config.json"))?;
     for key in ["truncation_side", "padding_side"] {

@@ -153,7 +153,8 @@ mod tests {
     #[test]
     fn floors_are_what_a_folder_states() {
         let folder = tempfile::tempdir().expect("a folder");
-        let floors = || [Granularity::Text, Granularity::Piece].map(|rows| configured_min_similarity(folder.path(), rows));
+        let floors =
+            || [Granularity::Text, Granularity::Piece].map(|rows| configured_min_similarity(folder.path(), rows));
         let write = |text: &str| fs::write(folder.path().join("lodeseek.json"), text).expect("written");
         assert!(matches!(floors(), [Ok(None), Ok(None)]));
         write(r#"{"floor": {"piece": 0.5}}"#);

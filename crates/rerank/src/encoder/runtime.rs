@@ -1,4 +1,4 @@
-//! ONNX Runtime: finding the library, loading a graph, running it.
+//! ONNX Runtime: loads the library when the program runs, loads graphs and runs them.
 
 use super::{Device, EncoderOptions, ModelError};
 use ort::environment::Environment;
@@ -10,8 +10,8 @@ use ort::{LoadDynamicError, ep};
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// The library that this process has loaded. Why a static? The library keeps one state for the whole process itself and
-/// refuses a second.
+/// Library loaded by this process. It is a static because the library has one global state per process and rejects a second
+/// one.
 static LOADED: Mutex<Option<(PathBuf, Environment)>> = Mutex::new(None);
 
 #[cfg(target_os = "windows")]
@@ -35,7 +35,7 @@ fn environment(library: Option<&Path>) -> Result<Environment, ModelError> {
     let builder = ort::init_from(&path).map_err(|cause| refusal(explained(&cause)))?;
     let environment =
         builder.with_name("lodeseek").with_telemetry(false).build().map_err(|cause| refusal(cause.to_string()))?;
-    // What goes wrong comes back as an error; the library's own lines on stderr would say it twice.
+    // Failures are returned as errors; the library's own log on stderr would duplicate them.
     environment.set_log_level(LogLevel::Fatal);
     *loaded = Some((path.clone(), environment.clone()));
     Ok(environment)
@@ -45,7 +45,7 @@ fn explained(cause: &LoadDynamicError) -> String {
     match cause {
         LoadDynamicError::Dlopen { error, .. } => error.to_string(),
         LoadDynamicError::MissingApi { .. } => "it is not ONNX Runtime".to_owned(),
-        LoadDynamicError::InvalidVersionString => "it does not tell its version".to_owned(),
+        LoadDynamicError::InvalidVersionString => "it does not report its version".to_owned(),
         LoadDynamicError::BadVersion { version_str, .. } => {
             format!("it is version {version_str}, 1.{} or later is needed", ort::MINOR_VERSION)
         }
@@ -56,7 +56,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a graph reads, by the names that exports give.
+/// Inputs of a graph, by their usual names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Input {
     Ids,
@@ -64,14 +64,14 @@ enum Input {
     Types,
 }
 
-/// What a graph gives: a row a piece, or a row a text.
+/// Output of a graph: one row per token, or one row per text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Output {
     Tokens(String),
     Text(String),
 }
 
-/// Texts of one length, row after row.
+/// Batch of texts of one length, in row-major order.
 pub(super) struct Batch {
     pub(super) texts: usize,
     pub(super) width: usize,
@@ -79,7 +79,7 @@ pub(super) struct Batch {
     pub(super) attention: Vec<i64>,
 }
 
-/// A loaded graph: sessions that take turns, for a session runs one batch at a time.
+/// A loaded graph with a pool of sessions; a session runs one batch at a time.
 pub(super) struct Network {
     path: PathBuf,
     sessions: Mutex<Vec<Session>>,
@@ -87,14 +87,14 @@ pub(super) struct Network {
     inputs: Vec<(String, Input)>,
     output: Output,
     pub(super) columns: usize,
-    /// What it runs on and why.
+    /// Readable description of the device and the reason for its choice.
     pub(super) device: String,
-    /// Whether it runs on a GPU.
+    /// If true, it runs on a GPU.
     pub(super) on_gpu: bool,
 }
 
 impl Network {
-    /// Loads a graph. `pooled` names the outputs of a row a text that may serve.
+    /// Loads a graph; `pooled` selects the use of its pooled output.
     pub(super) fn load(path: &Path, options: &EncoderOptions, pooled: PooledOutputs) -> Result<Self, ModelError> {
         let environment = environment(options.library.as_deref())?;
         let (first, gpu, device) = placed(&environment, path, options)?;
@@ -108,7 +108,7 @@ impl Network {
         Ok(Self { path: path.to_owned(), sessions, returned, inputs, output, columns, device, on_gpu: gpu.is_some() })
     }
 
-    /// Whether it gives a row a text.
+    /// Returns true if the output has one row per text.
     pub(super) fn is_pooled(&self) -> bool {
         matches!(self.output, Output::Text(_))
     }
@@ -117,7 +117,7 @@ impl Network {
         &self.path
     }
 
-    /// The rows of a batch: one for each position, or for each text.
+    /// Runs a batch; returns one row for each token position, or for each text.
     pub(super) fn run(&self, batch: &Batch) -> ort::Result<Vec<f32>> {
         let shape = [batch.texts, batch.width];
         let mut values: Vec<(&str, SessionInputValue<'_>)> = Vec::new();
@@ -143,7 +143,7 @@ impl Network {
     }
 }
 
-/// Which outputs may serve where there are no token vectors.
+/// Use of the pooled output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PooledOutputs {
     Refused,
@@ -151,7 +151,7 @@ pub(super) enum PooledOutputs {
     Only,
 }
 
-/// A session out of the pool; it goes back when this is dropped, panics included.
+/// A session of the pool, returned when this guard is dropped, also during a panic.
 struct SessionPermit<'n> {
     network: &'n Network,
     session: Option<Session>,
@@ -181,7 +181,7 @@ impl Drop for SessionPermit<'_> {
     }
 }
 
-/// The first session, the GPU it runs on, and why there.
+/// Opens the first session; returns it with its GPU and a description of the device.
 fn placed(
     environment: &Environment,
     path: &Path,
@@ -196,7 +196,7 @@ fn placed(
         Device::Cpu => on_cpu(""),
         Device::Cuda(ordinal) => match on_gpu(ordinal) {
             Ok(session) => Ok((session, Some(ordinal), format!("cuda:{ordinal}"))),
-            // Is it the device or the graph? The processor tells.
+            // If the CPU fails too, the graph is the cause; otherwise the device.
             Err(cause) => on_cpu("").and(Err(ModelError::Device { ordinal, reason: first_line(&cause) })),
         },
         Device::Auto => match on_gpu(0) {
@@ -210,12 +210,12 @@ fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// What goes wrong, without the full stop: it stands within a sentence.
+/// Returns the first line of an error without its full stop, for use within a sentence.
 fn first_line(cause: &ort::Error) -> String {
     cause.message().lines().next().unwrap_or_default().trim().trim_end_matches('.').to_owned()
 }
 
-/// One for each physical core: two on the threads of one core are slower than one.
+/// Returns the number of threads. Default: one per physical core, because hyper-threading is slower.
 pub(super) fn threads(options: &EncoderOptions) -> usize {
     options.threads.unwrap_or_else(|| num_cpus::get_physical().min(num_cpus::get())).max(1)
 }
@@ -252,8 +252,8 @@ fn inputs(path: &Path, session: &Session) -> Result<Vec<(String, Input)>, ModelE
     }
 }
 
-/// The output by name: `last_hidden_state`, `token_embeddings` or, as PyLate has it, `output`; else the only one of three
-/// axes. Where pooled outputs serve, `pooler_output`.
+/// Selects the output by name: `last_hidden_state`, `token_embeddings` or (PyLate) `output`, else the only one with three axes.
+/// `pooler_output` is selected where the pooled output is allowed.
 fn output(path: &Path, session: &Session, pooled: PooledOutputs) -> Result<(Output, usize), ModelError> {
     let outputs: Vec<(&str, &[i64])> =
         session.outputs().iter().filter_map(|outlet| Some((outlet.name(), shape(outlet.dtype())?))).collect();

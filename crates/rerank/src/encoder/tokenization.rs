@@ -1,4 +1,4 @@
-//! Texts to pieces: the tokenizer, and everything that is put around and between them.
+//! Tokenization: tokenizer, markers, separators, prompts and query expansion.
 
 use super::model_config::{Side, Skipped};
 use super::{ModelError, Passage};
@@ -7,20 +7,20 @@ use sha2::{Digest, Sha256};
 use std::path::Path;
 use tokenizers::{Encoding, Tokenizer, TruncationDirection};
 
-/// Why a text was not cut.
+/// Error of the tokenizer.
 pub(super) type Cause = Box<dyn std::error::Error + Send + Sync>;
 
-/// A text as the network reads it.
+/// Input of the network for one text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct TokenizedText {
     pub(super) ids: Vec<u32>,
-    /// The part of the passage that each piece was cut from.
+    /// For each token the index of the passage part that contains it.
     pub(super) origins: Vec<Option<usize>>,
-    /// So many pieces at the start, markers included, come before the text.
+    /// Number of tokens before the text, markers included.
     pub(super) prompt: usize,
-    /// So many pieces at the end are expansion.
+    /// Number of expansion tokens at the end.
     pub(super) expansion: usize,
-    /// Whether the others attend to the expansion.
+    /// If true, the other tokens attend to the expansion.
     pub(super) attended: bool,
 }
 
@@ -29,18 +29,18 @@ impl TokenizedText {
         self.ids.len()
     }
 
-    /// Whether the piece at a place is attended to.
+    /// Returns true if the token at a position is attended to.
     pub(super) fn attention(&self, place: usize) -> bool {
         place < self.len() - self.expansion || self.attended
     }
 }
 
-/// A side's tokenizer, with the names in its [`Side`] looked up.
+/// Tokenizer of queries or passages, with the token ids of its [`Side`].
 pub(super) struct TextTokenizer {
     tokenizer: Tokenizer,
     side: Side,
     lower_case: bool,
-    /// What the tokenizer puts before and behind every text.
+    /// Special tokens that the tokenizer adds before and after every text.
     before: Vec<u32>,
     behind: Vec<u32>,
     separator: Option<u32>,
@@ -50,17 +50,17 @@ pub(super) struct TextTokenizer {
 }
 
 impl TextTokenizer {
-    /// `separator` and `mask` are the names of special tokens.
+    /// Loads the tokenizer of a tower and looks up the special tokens.
     pub(super) fn new(tower: &Path, side: &Side, lower_case: bool) -> Result<Self, ModelError> {
         let path = tower.join("tokenizer.json");
         let mut tokenizer = Tokenizer::from_file(&path).map_err(|cause| ModelError::file(&path, cause))?;
         if tokenizer.get_truncation().is_some_and(|truncation| truncation.direction == TruncationDirection::Left) {
-            return Err(ModelError::file(&path, "it cuts texts from the left, which is not supported"));
+            return Err(ModelError::file(&path, "the tokenizer truncates texts on the left, which is not supported"));
         }
-        // The file's own cutting and filling is for other lengths than the model's: all-MiniLM-L6-v2 stops at 128.
+        // Truncation and padding of the file may differ from the model's length: all-MiniLM-L6-v2 truncates at 128.
         tokenizer.with_truncation(None).map_err(|cause| ModelError::file(&path, cause))?;
         tokenizer.with_padding(None);
-        let (before, behind) = frame(&tokenizer).map_err(|cause| ModelError::file(&path, cause))?;
+        let (before, behind) = special_tokens_around(&tokenizer).map_err(|cause| ModelError::file(&path, cause))?;
         let special = Special::read(tower)?;
         let known = |name: &str| {
             let refusal = || ModelError::file(&path, format!("the token {name:?} is not in the vocabulary"));
@@ -76,7 +76,7 @@ impl TextTokenizer {
         Ok(Self { tokenizer, side: side.clone(), lower_case, before, behind, separator, marker, mask, skipped })
     }
 
-    /// Adds the tokens that the names in the folder's files stand for.
+    /// Adds the ids of the special tokens to a digest.
     pub(super) fn digest(&self, digest: &mut Sha256) {
         let mut skipped: Vec<u32> = self.skipped.iter().copied().collect();
         skipped.sort_unstable();
@@ -84,9 +84,9 @@ impl TextTokenizer {
         digest.update(format!("{around:?} {skipped:?}"));
     }
 
-    /// The pieces of a query.
+    /// Tokenizes a query.
     pub(super) fn query(&self, text: &str) -> Result<TokenizedText, Cause> {
-        let mut pieces = self.framed(self.part(0, text, true)?);
+        let mut pieces = self.with_special_tokens(self.tokenize_part(0, text, true)?);
         if let (Some(expansion), Some(mask)) = (&self.side.expansion, self.mask) {
             pieces.expansion = expansion.length.saturating_sub(pieces.len());
             pieces.attended = expansion.attended;
@@ -97,11 +97,11 @@ impl TextTokenizer {
         Ok(pieces)
     }
 
-    /// The pieces of a passage; nothing where it has no text.
+    /// Tokenizes a passage; `None` if it has no text.
     pub(super) fn passage(&self, passage: Passage<'_>) -> Result<Option<TokenizedText>, Cause> {
         let mut body: Vec<(u32, Option<usize>)> = Vec::new();
         for (number, part) in passage.parts.iter().enumerate().filter(|(_, part)| !part.trim().is_empty()) {
-            let mut cut = self.part(number, part, body.is_empty())?;
+            let mut cut = self.tokenize_part(number, part, body.is_empty())?;
             if let Some(most) = passage.pieces_a_part {
                 let prompt = cut.iter().take_while(|(_, origin)| origin.is_none()).count();
                 cut.truncate(prompt + most);
@@ -112,11 +112,11 @@ impl TextTokenizer {
             body.extend(self.separator.filter(|_| !body.is_empty()).map(|separator| (separator, None)));
             body.append(&mut cut);
         }
-        Ok((!body.is_empty()).then(|| self.framed(body)))
+        Ok((!body.is_empty()).then(|| self.with_special_tokens(body)))
     }
 
-    /// The pieces of one part, the first with the prompt before it: both are cut as one text.
-    fn part(&self, number: usize, text: &str, first: bool) -> Result<Vec<(u32, Option<usize>)>, Cause> {
+    /// Tokenizes one part. The prompt and the first part are tokenized as one text.
+    fn tokenize_part(&self, number: usize, text: &str, first: bool) -> Result<Vec<(u32, Option<usize>)>, Cause> {
         let prompt = if first { self.side.prompt.trim_start() } else { "" };
         let (prompt, text) = if self.lower_case {
             (prompt.to_lowercase(), text.to_lowercase())
@@ -129,8 +129,8 @@ impl TextTokenizer {
         Ok(encoding.get_ids().iter().copied().zip(encoding.get_offsets().iter().map(origin)).collect())
     }
 
-    /// Cuts to the model's length and puts the tokenizer's own tokens and the marker around.
-    fn framed(&self, mut body: Vec<(u32, Option<usize>)>) -> TokenizedText {
+    /// Truncates to the maximum length, and adds special tokens and the marker.
+    fn with_special_tokens(&self, mut body: Vec<(u32, Option<usize>)>) -> TokenizedText {
         let around = self.before.len() + self.behind.len() + usize::from(self.marker.is_some());
         body.truncate(self.side.length.saturating_sub(around));
         let bare = |ids: &[u32]| ids.iter().map(|&id| (id, None)).collect::<Vec<_>>();
@@ -143,12 +143,12 @@ impl TextTokenizer {
         TokenizedText { ids, origins, prompt, ..TokenizedText::default() }
     }
 
-    /// Whether a piece keeps its vector.
+    /// Returns true if the vector of a token is kept.
     pub(super) fn keeps(&self, id: u32) -> bool {
         !self.skipped.contains(&id)
     }
 
-    /// What a piece is called.
+    /// Returns the readable form of a token.
     pub(super) fn name(&self, id: u32) -> String {
         match &self.side.marker {
             Some(marker) if self.marker == Some(id) => marker.shown.clone(),
@@ -157,8 +157,8 @@ impl TextTokenizer {
     }
 }
 
-/// What the tokenizer puts before and behind a text.
-fn frame(tokenizer: &Tokenizer) -> Result<(Vec<u32>, Vec<u32>), Cause> {
+/// Returns the special tokens that the tokenizer adds before and after a text.
+fn special_tokens_around(tokenizer: &Tokenizer) -> Result<(Vec<u32>, Vec<u32>), Cause> {
     let encoding = tokenizer.encode("a", true)?;
     let (ids, special) = (encoding.get_ids(), encoding.get_special_tokens_mask());
     let before = special.iter().take_while(|&&special| special == 1).count();
@@ -166,7 +166,7 @@ fn frame(tokenizer: &Tokenizer) -> Result<(Vec<u32>, Vec<u32>), Cause> {
     Ok((ids[..before].to_vec(), ids[ids.len() - behind..].to_vec()))
 }
 
-/// The names of special tokens, from `tokenizer_config.json` or `special_tokens_map.json`.
+/// Names of special tokens, from `tokenizer_config.json` or `special_tokens_map.json`.
 struct Special {
     separator: Option<String>,
     mask: Option<String>,
@@ -201,11 +201,11 @@ impl Special {
         })
     }
 
-    /// What queries are filled with: the mask, or the end of texts where there is none, as PyLate has it.
+    /// Returns the token that expands queries: the mask, or the end-of-text token if there is no mask, as in PyLate.
     fn filler(&self, tower: &Path) -> Result<&str, ModelError> {
         let filler = self.mask.as_deref().or(self.end.as_deref());
         filler.ok_or_else(|| {
-            ModelError::folder(tower, "queries are to be expanded, but the tokenizer names no mask_token")
+            ModelError::folder(tower, "query expansion needs a mask_token, which the tokenizer does not define")
         })
     }
 }

@@ -1,4 +1,4 @@
-//! What is done with a network's token vectors: pooling, projection, normalisation. Plain functions of numbers.
+//! Processing of a network's token vectors: pooling, projection, normalisation. Pure functions of numbers.
 
 use super::ModelError;
 use half::{bf16, f16};
@@ -6,20 +6,22 @@ use safetensors::{Dtype, SafeTensors};
 use sha2::{Digest, Sha256};
 use std::path::Path;
 
-/// How token vectors become one, as sentence-transformers does it.
+/// Pooling of token vectors, as in sentence-transformers.
+///
+/// Its `Debug` form is part of the encoder's fingerprint: do not rename variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pooling {
-    /// The first token's.
+    /// Vector of the first token.
     First,
-    /// The greatest value of each column.
+    /// Maximum of each column.
     Max,
-    /// The mean.
+    /// Mean of each column.
     Mean,
-    /// The sum over the square root of the number of tokens.
+    /// Sum divided by the square root of the number of tokens.
     MeanSqrt,
-    /// The mean weighted by position, the first counting once.
+    /// Mean weighted by position; the first token has weight 1.
     WeightedMean,
-    /// The last token's.
+    /// Vector of the last token.
     Last,
 }
 
@@ -36,7 +38,7 @@ impl Pooling {
         }
     }
 
-    /// One vector from rows of so many columns. The first row takes part in `First` whether it counts or not.
+    /// Pools the counted rows. `First` uses the first row even if it is not counted.
     pub(super) fn apply(self, rows: &[f32], columns: usize, counted: &[bool]) -> Vec<f32> {
         let chosen = || rows.chunks_exact(columns).enumerate().filter(|(place, _)| counted[*place]);
         match self {
@@ -55,7 +57,7 @@ impl Pooling {
     }
 }
 
-/// The weighted sum of rows over a function of the sum of weights.
+/// Computes the weighted sum of rows, divided by a function of the sum of weights.
 fn weighted<'r>(
     rows: impl Iterator<Item = (f32, &'r [f32])>,
     columns: usize,
@@ -71,7 +73,9 @@ fn weighted<'r>(
     sum
 }
 
-/// What follows a projection.
+/// Activation function of a projection.
+///
+/// Its `Debug` form is part of the encoder's fingerprint: do not rename variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Activation {
     Identity,
@@ -81,7 +85,7 @@ pub(super) enum Activation {
 }
 
 impl Activation {
-    /// By the name of torch's class.
+    /// Returns the activation of a PyTorch class name.
     pub(super) fn named(class: &str) -> Option<Self> {
         match class {
             "Identity" => Some(Self::Identity),
@@ -102,7 +106,7 @@ impl Activation {
     }
 }
 
-/// y = activation(W x + b).
+/// Projection y = activation(W x + b).
 #[derive(Clone, Debug)]
 pub(super) struct Dense {
     columns: usize,
@@ -112,7 +116,7 @@ pub(super) struct Dense {
 }
 
 impl Dense {
-    /// From `linear.weight` and, where it is biased, `linear.bias`.
+    /// Reads `linear.weight`, and `linear.bias` if `biased` is true.
     pub(super) fn read(path: &Path, biased: bool, activation: Activation) -> Result<Self, ModelError> {
         let bytes = std::fs::read(path).map_err(|cause| ModelError::file(path, cause))?;
         let tensors = SafeTensors::deserialize(&bytes).map_err(|cause| ModelError::file(path, cause))?;
@@ -139,7 +143,7 @@ impl Dense {
         self.columns
     }
 
-    /// Each row projected.
+    /// Projects each row.
     pub(super) fn apply(&self, rows: &[f32]) -> Vec<f32> {
         let project = |row| {
             let outputs = self.weight.chunks_exact(self.columns).zip(&self.bias);
@@ -172,7 +176,7 @@ fn tensor(tensors: &SafeTensors<'_>, name: &str) -> Result<(Vec<usize>, Vec<f32>
     Ok((view.shape().to_vec(), values))
 }
 
-/// Eight sums side by side, so that the compiler can use wide registers.
+/// Computes an inner product with eight parallel sums, so that the compiler can use vector registers.
 fn dot(left: &[f32], right: &[f32]) -> f32 {
     let mut sums = [0.0f32; 8];
     let (lefts, rights) = (left.chunks_exact(8), right.chunks_exact(8));
@@ -185,7 +189,7 @@ fn dot(left: &[f32], right: &[f32]) -> f32 {
     sums.iter().sum::<f32>() + rest
 }
 
-/// Brings each row to length 1; a row of zeros stays.
+/// Normalises each row to length 1; a row of zeros is unchanged.
 pub(super) fn normalize(rows: &mut [f32], columns: usize) {
     for row in rows.chunks_exact_mut(columns) {
         let length = dot(row, row).sqrt().max(1e-12);

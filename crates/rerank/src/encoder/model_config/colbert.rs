@@ -1,15 +1,15 @@
-//! ColBERT (Khattab and Zaharia, SIGIR 2020) as Stanford's code and PyLate write it.
+//! Configuration of ColBERT models (Khattab and Zaharia, SIGIR 2020) in the layouts of Stanford's code and PyLate.
 
-use super::{Expansion, Head, Marker, PooledOutput, ModelConfig, Settings, Side, Skipped, Step, reject_left_side};
+use super::{Expansion, Head, Marker, ModelConfig, PooledOutput, Settings, Side, Skipped, Step, reject_left_side};
 use crate::encoder::vectors::{Activation, Dense};
 use crate::encoder::{ModelError, Similarity};
 use std::path::{Path, PathBuf};
 
 /// Python's `string.punctuation`.
 const PUNCTUATION: &str = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
-/// The lengths of Stanford's settings where a checkpoint does not say.
+/// Default lengths of queries and passages in Stanford's code.
 const STANFORD_LENGTHS: (usize, usize) = (32, 220);
-/// PyLate's, likewise.
+/// Default lengths of queries and passages in PyLate.
 const PYLATE_LENGTHS: (usize, usize) = (32, 180);
 
 fn punctuation() -> Vec<String> {
@@ -22,8 +22,8 @@ pub(super) fn is_stanford(folder: &Path) -> Result<bool, ModelError> {
     Ok(folder.join("artifact.metadata").exists() || named && !folder.join("modules.json").exists())
 }
 
-/// Queries are always filled with masks; in passages punctuation has no vectors. The projection has no bias and stands
-/// among the weights beside the network, whose graph ends before it.
+/// Reads a checkpoint of Stanford's code. Queries are always expanded with masks, and punctuation in passages has no vectors.
+/// The projection has no bias; it is read from the weights file, because the graph ends before it.
 pub(super) fn stanford(folder: &Path) -> Result<ModelConfig, ModelError> {
     reject_left_side(folder)?;
     let settings = Settings::read_optional(&folder.join("artifact.metadata"))?;
@@ -53,7 +53,7 @@ fn stanford_marker(settings: &Settings, side: &str, token: &str, shown: &str) ->
     Ok(Marker { token, shown: settings.text(&format!("{side}_token"))?.unwrap_or(shown).to_owned() })
 }
 
-/// Whether `config_sentence_transformers.json` is PyLate's.
+/// Returns true if `config_sentence_transformers.json` was written by PyLate.
 pub(super) fn is_pylate(model: &Settings) -> bool {
     ["query_prefix", "document_prefix", "do_query_expansion"].iter().any(|key| model.has(key))
 }
@@ -70,8 +70,8 @@ pub(super) fn pylate(
     Ok(token_config(tower, query, document, steps, lower_case))
 }
 
-/// What `pylate-onnx-export` writes: projection and normalisation are in the graph. Bringing rows to length 1 once more
-/// changes nothing in them but int8's small deviations.
+/// Reads the output of `pylate-onnx-export`, whose graph contains projection and normalisation. Normalising the rows again only
+/// removes small deviations of int8.
 pub(super) fn pylate_export(folder: &Path) -> Result<ModelConfig, ModelError> {
     reject_left_side(folder)?;
     let settings = Settings::read(&folder.join("onnx_config.json"))?;
@@ -97,7 +97,7 @@ fn pylate_sides(settings: &Settings) -> Result<(Side, Side), ModelError> {
     Ok((query, document))
 }
 
-/// PyLate's prefixes are tokens of their own, their space included; an empty one is none.
+/// Reads a prefix of PyLate, which is one token including its space. An empty prefix means no marker.
 fn pylate_marker(settings: &Settings, key: &str, token: &str) -> Result<Option<Marker>, ModelError> {
     let token = settings.text(key)?.unwrap_or(token);
     let marker = || Marker { token: token.to_owned(), shown: token.trim().to_owned() };

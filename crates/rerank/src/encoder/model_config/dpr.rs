@@ -1,7 +1,7 @@
-//! DPR (Karpukhin et al., EMNLP 2020): one network for questions, one for passages; the vector of the first token, as it
-//! is; the inner product.
+//! Configuration of DPR models (Karpukhin et al., EMNLP 2020): one network for questions, one for passages, the unmodified
+//! vector of the first token, and the inner product.
 
-use super::{Head, PooledOutput, ModelConfig, Settings, Side, longest, reject_left_side};
+use super::{Head, ModelConfig, PooledOutput, Settings, Side, longest, reject_left_side};
 use crate::encoder::vectors::Pooling;
 use crate::encoder::{ModelError, Similarity};
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ fn side(towers: &[PathBuf], tower: usize) -> Result<Side, ModelError> {
     Ok(Side { tower, ..Side::plain(longest(&towers[tower])?) })
 }
 
-/// A projection stands behind the first token's vector where `projection_dim` is not 0; both towers must agree.
+/// Reads `projection_dim`: a projection of the first token's vector exists if it is not 0. Both towers must agree.
 fn pooled_output(towers: &[PathBuf]) -> Result<PooledOutput, ModelError> {
     let mut sizes = Vec::new();
     for tower in towers {
@@ -36,7 +36,7 @@ fn pooled_output(towers: &[PathBuf]) -> Result<PooledOutput, ModelError> {
         config.expect_value("model_type", &"dpr".into())?;
         sizes.push(config.number("projection_dim")?.unwrap_or(0));
         if sizes[0] != sizes[sizes.len() - 1] {
-            return Err(config.refusal("projection_dim", "the other tower has another"));
+            return Err(config.refusal("projection_dim", "the other tower has a different value"));
         }
     }
     Ok(if sizes[0] == 0 { PooledOutput::Serves } else { PooledOutput::Required })

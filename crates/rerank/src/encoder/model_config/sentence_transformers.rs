@@ -1,19 +1,21 @@
-//! Folders of sentence-transformers: a list of modules, each with a folder and settings of its own.
+//! Configuration of sentence-transformers models: a list of modules, each with its own folder and settings.
 
-use super::{Expansion, Head, PooledOutput, ModelConfig, Settings, Side, Skipped, Step, colbert, longest, reject_left_side};
+use super::{
+    Expansion, Head, ModelConfig, PooledOutput, Settings, Side, Skipped, Step, colbert, longest, reject_left_side,
+};
 use crate::encoder::vectors::{Dense, Pooling};
 use crate::encoder::{ModelError, Similarity};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
-/// One line of `modules.json`.
+/// Entry of `modules.json`.
 #[derive(Deserialize)]
 struct Module {
     path: String,
     r#type: String,
 }
 
-/// What the modules behind the transformer say.
+/// Settings of the modules after the transformer.
 #[derive(Default)]
 struct Modules {
     pooling: Option<(Vec<Pooling>, bool)>,
@@ -21,7 +23,7 @@ struct Modules {
     skipped: Option<Skipped>,
 }
 
-/// The settings of `1_Pooling/config.json` in their old form, in the order in which several are put side by side.
+/// Old form of the settings in `1_Pooling/config.json`, in the order of concatenation.
 const OLD_POOLING: [(&str, Pooling); 6] = [
     ("pooling_mode_cls_token", Pooling::First),
     ("pooling_mode_max_tokens", Pooling::Max),
@@ -80,7 +82,7 @@ fn head(folder: &Path, modules: Modules, document: &mut Side) -> Result<Head, Mo
     }
 }
 
-/// The transformer's folder, and what the modules behind it say.
+/// Reads `modules.json`: returns the transformer's folder and the settings of the other modules.
 fn modules(folder: &Path) -> Result<(PathBuf, Modules), ModelError> {
     let path = folder.join("modules.json");
     let text = std::fs::read_to_string(&path).map_err(|cause| ModelError::file(&path, cause))?;
@@ -109,12 +111,12 @@ fn modules(folder: &Path) -> Result<(PathBuf, Modules), ModelError> {
     Ok((folder.join(&first.path), modules))
 }
 
-/// The last name in the dotted path of the module's class.
+/// Returns the last component of the module's class path.
 fn kind(module: &Module) -> &str {
     module.r#type.rsplit('.').next().unwrap_or_default()
 }
 
-/// The transformer's own settings.
+/// Reads the settings of the transformer.
 fn transformer(tower: &Path) -> Result<Settings, ModelError> {
     let settings = Settings::read_optional(&tower.join("sentence_bert_config.json"))?;
     let lengths = ["max_seq_length", "do_lower_case", "query_length", "document_length", "query_expansion"];
@@ -130,11 +132,12 @@ fn do_lower_case(transformer: &Settings) -> Result<bool, ModelError> {
     Ok(transformer.flag("do_lower_case")?.unwrap_or(false))
 }
 
-/// The first of these prompts that is not empty, or none. As in `encode_query` and `encode_document` of
-/// sentence-transformers 5, `default_prompt_name` never serves: every model has prompts `query` and `document` there, empty
-/// where the folder names none, and an empty prompt keeps the default one away; that is for `encode`, which does not tell
-/// queries from passages. One deviation: behind the empty `document` that it adds and saves, its own search never comes
-/// to `passage` and `corpus`; ours does, for models are trained with them.
+/// Returns the first non-empty prompt of these names, or an empty text.
+///
+/// As in `encode_query` and `encode_document` of sentence-transformers 5, `default_prompt_name` is ignored. There every model
+/// has the prompts `query` and `document`, empty by default, and an empty prompt overrides the default one. The default applies
+/// to `encode` only, which does not distinguish queries from passages. One deviation: sentence-transformers stops at the empty
+/// `document` prompt that it adds, while this function continues with `passage` and `corpus`, which models are trained with.
 fn prompt(model: &Settings, names: &[&str]) -> Result<String, ModelError> {
     let Some(prompts) = model.within("prompts")? else { return Ok(String::new()) };
     for name in names {
@@ -174,7 +177,7 @@ fn new_pooling(settings: &Settings) -> Result<Vec<Pooling>, ModelError> {
     modes.filter(|modes| !modes.is_empty()).ok_or_else(|| settings.refusal("pooling_mode", "this pooling is not known"))
 }
 
-/// Mean is the only one that is on unless switched off.
+/// Reads the old form of pooling settings. Mean pooling is the only one that is enabled by default.
 fn old_pooling(settings: &Settings) -> Result<Vec<Pooling>, ModelError> {
     let mut modes = Vec::new();
     for (key, mode) in OLD_POOLING {
@@ -183,7 +186,7 @@ fn old_pooling(settings: &Settings) -> Result<Vec<Pooling>, ModelError> {
         }
     }
     if modes.is_empty() {
-        return Err(settings.refusal("pooling_mode_mean_tokens", "no way of pooling is switched on"));
+        return Err(settings.refusal("pooling_mode_mean_tokens", "no pooling mode is enabled"));
     }
     Ok(modes)
 }
@@ -209,7 +212,7 @@ fn skipped(place: &Path) -> Result<Skipped, ModelError> {
     Ok(Skipped::KnownEntries(settings.texts("skiplist_words")?.unwrap_or_default()))
 }
 
-/// `fixed` cuts and fills queries to one length, `min` fills short ones.
+/// Applies the settings of query expansion: `fixed` truncates or expands queries to one length, `min` expands short ones.
 fn expand(query: &mut Side, settings: Option<Settings>) -> Result<(), ModelError> {
     let Some(settings) = settings else { return Ok(()) };
     settings.only(&["strategy", "attend", "token", "length"])?;
@@ -231,7 +234,7 @@ mod tests {
 
     const PASSAGES: [&str; 3] = ["document", "passage", "corpus"];
 
-    /// The prompts of queries and passages.
+    /// Returns the prompts of queries and passages.
     fn prompts(settings: &Value) -> (String, String) {
         let place = tempfile::tempdir().expect("a folder");
         let file = place.path().join("config_sentence_transformers.json");

@@ -1,11 +1,11 @@
-//! A JSON file of settings, read with an eye on its keys: what is not understood is refused by name.
+//! Strict reading of JSON settings: unsupported keys and values are rejected by name.
 
 use super::MAX_LENGTH;
 use crate::encoder::ModelError;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
-/// The settings of one file.
+/// Settings of one file.
 pub(super) struct Settings {
     path: PathBuf,
     values: Map<String, Value>,
@@ -18,12 +18,12 @@ impl Settings {
         Ok(Self { path: path.to_owned(), values })
     }
 
-    /// The file's settings; none where there is no file.
+    /// Reads the settings of a file; empty settings if there is no file.
     pub(super) fn read_optional(path: &Path) -> Result<Self, ModelError> {
         if path.exists() { Self::read(path) } else { Ok(Self { path: path.to_owned(), values: Map::new() }) }
     }
 
-    /// Settings within settings.
+    /// Returns nested settings.
     pub(super) fn within(&self, key: &str) -> Result<Option<Self>, ModelError> {
         match self.get(key) {
             None => Ok(None),
@@ -32,12 +32,12 @@ impl Settings {
         }
     }
 
-    /// The value of a key; null is as if it were not there.
+    /// Returns the value of a key; `None` for null.
     pub(super) fn get(&self, key: &str) -> Option<&Value> {
         self.values.get(key).filter(|value| !value.is_null())
     }
 
-    /// Whether the key is there, even if null.
+    /// Returns true if the key exists, even with the value null.
     pub(super) fn has(&self, key: &str) -> bool {
         self.values.contains_key(key)
     }
@@ -54,7 +54,7 @@ impl Settings {
         self.typed(key, |value| value.as_u64().and_then(|number| number.try_into().ok()), "a whole number is expected")
     }
 
-    /// A number of pieces.
+    /// Returns a number of tokens.
     pub(super) fn length(&self, key: &str) -> Result<Option<usize>, ModelError> {
         match self.number(key)? {
             Some(length) if length > MAX_LENGTH => {
@@ -79,12 +79,12 @@ impl Settings {
         read(value).map(Some).ok_or_else(|| self.refusal(key, wanted))
     }
 
-    /// A number of pieces that must be there.
+    /// Returns a required number of tokens.
     pub(super) fn required_length(&self, key: &str) -> Result<usize, ModelError> {
         self.length(key)?.ok_or_else(|| self.refusal(key, "it is missing, and no length can be guessed"))
     }
 
-    /// Refuses every key but these.
+    /// Rejects every key outside `known`.
     pub(super) fn only(&self, known: &[&str]) -> Result<(), ModelError> {
         match self.values.keys().find(|key| !known.contains(&key.as_str())) {
             Some(key) => Err(self.refusal(key, "this setting is not known here, and what it changes would be lost")),
@@ -92,7 +92,7 @@ impl Settings {
         }
     }
 
-    /// Refuses a key that is neither missing, null nor of this value.
+    /// Rejects a key with another value, unless it is missing or null.
     pub(super) fn expect_value(&self, key: &str, value: &Value) -> Result<(), ModelError> {
         match self.get(key) {
             Some(found) if found != value => Err(self.refusal(key, &format!("only {value} is possible here"))),

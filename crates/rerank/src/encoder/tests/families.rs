@@ -18,7 +18,7 @@ struct Case {
     documents: Vec<Vec<Vec<f32>>>,
 }
 
-/// How far vectors may be from the reference: cosine, and length as a ratio.
+/// Tolerances against the reference: cosine, and length as a ratio.
 struct Tolerance {
     cosine: f64,
     length: f64,

@@ -1,4 +1,4 @@
-//! What holds of any encoder.
+//! Invariants of every encoder.
 
 use super::*;
 
@@ -189,7 +189,7 @@ fn field(number: u8, content: &[u8]) -> Vec<u8> {
     [&[number << 3 | 2, u8::try_from(content.len()).expect("short")], content].concat()
 }
 
-/// What is put behind a protobuf message is merged with it: here one more tensor of the graph, its number in a file.
+/// Appended protobuf bytes are merged into the message: here one more tensor of the graph, with its value in a file.
 fn with_weights_in(file: &str, graph: &[u8]) -> Vec<u8> {
     let location = field(13, &[field(1, b"location"), field(2, file.as_bytes())].concat());
     let (shape_and_type, external): (&[u8], &[u8]) = (&[0x08, 1, 0x10, 1], &[0x70, 1]);

@@ -1,4 +1,4 @@
-//! What cannot be honoured is refused, with the file, the setting and its value.
+//! Unsupported settings are rejected with the file, the setting and its value.
 
 use super::*;
 use serde_json::json;
@@ -10,7 +10,7 @@ fn refused(folder: &Path) -> String {
     }
 }
 
-/// What is said of a folder in which one setting was changed.
+/// Returns the error for a folder in which one setting was changed.
 fn refused_with(folder: &str, file: &str, changes: Value) -> String {
     let place = copy(&testdata().join(folder));
     change(&place.path().join(file), &changes);
@@ -106,7 +106,7 @@ fn folders_that_hold_no_model() {
 fn rows_by_text_of_a_model_of_pieces() {
     let wanted = EncoderOptions { granularity: Some(Granularity::Text), ..EncoderOptions::default() };
     let said = open(&testdata().join("colbert-native"), &wanted).err().expect("a refusal").to_string();
-    assert!(said.ends_with("the model gives rows by Piece, rows by Text were asked for"), "{said}");
+    assert!(said.ends_with("the model gives rows by Piece, rows by Text were requested"), "{said}");
 }
 
 /// The loaded library stays for the process: whatever the order of tests, the other one is refused.
