@@ -2,6 +2,8 @@
 //!
 //! Usage: `cargo run -p lodeseek-catalog --example read_catalog -- FILE_OR_FOLDER`
 
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "an example prints its results")]
+
 use lodeseek_catalog::{Catalog, Dataset};
 use std::error::Error;
 use std::path::Path;

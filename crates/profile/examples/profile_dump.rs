@@ -4,6 +4,8 @@
 //!
 //! The default IRI of the dataset is `http://example.org/dataset`.
 
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "an example prints its results")]
+
 use lodeseek_profile::Profile;
 use lodeseek_rdf::TripleGraphBuilder;
 use lodeseek_rdf::dump::DumpReader;
