@@ -343,7 +343,7 @@ fn stored_snippets_tell_how_they_came_to_be() {
         let of = |id| iris.dataset(id).as_str() == dataset.trim_matches(['<', '>']);
         let entry = entries.iter().find(|entry| of(&entry.dataset.metadata.id)).expect("a dataset");
         let triples = home.store.content(entry).expect("content").len() as u64;
-        let work = IlluSnip::work_beside_indexing(triples).to_string();
+        let work = IlluSnip::indexing_work(triples).to_string();
         (iris.graph(&entry.dataset.metadata.id, &entry.version).to_string(), work)
     };
     for row in &rows {

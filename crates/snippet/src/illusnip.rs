@@ -65,9 +65,9 @@ const FAMILIARITY_STEPS: f64 = (1_u64 << 40) as f64;
 /// gain of the published code on all seven of its inputs; 100,000 do not suffice for two of them.
 pub(super) const DEFAULT_WORK: u64 = 200_000;
 /// Constant part of the work bound during indexing.
-const LEAST_WORK: u64 = 110_000;
+const BASE_INDEXING_WORK: u64 = 110_000;
 /// Minimum increase of the gain that counts as an improvement; larger than rounding errors.
-const LEAST_GAIN: f64 = 1e-9;
+const MIN_IMPROVEMENT: f64 = 1e-9;
 
 /// Start triples from which snippets are grown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -112,8 +112,8 @@ impl<'h> IlluSnip<'h> {
     /// For small graphs this is about half the default bound. For large graphs it is proportional to the other work of
     /// indexing. It also suffices for the gain of the published code on all of its inputs.
     #[must_use]
-    pub const fn work_beside_indexing(triples: u64) -> u64 {
-        LEAST_WORK + triples
+    pub const fn indexing_work(triples: u64) -> u64 {
+        BASE_INDEXING_WORK + triples
     }
 
     /// Extracts two snippets of the same graph and computes the weights only once. Each equals the result of
@@ -181,7 +181,7 @@ struct BestSnippet {
 
 impl BestSnippet {
     fn take(&mut self, growth: &Growth<'_>) -> bool {
-        let better = self.triples.is_empty() || growth.total > self.gain + LEAST_GAIN;
+        let better = self.triples.is_empty() || growth.total > self.gain + MIN_IMPROVEMENT;
         if better {
             self.triples.clone_from(&growth.triples);
             self.gain = growth.total;

@@ -105,7 +105,7 @@ impl<'g> InformationNeed<'g> {
             .windows(2)
             .filter(|pair| pair.iter().all(|&place| place < 64) && pair[0] != pair[1])
             .map(|pair| KeywordSet(1 << pair[0] | 1 << pair[1]))
-            .filter(|pair| pair.without(present).is_empty())
+            .filter(|pair| pair.difference(present).is_empty())
             .collect();
         if !pairs.is_empty() {
             let links = graph.triples().iter().map(|triple| (triple.subject, triple.object, matches.triple(*triple)));
@@ -218,7 +218,7 @@ impl<'g> Reference<'g> {
 }
 
 fn kw_rel(snippet: &[Triple], need: &InformationNeed<'_>) -> Option<f64> {
-    let contained = snippet.iter().fold(KeywordSet::NONE, |all, triple| all.with(need.matches.triple(*triple)));
+    let contained = snippet.iter().fold(KeywordSet::NONE, |all, triple| all.union(need.matches.triple(*triple)));
     (!need.present.is_empty()).then(|| f64::from(contained.len()) / f64::from(need.present.len()))
 }
 
@@ -251,7 +251,7 @@ fn components(links: impl Iterator<Item = (TermId, TermId, KeywordSet)>) -> Vec<
             root(&mut parents, node)
         });
         parents[to] = from;
-        contained[from] = contained[from].with(contained[to]).with(keywords);
+        contained[from] = contained[from].union(contained[to]).union(keywords);
     }
     let roots = parents.iter().enumerate().filter(|(node, parent)| node == *parent);
     roots.map(|(node, _)| contained[node]).collect()
@@ -266,7 +266,7 @@ fn root(parents: &mut [usize], mut node: usize) -> usize {
 }
 
 fn contains_pair(components: &[KeywordSet], pair: KeywordSet) -> bool {
-    components.iter().any(|contained| pair.without(*contained).is_empty())
+    components.iter().any(|contained| pair.difference(*contained).is_empty())
 }
 
 fn ratio(part: u64, whole: u64) -> f64 {

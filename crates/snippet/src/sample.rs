@@ -8,20 +8,20 @@
 //! A sample has at most *B* triples, the budget:
 //!
 //! * *Small inputs are not sampled.* For at most *B* statements the sample is the graph, without a second pass.
-//! * *Counts.* The counts of up to [`ELEMENTS`] classes and properties are exact, except that repeated statements count
+//! * *Counts.* The counts of up to [`MAX_ELEMENTS`] classes and properties are exact, except that repeated statements count
 //!   again. Beyond that number, the algorithm of J. Misra and D. Gries is used (*Finding repeated elements*, 1982). Its
 //!   counts are too small by at most [`count_error`](SampledGraph::count_error), which is at most statements /
-//!   `ELEMENTS`.
+//!   `MAX_ELEMENTS`.
 //! * *Strata.* Each of up to *B*/4 classes and properties is in the sample, with max(1, *B*/4 / number of them) triples
 //!   or all it has. If there are more, the most frequent ones are in the sample.
 //! * *Descriptions.* *B*/2 triples describe central entities, the highest ranked first. For each of an entity's
-//!   properties and classes, as subject and as object, the [`EXAMPLES`] triples with the most linked other ends are
+//!   properties and classes, as subject and as object, the [`EXAMPLES_PER_ELEMENT`] triples with the most linked other ends are
 //!   retained. A snippet can therefore cover at such an entity all that it could cover in the whole graph. The
 //!   candidates include every entity with more than 8/*B* of all link ends.
 //! * *Links.* *B*/4 triples connect candidates, the most central first.
 //!
 //! Coverage is weighted as in the whole graph. Familiarity is PageRank within the sample, without an error bound. The
-//! same input gives the same sample: all selection is by hash. Memory is O(*B* + `ELEMENTS`) for every order of the
+//! same input gives the same sample: all selection is by hash. Memory is O(*B* + `MAX_ELEMENTS`) for every order of the
 //! triples, plus 16 bytes for each blank node of a file. Terms are compared by 64-bit hashes. A collision may add a
 //! triple, but never one that the input does not contain.
 
@@ -34,9 +34,9 @@ use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
 /// Maximum number of classes and properties with individual counts.
-pub const ELEMENTS: usize = 65_536;
+pub const MAX_ELEMENTS: usize = 65_536;
 /// Triples retained for each property or class of a central entity, in each direction.
-pub const EXAMPLES: usize = 2;
+pub const EXAMPLES_PER_ELEMENT: usize = 2;
 
 /// First pass: counts elements and links. See the module documentation.
 ///
@@ -95,7 +95,7 @@ impl CountingPass {
             names: BlankNodeNames::default(),
             statements: 0,
             type_statements: 0,
-            elements: FrequentItems::new(ELEMENTS),
+            elements: FrequentItems::new(MAX_ELEMENTS),
             strata: FxHashMap::default(),
             largest: 0,
             links: FrequentItems::new(budget / 8),
@@ -265,7 +265,7 @@ impl SamplingPass {
         let examples = self.described.entry(rank).or_default().entry((element, is_subject)).or_default();
         let before = examples.len();
         examples.insert((std::cmp::Reverse(linked), hash(triple)), triple.clone());
-        if examples.len() > EXAMPLES {
+        if examples.len() > EXAMPLES_PER_ELEMENT {
             examples.pop_last();
         }
         self.description_count += examples.len() - before;

@@ -72,7 +72,7 @@ fn gain_and_coverage_are_at_least_those_of_the_published_code() {
         assert_eq!(places.len(), theirs.len(), "{name}: the peer's triples are of the input");
         let weights = Weights::new(&graph, &profile);
         let peer = most(&mut Growth::new(&weights), &places);
-        for work in [DEFAULT_WORK, IlluSnip::work_beside_indexing(graph.len() as u64)] {
+        for work in [DEFAULT_WORK, IlluSnip::indexing_work(graph.len() as u64)] {
             let snippet = IlluSnip::default().with_work(work).extract(&graph, &profile, TripleBudget(20));
             let ours = elements(&weights, &snippet.triples);
             let other = elements(&weights, &theirs_in(&graph, &places));

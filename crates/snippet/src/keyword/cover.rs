@@ -94,7 +94,7 @@ impl SnippetExtractor for KeywordCover<'_> {
         let mut meter = Meter::new(self.limit);
         let chooser = Chooser { roles: Roles::new(graph), matches: &matches, weights: &weights, groups: &groups };
         let mut chosen = chooser.choose(&cover, &mut meter);
-        let covered = cover.iter().take(chosen.len()).fold(KeywordSet::NONE, |all, &set| all.with(set));
+        let covered = cover.iter().take(chosen.len()).fold(KeywordSet::NONE, |all, &set| all.union(set));
         match self.rest {
             Remainder::Join => chooser.join(&mut chosen, budget.0, &mut meter),
             Remainder::Fill => chooser.fill(&mut chosen, budget.0, &mut meter),
@@ -120,7 +120,7 @@ pub(super) fn weight(weights: &[f64], set: KeywordSet) -> f64 {
 /// Returns the sets with the heaviest union among at most `limit` of the given sets, and of these the fewest. Heaviest
 /// first.
 pub(super) fn cover(sets: &[KeywordSet], weights: &[f64], limit: usize) -> Vec<KeywordSet> {
-    let all = sets.iter().fold(KeywordSet::NONE, |all, &set| all.with(set));
+    let all = sets.iter().fold(KeywordSet::NONE, |all, &set| all.union(set));
     let mut sets: Vec<KeywordSet> =
         sets.iter().copied().filter(|set| !sets.iter().any(|other| contains(*other, *set))).collect();
     let by_weight = |a: &KeywordSet, b: &KeywordSet| weight(weights, *b).total_cmp(&weight(weights, *a)).then(a.cmp(b));
@@ -136,7 +136,7 @@ pub(super) fn cover(sets: &[KeywordSet], weights: &[f64], limit: usize) -> Vec<K
 
 /// Returns true if `other` is a proper subset of `set`.
 fn contains(set: KeywordSet, other: KeywordSet) -> bool {
-    set != other && other.without(set).is_empty()
+    set != other && other.difference(set).is_empty()
 }
 
 /// Breadth-first search over unions. The first path to each union has the fewest sets.
@@ -148,7 +148,7 @@ fn fewest(sets: &[KeywordSet], all: KeywordSet, weights: &[f64], limit: usize) -
         let mut next = Vec::new();
         for &covered in &layer {
             for &set in sets {
-                let union = covered.with(set);
+                let union = covered.union(set);
                 if !way.contains_key(&union) {
                     let longer = way[&covered].iter().copied().chain([set]).collect();
                     way.insert(union, longer);
@@ -173,13 +173,13 @@ fn greedy(sets: &[KeywordSet], weights: &[f64], limit: usize) -> Vec<KeywordSet>
     let mut covered = KeywordSet::NONE;
     let mut chosen = Vec::new();
     while chosen.len() < limit {
-        let new = |set: &KeywordSet| weight(weights, set.without(covered));
+        let new = |set: &KeywordSet| weight(weights, set.difference(covered));
         // `max_by` returns the last of equal elements.
         let Some(&best) = sets.iter().rev().max_by(|a, b| new(a).total_cmp(&new(b))) else { break };
-        if best.without(covered).is_empty() {
+        if best.difference(covered).is_empty() {
             break;
         }
-        covered = covered.with(best);
+        covered = covered.union(best);
         chosen.push(best);
     }
     chosen

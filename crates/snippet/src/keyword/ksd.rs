@@ -105,7 +105,7 @@ impl<'g> Cover<'g> {
 
     pub(super) fn gain(&self, place: u32) -> f64 {
         let triple = self.roles.triple(place);
-        let new = self.matches.triple(triple).shared_with(self.uncovered);
+        let new = self.matches.triple(triple).intersection(self.uncovered);
         let class = self.roles.class(triple).map_or(0.0, |class| self.class[class.index()]);
         let entities: f64 = self.roles.ends(triple).map(|entity| self.entity[entity.index()]).sum();
         let keywords = KEYWORD_WEIGHT * f64::from(new.len()) / self.keywords;
@@ -114,7 +114,7 @@ impl<'g> Cover<'g> {
 
     pub(super) fn choose(&mut self, place: u32) {
         let triple = self.roles.triple(place);
-        self.uncovered = self.uncovered.without(self.matches.triple(triple));
+        self.uncovered = self.uncovered.difference(self.matches.triple(triple));
         self.property[triple.predicate.index()] = 0.0;
         if let Some(class) = self.roles.class(triple) {
             self.class[class.index()] = 0.0;

@@ -36,19 +36,19 @@ impl KeywordSet {
 
     /// Returns the union.
     #[must_use]
-    pub const fn with(self, other: Self) -> Self {
+    pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
     /// Returns the intersection.
     #[must_use]
-    pub const fn shared_with(self, other: Self) -> Self {
+    pub const fn intersection(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
     /// Returns the difference.
     #[must_use]
-    pub const fn without(self, other: Self) -> Self {
+    pub const fn difference(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 
@@ -119,19 +119,19 @@ impl Matches {
     /// Returns the keywords of all terms of a triple.
     #[must_use]
     pub fn triple(&self, triple: Triple) -> KeywordSet {
-        self.statement_keywords(triple).with(self.term(triple.subject))
+        self.statement_keywords(triple).union(self.term(triple.subject))
     }
 
     /// Returns the keywords of a triple's predicate and object.
     #[must_use]
     pub fn statement_keywords(&self, triple: Triple) -> KeywordSet {
-        self.term(triple.predicate).with(self.term(triple.object))
+        self.term(triple.predicate).union(self.term(triple.object))
     }
 
     /// Returns the keywords in any term. Every term occurs in a triple.
     #[must_use]
     pub fn present(&self) -> KeywordSet {
-        self.0.iter().fold(KeywordSet::NONE, |all, &keywords| all.with(keywords))
+        self.0.iter().fold(KeywordSet::NONE, |all, &keywords| all.union(keywords))
     }
 
     /// Groups the triples with keywords by their keyword sets, in ascending order of the sets.

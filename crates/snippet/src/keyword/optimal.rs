@@ -105,7 +105,7 @@ impl SnippetExtractor for OptimalSnippet<'_> {
         if self.opening == Opening::BestTriple
             && let Some(best) = greedy.best(0..graph.len() as u32)
         {
-            uncovered = uncovered.without(matches.triple(weights.roles.triple(best.triple)));
+            uncovered = uncovered.difference(matches.triple(weights.roles.triple(best.triple)));
             greedy.choose(best);
         }
         greedy.cover_keywords(&matches, uncovered);
@@ -369,7 +369,7 @@ impl Greedy<'_, '_, '_> {
         }
         let groups = matches.groups(self.objective.weights.roles.graph);
         while !uncovered.is_empty() && self.chosen.len() < self.budget {
-            let new = |set: KeywordSet| set.shared_with(uncovered).len();
+            let new = |set: KeywordSet| set.intersection(uncovered).len();
             let most = groups.iter().map(|(set, _)| new(*set)).max().unwrap_or(0);
             let tied: Vec<&[u32]> =
                 groups.iter().filter(|(set, _)| new(*set) == most).map(|(_, group)| &group[..]).collect();
@@ -377,7 +377,7 @@ impl Greedy<'_, '_, '_> {
                 return;
             }
             let Some(best) = self.best(tied.into_iter().flatten().copied()) else { return };
-            uncovered = uncovered.without(matches.triple(self.objective.weights.roles.triple(best.triple)));
+            uncovered = uncovered.difference(matches.triple(self.objective.weights.roles.triple(best.triple)));
             self.choose(best);
         }
     }

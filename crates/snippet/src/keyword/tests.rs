@@ -61,7 +61,7 @@ impl<'g> Naive<'g> {
             if most > 0.0 { most } else { 1.0 }
         };
         let (out, into) = (largest(|d| d.0), largest(|d| d.1));
-        let held = triples.iter().fold(KeywordSet::NONE, |all, t| all.with(self.matches.triple(*t)));
+        let held = triples.iter().fold(KeywordSet::NONE, |all, t| all.union(self.matches.triple(*t)));
         let classes: BTreeSet<TermId> =
             triples.iter().filter(|t| self.is_type(t) && !self.graph.is_literal(t.object)).map(|t| t.object).collect();
         let entities = self.entities(triples).into_iter().map(|entity| self.degrees(entity));
@@ -140,7 +140,7 @@ impl<'g> Naive<'g> {
 }
 
 fn held(matches: &Matches, triples: &[Triple]) -> KeywordSet {
-    triples.iter().fold(KeywordSet::NONE, |all, t| all.with(matches.triple(*t)))
+    triples.iter().fold(KeywordSet::NONE, |all, t| all.union(matches.triple(*t)))
 }
 
 /// Returns every subset of at most `most` triples.
@@ -155,7 +155,7 @@ fn fewest(matches: &Matches, triples: &[Triple]) -> usize {
     let mut layer = BTreeSet::from([KeywordSet::NONE]);
     let mut count = 0;
     while !layer.contains(&all) {
-        layer = layer.iter().flat_map(|set| triples.iter().map(|t| set.with(matches.triple(*t)))).collect();
+        layer = layer.iter().flat_map(|set| triples.iter().map(|t| set.union(matches.triple(*t)))).collect();
         count += 1;
     }
     count
@@ -199,7 +199,7 @@ proptest! {
         let covering = (0..).find(|&count| held(&matches, &snippet.triples[..count]) == matches.present()).expect("all");
         for place in usize::from(best_first)..covering {
             let before = held(&matches, &snippet.triples[..place]);
-            let new = |t: &Triple| matches.triple(*t).without(before).len();
+            let new = |t: &Triple| matches.triple(*t).difference(before).len();
             prop_assert_eq!(Some(new(&snippet.triples[place])), graph.triples().iter().map(new).max());
         }
         naive.check_greedy(&snippet.triples, covering, Naive::objective);
@@ -256,7 +256,7 @@ proptest! {
     fn few_triples_cover_the_most_weight(sets in proptest::collection::vec(1u64..64, 1..7), limit in 0usize..4) {
         let sets: Vec<KeywordSet> = sets.into_iter().map(KeywordSet).collect();
         let weights = [5.0, 3.0, 2.5, 2.0, 1.0, 0.5];
-        let value = |chosen: &[KeywordSet]| cover::weight(&weights, chosen.iter().fold(KeywordSet::NONE, |a, &b| a.with(b)));
+        let value = |chosen: &[KeywordSet]| cover::weight(&weights, chosen.iter().fold(KeywordSet::NONE, |a, &b| a.union(b)));
         let most = (0u32..1 << sets.len()).filter(|tried| tried.count_ones() as usize <= limit);
         let most = most.map(|tried| {
             value(&sets.iter().enumerate().filter(|(place, _)| tried >> place & 1 == 1).map(|(_, set)| *set).collect::<Vec<_>>())
