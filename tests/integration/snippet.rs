@@ -218,8 +218,8 @@ async fn what_the_deadline_cut_is_not_kept() {
     assert_eq!((cut.status, cut.header("cache-control"), cut.header("etag")), (StatusCode::OK, "no-store", ""));
     assert!(cut.json()["interrupted"] == true && !chosen(&cut).is_empty(), "there is always something");
 
-    let patience = Duration::from_millis(10);
-    let (full, _folder) = bounded(SnippetLimits { concurrent: 0, patience, ..SnippetLimits::default() });
+    let permit_timeout = Duration::from_millis(10);
+    let (full, _folder) = bounded(SnippetLimits { concurrent: 0, permit_timeout, ..SnippetLimits::default() });
     for path in [PATH, "/?q=water&snippet=query", "/api/search?q=water&explain=true"] {
         let busy = full.get(path).await;
         assert_eq!(busy.status, 503, "{path}");
@@ -290,7 +290,7 @@ mod program {
         assert!(told.out.contains("<http://www.w3.org/ns/prov#generatedAtTime>"), "{told:?}");
         assert_eq!(told.out.matches("#statement>").count(), 3);
         let refused = run(home.path(), &["snippet", "testdata/dumps/soils.ttl", "--rdf", "nt", "--provenance"]);
-        assert!(refused.code == Some(2) && refused.err.contains("no dataset of the home"), "{refused:?}");
+        assert!(refused.code == Some(2) && refused.err.contains("--provenance requires a dataset of the home"), "{refused:?}");
     }
 
     #[tokio::test]

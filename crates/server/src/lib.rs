@@ -1,37 +1,52 @@
-//! The HTTP face: a search API, pages, datasets as linked data, and a SPARQL endpoint, all read-only.
+#![doc = include_str!("../README.md")]
 //!
-//! | route | answer |
+//! # Modules
+//!
+//! Each of these modules has its own router; [`app`] merges them. Upper modules may import lower ones:
+//!
+//! | module | routes | state |
+//! |---|---|---|
+//! | `admin` | operator page, metrics; background tasks | `AdminState` |
+//! | `api` | JSON API, linked data of datasets, OpenAPI | `ApiState` |
+//! | `sparql` | SPARQL protocol, service description, VoID, graph store | `SparqlState` |
+//! | `pages` | search page and static files; rendering for the other modules | |
+//! | `portal` | CKAN, DCAT-AP catalogue, feeds, sitemaps, Croissant, citations | `PortalState` |
+//! | `parameters`, `negotiation`, `response_formats`, `error`, `cache`, `text`, `entities`, `example_queries`, `proxies` | shared code | |
+//!
+//! # Routes
+//!
+//! | route | response |
 //! |---|---|
-//! | `GET /` | search page; `?q=`, `?page=` and `?model=`, and the filters of the search; without `q` a list of what passes them |
-//! | `GET /api/search?q=&k=&skip=&model=&explain=&snippet=&facets=` | JSON |
-//! | … `&duplicates=all` | datasets that are one are shown each by itself, not as one |
-//! | … `&before=&task=&modality=&theme=&class=&keyword=&publisher=&creator=` | filters; all but the year any number of times |
-//! | … `&format=&license=&language=&vocabulary=&source=` | more of them; classes and vocabularies by IRI, or as `foaf:Person`, `foaf` |
-//! | `GET /api/duplicates` | JSON: the datasets that are one and why, and the editions of one |
+//! | `GET /` | search page; `?q=`, `?page=`, `?model=` and filters; without `q` a list of the datasets that pass the filters |
+//! | `GET /api/search?q=&k=&skip=&model=&explain=&snippet=&facets=` | search results as JSON |
+//! | … `&duplicates=all` | duplicates are separate hits |
+//! | … `&before=&task=&modality=&theme=&class=&keyword=&publisher=&creator=` | filters; all except the year are repeatable |
+//! | … `&format=&license=&language=&vocabulary=&source=` | more filters; classes and vocabularies by IRI, or as `foaf:Person`, `foaf` |
+//! | `GET /api/duplicates` | groups of duplicates with reasons, and of editions, as JSON |
 //! | `GET /dataset/{id}` | HTML, Turtle, JSON-LD, N-Triples or RDF/XML, by `Accept` or `?format=` |
 //! | `GET /dataset/{id}/snippet?method=&budget=&query=&lang=` | HTML, JSON, SVG or RDF, by `Accept` or `?format=` |
-//! | `GET /dataset/{id}/croissant` | Croissant, for what has files or is of machine learning |
-//! | `GET /dataset/{id}/examples` | SPARQL queries to begin with: JSON, text or RDF, by `Accept` or `?format=` |
+//! | `GET /dataset/{id}/croissant` | Croissant, for datasets with files or for machine learning |
+//! | `GET /dataset/{id}/examples` | example queries as JSON, text or RDF, by `Accept` or `?format=` |
 //! | `GET`, `POST`, `QUERY /sparql` | SPARQL 1.1 Protocol, queries only; without a query the service description |
-//! | … `/search` | the same, where the search is asked as a service of SPARQL |
-//! | `GET /rdf-graph-store?graph=IRI`, `?default` | SPARQL 1.1 Graph Store Protocol, its reading half |
-//! | `GET`, `POST /api/3/action/{name}`, `/api/action/{name}` | CKAN's Action API, its reading half |
-//! | `GET /api/endpoints` | JSON: how the endpoints that `SERVICE` asked have answered |
+//! | … `/search` | the same; the service of search in SPARQL queries |
+//! | `GET /rdf-graph-store?graph=IRI`, `?default` | SPARQL 1.1 Graph Store Protocol, read operations |
+//! | `GET`, `POST /api/3/action/{name}`, `/api/action/{name}` | CKAN's Action API, read actions |
+//! | `GET /api/endpoints` | statistics of remote endpoints in `SERVICE` patterns, as JSON |
 //! | `GET /.well-known/void` | VoID of all datasets |
-//! | `GET /quality`, `/api/quality` | how good all datasets are together: HTML, JSON |
-//! | `GET /dataset/{id}/quality`, `/api/quality/{id}` | how good one is: HTML, JSON, DQV as RDF, by `Accept` or `?format=` |
-//! | `GET /dataset/{id}/related` | the same dataset under other ids, and its editions: JSON, editions as RDF, by `Accept` or `?format=` |
-//! | `GET /dataset/{id}/similar?k=` | the datasets most like it, and why: JSON, HTML, by `Accept` or `?format=` |
-//! | `GET /dataset/{id}/entity?iri=&skip=&to=` | one resource of it: HTML, or its description as RDF, by `Accept` or `?format=` |
-//! | `GET /dataset/{id}/cite?format=` | how to cite it: BibTeX, RIS, CSL-JSON, by `Accept` or `?format=` |
-//! | `GET /like?dataset=`, `POST /like` | the datasets most like one, or like RDF that is sent: JSON, HTML |
+//! | `GET /quality`, `/api/quality` | quality of all datasets: HTML, JSON |
+//! | `GET /dataset/{id}/quality`, `/api/quality/{id}` | quality of one dataset: HTML, JSON, DQV as RDF, by `Accept` or `?format=` |
+//! | `GET /dataset/{id}/related` | duplicates and editions of a dataset: JSON, editions as RDF, by `Accept` or `?format=` |
+//! | `GET /dataset/{id}/similar?k=` | most similar datasets with reasons: JSON, HTML, by `Accept` or `?format=` |
+//! | `GET /dataset/{id}/entity?iri=&skip=&to=` | one resource: HTML, or its description as RDF, by `Accept` or `?format=` |
+//! | `GET /dataset/{id}/cite?format=` | citation: BibTeX, RIS, CSL-JSON, by `Accept` or `?format=` |
+//! | `GET /like?dataset=`, `POST /like` | datasets most similar to one, or to RDF in the body: JSON, HTML |
 //! | `GET /feeds/datasets.atom?q=` | Atom: the best for a query, or the last changed; with the filters of the search |
-//! | `GET /suggest?q=` | JSON: titles that somebody may be typing, as OpenSearch's suggestions |
-//! | `GET /opensearch.xml`, `/robots.txt`, `/sitemap.xml`, `/sitemap/{n}.xml` | what browsers and crawlers look for |
+//! | `GET /suggest?q=` | titles for a prefix, as OpenSearch suggestions |
+//! | `GET /opensearch.xml`, `/robots.txt`, `/sitemap.xml`, `/sitemap/{n}.xml` | descriptions for browsers and crawlers |
 //! | `GET /catalog`, `/catalog.ttl` (`.rdf`, `.xml`, `.jsonld`, `.nt`) | all datasets in DCAT-AP, page by page |
-//! | `GET /healthz` | 200 once the index can be read |
-//! | `GET /openapi.json`, `/api` | all of this as OpenAPI, and as a page |
-//! | `GET /operator`, `/api/operator`, `/metrics` | how the server runs: HTML, JSON, Prometheus; for its operator alone |
+//! | `GET /healthz` | 200 if the index can be read |
+//! | `GET /openapi.json`, `/api` | the API as OpenAPI, and as a page |
+//! | `GET /operator`, `/api/operator`, `/metrics` | state of the server: HTML, JSON, Prometheus; for the operator only |
 
 mod admin;
 mod api;
@@ -115,4 +130,38 @@ fn default_header(name: HeaderName, value: &'static str) -> SetResponseHeaderLay
 async fn health(State(state): State<AppState>) -> Result<String, ApiError> {
     let datasets = state.work(|state| Ok(state.searcher.catalog().len()?)).await?;
     Ok(format!("ok: {datasets} datasets\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    /// Modules with routers, from the lowest to the highest. None imports a higher one.
+    const MODULES: [&str; 5] = ["portal", "pages", "sparql", "api", "admin"];
+
+    fn sources(folder: &Path) -> String {
+        let mut text = String::new();
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                text += &sources(&path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                text += &fs::read_to_string(&path).expect("a source file");
+            }
+        }
+        text
+    }
+
+    #[test]
+    fn modules_import_only_lower_modules() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        for (place, module) in MODULES.iter().enumerate() {
+            let text = sources(&folder.join(module));
+            for higher in &MODULES[place + 1..] {
+                assert!(!text.contains(&format!("crate::{higher}::")), "{module} imports {higher}");
+                assert!(!text.contains(&format!("crate::{{{higher}")), "{module} imports {higher}");
+            }
+        }
+    }
 }

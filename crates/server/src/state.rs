@@ -26,11 +26,11 @@ pub struct SnippetLimits {
     /// Maximum number of concurrent requests that read whole graphs (default 4).
     pub concurrent: usize,
     /// Time that a request waits for a permit before status 503 (default 5 s).
-    pub patience: Duration,
+    pub permit_timeout: Duration,
     /// Maximum number of triples of a snippet (default 100).
     pub budget: usize,
     /// Size of the cache of graphs in bytes (default 256 MiB).
-    pub kept_bytes: usize,
+    pub cache_bytes: usize,
 }
 
 impl Default for SnippetLimits {
@@ -38,9 +38,9 @@ impl Default for SnippetLimits {
         Self {
             deadline: Duration::from_secs(2),
             concurrent: 4,
-            patience: Duration::from_secs(5),
+            permit_timeout: Duration::from_secs(5),
             budget: 100,
-            kept_bytes: 256 << 20,
+            cache_bytes: 256 << 20,
         }
     }
 }
@@ -156,7 +156,7 @@ impl AppState {
     /// Waits for a permit to read whole graphs or to run a model. Status 503 if there is none in time.
     pub(crate) async fn acquire_permit(&self) -> Result<OwnedSemaphorePermit, ApiError> {
         let permit = Arc::clone(&self.permits).acquire_owned();
-        match tokio::time::timeout(self.snippets.patience, permit).await {
+        match tokio::time::timeout(self.snippets.permit_timeout, permit).await {
             Ok(Ok(permit)) => Ok(permit),
             Ok(Err(_)) | Err(_) => {
                 let running = self.snippets.concurrent;

@@ -39,12 +39,12 @@ pub struct Live {
     pub queries: Arc<QueryEngine>,
     /// Search over the index.
     pub searcher: Arc<Searcher>,
-    stop: Stop,
+    stop: StopSignal,
     tasks: Arc<Tasks>,
 }
 
 impl Live {
-    pub(crate) fn new(state: &AppState, stop: Stop) -> Self {
+    pub(crate) fn new(state: &AppState, stop: StopSignal) -> Self {
         let tasks = state.admin.as_ref().map(|operator| Arc::clone(&operator.tasks)).unwrap_or_default();
         Self {
             store: Arc::clone(&state.store),
@@ -69,9 +69,9 @@ impl Live {
 
 /// Signal that the server stops.
 #[derive(Clone, Default)]
-pub(crate) struct Stop(Arc<(Mutex<bool>, Condvar)>);
+pub(crate) struct StopSignal(Arc<(Mutex<bool>, Condvar)>);
 
-impl Stop {
+impl StopSignal {
     pub(crate) fn request(&self) {
         *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.0.1.notify_all();
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_sleep_ends_when_the_server_does() {
-        let stop = Stop::default();
+        let stop = StopSignal::default();
         assert!(stop.sleep(Duration::from_millis(10)));
         thread::scope(|scope| {
             scope.spawn(|| stop.request());

@@ -154,7 +154,7 @@ fn sides(linked: &[usize], classes: usize, links: &[Link]) -> Vec<bool> {
     let cost = |sides: &[bool]| misplaced(linked, sides, links);
     let mut least = cost(&sides);
     // Every move lowers an integer, so the loop terminates.
-    while let Some(better) = moves.iter().map(|&pair| moved(&sides, pair)).find(|moved| cost(moved) < least) {
+    while let Some(better) = moves.iter().map(|&pair| move_classes(&sides, pair)).find(|moved| cost(moved) < least) {
         least = cost(&better);
         sides = better;
     }
@@ -162,7 +162,7 @@ fn sides(linked: &[usize], classes: usize, links: &[Link]) -> Vec<bool> {
 }
 
 /// Moves one class, or two different ones.
-fn moved(sides: &[bool], (one, other): (usize, usize)) -> Vec<bool> {
+fn move_classes(sides: &[bool], (one, other): (usize, usize)) -> Vec<bool> {
     let mut moved = sides.to_vec();
     moved[one] = !sides[one];
     moved[other] = !sides[other];

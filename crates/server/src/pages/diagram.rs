@@ -252,7 +252,7 @@ fn path([start, first, second, end]: &[Point; 4]) -> String {
     )
 }
 
-fn at(curve: &[Point; 4], t: f64) -> Point {
+fn point_at(curve: &[Point; 4], t: f64) -> Point {
     let weights = [(1.0 - t).powi(3), 3.0 * t * (1.0 - t).powi(2), 3.0 * t * t * (1.0 - t), t.powi(3)];
     let sum = |part: fn(&Point) -> f64| curve.iter().zip(weights).map(|(point, weight)| part(point) * weight).sum();
     Point { x: sum(|point| point.x), y: sum(|point| point.y) }
@@ -263,7 +263,7 @@ fn write_name(out: &mut String, arrow: &Arrow, is_shared: bool, curve: &[Point; 
     let name = arrow.name();
     let half = name.chars().count() as f64 * CHARACTER / 2.0 + 2.0;
     let area = |t: f64| {
-        let Point { x, y } = at(curve, t);
+        let Point { x, y } = point_at(curve, t);
         [x - half, y - LINE / 2.0, x + half, y + LINE / 2.0]
     };
     let alone = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74];

@@ -132,14 +132,19 @@ fn moment(text: &str) -> Result<DateTime, ApiError> {
     })
 }
 
-struct Made {
+struct CatalogResponse {
     /// Body; `None` if the client's copy is current.
     body: Option<Vec<u8>>,
     tag: HeaderValue,
     links: Vec<HeaderValue>,
 }
 
-fn page(state: &AppState, request: &Request, media_type: &'static str, known: Option<&str>) -> Result<Made, ApiError> {
+fn page(
+    state: &AppState,
+    request: &Request,
+    media_type: &'static str,
+    known: Option<&str>,
+) -> Result<CatalogResponse, ApiError> {
     let listing = Listing::current(state)?;
     let records = &listing.records;
     let ids = matching(state, request, &listing)?;
@@ -151,12 +156,12 @@ fn page(state: &AppState, request: &Request, media_type: &'static str, known: Op
     let (iris, portal) = (state.store.iris(), &state.portal.portal);
     let view = View { request, iris, portal, changed, pages, total: ids.len() };
     let of_page = ids.iter().skip((request.page - 1) * request.rows).take(request.rows);
-    let listed = of_page.map(|id| Listed::read(state, id)).collect::<Result<Vec<_>, _>>()?;
+    let listed = of_page.map(|id| CatalogEntry::read(state, id)).collect::<Result<Vec<_>, _>>()?;
     let (tag, links) = (tag(&view, &listed, media_type), view.links());
     let is_known = known.is_some_and(|known| known.split(',').any(|one| one.trim() == tag || one.trim() == "*"));
-    let body = if is_known { None } else { Some(written(&view, listed, media_type)?) };
+    let body = if is_known { None } else { Some(serialize(&view, listed, media_type)?) };
     let tag = HeaderValue::from_str(&tag).map_err(|error| ApiError::internal(&error))?;
-    Ok(Made { body, tag, links })
+    Ok(CatalogResponse { body, tag, links })
 }
 
 /// Returns the datasets of all pages, by id or in the order of a search.
@@ -195,14 +200,14 @@ impl Listing {
 }
 
 /// The data of one dataset of a page.
-struct Listed<'i> {
+struct CatalogEntry<'i> {
     id: &'i DatasetId,
     description: Vec<Triple>,
     record: Vec<Triple>,
     card: Option<Card>,
 }
 
-impl<'i> Listed<'i> {
+impl<'i> CatalogEntry<'i> {
     fn read(state: &AppState, id: &'i DatasetId) -> Result<Self, ApiError> {
         let (description, record) = (state.store.description(id)?, state.store.record_of(id)?);
         Ok(Self { id, description, record, card: state.searcher.catalog().card(id)? })
@@ -210,7 +215,7 @@ impl<'i> Listed<'i> {
 }
 
 /// Computes the entity tag of a page from its inputs.
-fn tag(view: &View<'_>, listed: &[Listed<'_>], media_type: &str) -> String {
+fn tag(view: &View<'_>, listed: &[CatalogEntry<'_>], media_type: &str) -> String {
     let mut hash = Sha256::new();
     let mut add = |text: &str| {
         hash.update((text.len() as u64).to_le_bytes());
@@ -221,7 +226,7 @@ fn tag(view: &View<'_>, listed: &[Listed<'_>], media_type: &str) -> String {
         .into_iter()
         .for_each(|one| add(one));
     add(&format!("{:?}", view.portal));
-    for Listed { id, description, record, card } in listed {
+    for CatalogEntry { id, description, record, card } in listed {
         add(id.as_str());
         add(card.as_ref().map_or("", |card| &card.version));
         let mut lines: Vec<String> = description.iter().chain(record).map(ToString::to_string).collect();
@@ -233,9 +238,9 @@ fn tag(view: &View<'_>, listed: &[Listed<'_>], media_type: &str) -> String {
     format!("W/\"{hex}\"")
 }
 
-fn written(view: &View<'_>, listed: Vec<Listed<'_>>, media_type: &'static str) -> Result<Vec<u8>, ApiError> {
+fn serialize(view: &View<'_>, listed: Vec<CatalogEntry<'_>>, media_type: &'static str) -> Result<Vec<u8>, ApiError> {
     let (iris, mut triples) = (view.iris, view.triples());
-    for Listed { id, description, record, card } in listed {
+    for CatalogEntry { id, description, record, card } in listed {
         triples.extend(to_dcat_ap(&description, id, iris, &offer(card.as_ref(), id, iris)).triples);
         triples.push(Triple::new(iris.catalog(), NamedNode::new_unchecked(dcat::HAS_DATASET), iris.dataset(id)));
         triples.extend(record);

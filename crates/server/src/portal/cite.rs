@@ -18,17 +18,17 @@ use serde_json::{Value, json};
 
 /// Formats of a citation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Form {
+enum Format {
     BibTex,
     Ris,
     Csl,
 }
 
 /// (`format`, media type, format).
-const FORMS: [(&str, &str, Form); 3] = [
-    ("bibtex", "application/x-bibtex", Form::BibTex),
-    ("ris", "application/x-research-info-systems", Form::Ris),
-    ("csl-json", "application/vnd.citationstyles.csl+json", Form::Csl),
+const FORMS: [(&str, &str, Format); 3] = [
+    ("bibtex", "application/x-bibtex", Format::BibTex),
+    ("ris", "application/x-research-info-systems", Format::Ris),
+    ("csl-json", "application/vnd.citationstyles.csl+json", Format::Csl),
 ];
 
 #[derive(Deserialize)]
@@ -59,16 +59,16 @@ pub(crate) async fn cite(
     Query(parameters): Query<Parameters>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let (media_type, form) = wanted(parameters.format.as_deref(), &headers)?;
+    let (media_type, form) = negotiate(parameters.format.as_deref(), &headers)?;
     let id = DatasetId::new(id).map_err(|error| ApiError::not_found(error.to_string()))?;
     let text = state
         .work(move |state| {
             let citation = Citation::read(&state.store, &id)?;
             let citation = citation.ok_or_else(|| ApiError::no_dataset(&id))?;
             Ok(match form {
-                Form::BibTex => citation.bibtex(),
-                Form::Ris => citation.ris(),
-                Form::Csl => format!("{:#}\n", Value::Array(vec![citation.csl()])),
+                Format::BibTex => citation.bibtex(),
+                Format::Ris => citation.ris(),
+                Format::Csl => format!("{:#}\n", Value::Array(vec![citation.csl()])),
             })
         })
         .await?;
@@ -78,7 +78,7 @@ pub(crate) async fn cite(
     Ok(response)
 }
 
-fn wanted(format: Option<&str>, headers: &HeaderMap) -> Result<(&'static str, Form), ApiError> {
+fn negotiate(format: Option<&str>, headers: &HeaderMap) -> Result<(&'static str, Format), ApiError> {
     let found = match format {
         Some(name) => FORMS.into_iter().find(|(format, ..)| *format == name),
         None => {

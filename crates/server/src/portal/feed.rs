@@ -64,7 +64,7 @@ pub(crate) async fn datasets(State(state): State<AppState>, Query(pairs): Query<
     let permit = if query.is_empty() { None } else { state.acquire_search_permit(checked(&request)?).await? };
     let made = state.work(move |state| {
         let _permit = permit;
-        let ids = if query.is_empty() { last_changed(state)? } else { found(state, &request)? };
+        let ids = if query.is_empty() { last_changed(state)? } else { search_ids(state, &request)? };
         let mut entries = Vec::with_capacity(ids.len());
         for id in ids {
             entries.extend(PortalMetadata::read(&state.store, &id)?.map(|described| entry(&described)));
@@ -79,7 +79,7 @@ fn checked(request: &SearchRequest) -> Result<&SearchRequest, ApiError> {
     check_query(&request.query).map(|()| request)
 }
 
-fn found(state: &AppState, request: &SearchRequest) -> Result<Vec<DatasetId>, ApiError> {
+fn search_ids(state: &AppState, request: &SearchRequest) -> Result<Vec<DatasetId>, ApiError> {
     let response = state.searcher.search(request)?;
     Ok(response.hits.into_iter().map(|hit| hit.card.metadata.id).collect())
 }

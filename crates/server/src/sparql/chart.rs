@@ -184,7 +184,7 @@ pub(super) fn map(variables: &[Variable], rows: &Rows) -> Option<Map> {
     };
     let points: Vec<((f64, f64), String)> =
         rows.iter().filter_map(|row| Some((place(row)?, label(row)))).take(POINTS).collect();
-    (!points.is_empty()).then(|| drawn(&points))
+    (!points.is_empty()).then(|| draw_map(&points))
 }
 
 /// Parses a coordinate. Coordinates are often plain literals.
@@ -195,7 +195,7 @@ fn coordinate(term: Option<&Term>) -> Option<f64> {
     })
 }
 
-fn drawn(points: &[((f64, f64), String)]) -> Map {
+fn draw_map(points: &[((f64, f64), String)]) -> Map {
     let (lats, longs) = (|| points.iter().map(|((lat, _), _)| *lat), || points.iter().map(|((_, long), _)| *long));
     let (lowest, highest) = ends(lats());
     let (leftmost, rightmost) = ends(longs());
@@ -323,7 +323,7 @@ mod tests {
         #[test]
         fn every_point_lies_in_the_picture(places in prop::collection::vec((-90.0..=90.0f64, -180.0..=180.0f64), 1..20)) {
             let points: Vec<_> = places.into_iter().map(|place| (place, String::new())).collect();
-            let map = drawn(&points);
+            let map = draw_map(&points);
             prop_assert!(map.width <= WIDTH + 0.1 && map.height <= HEIGHT + 0.1);
             for dot in &map.points {
                 prop_assert!(map.height >= 20.0 && map.width >= 20.0, "{map:?}");

@@ -81,7 +81,7 @@ async fn body(state: &AppState, graph: StoredGraph, syntax: RdfSyntax) -> Result
     let (writer, transfer) = transfer(Timeout::ForEach(CHUNK_TIMEOUT), ());
     let state = state.clone();
     tokio::task::spawn_blocking(move || send(&state.store, &graph, syntax, writer, permit));
-    transfer.begun().await.map_err(|error| ApiError::internal(&error))
+    transfer.start().await.map_err(|error| ApiError::internal(&error))
 }
 
 /// Writes a graph to its receiver, and marks its end.

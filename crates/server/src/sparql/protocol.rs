@@ -138,9 +138,9 @@ fn read_only() -> ApiError {
 }
 
 /// Guard that cancels an evaluation when its future or response body is dropped because the client disconnected.
-struct UntilGone(Cancellation);
+struct CancelOnDrop(Cancellation);
 
-impl Drop for UntilGone {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.cancel();
     }
@@ -176,7 +176,7 @@ async fn answered(
 ) -> Result<Response, ApiError> {
     response_formats::check(parameters, &context.headers)?;
     let cancellation = Cancellation::default();
-    let gone = UntilGone(cancellation.clone());
+    let gone = CancelOnDrop(cancellation.clone());
     let query = request.query.clone();
     let buffered = if context.version < Version::HTTP_11 { usize::MAX } else { BUFFERED_BYTES };
     let (answer, is_complete) = state
@@ -197,10 +197,10 @@ async fn answered(
 }
 
 /// Streams an answer that exceeds the buffer.
-async fn sent(answer: AnswerStream, media_type: &'static str, gone: UntilGone) -> Result<Response, ApiError> {
+async fn sent(answer: AnswerStream, media_type: &'static str, gone: CancelOnDrop) -> Result<Response, ApiError> {
     let (writer, transfer) = transfer(Timeout::Until(Instant::now() + answer.time_left()), gone);
     tokio::task::spawn_blocking(move || send(answer, media_type, writer));
-    let body: Body = transfer.begun().await.map_err(|error| ApiError::internal(&error))?;
+    let body: Body = transfer.start().await.map_err(|error| ApiError::internal(&error))?;
     let mut response = response_formats::sent(media_type, body);
     response.headers_mut().insert(header::TRAILER, HeaderValue::from_static(response_formats::TRUNCATED));
     Ok(response)

@@ -37,7 +37,7 @@ pub(super) enum End {
     Truncated,
 }
 
-enum Piece {
+enum Chunk {
     Text(Bytes),
     End(End),
 }
@@ -52,14 +52,14 @@ pub(super) fn transfer<K: Send + 'static>(timeout: Timeout, guard: K) -> (ChunkW
 
 /// Writer into the channel of a response body.
 pub(super) struct ChunkWriter {
-    sender: Sender<io::Result<Piece>>,
+    sender: Sender<io::Result<Chunk>>,
     buffer: Vec<u8>,
     timeout: Timeout,
     runtime: Handle,
 }
 
 impl ChunkWriter {
-    fn hand_over(&self, piece: io::Result<Piece>) -> io::Result<()> {
+    fn hand_over(&self, piece: io::Result<Chunk>) -> io::Result<()> {
         let time = match self.timeout {
             Timeout::ForEach(time) => time,
             Timeout::Until(deadline) => deadline.saturating_duration_since(Instant::now()),
@@ -85,7 +85,7 @@ impl ChunkWriter {
     /// Marks the end of the body.
     pub(super) fn end(&mut self, end: End) -> io::Result<()> {
         self.flush()?;
-        self.hand_over(Ok(Piece::End(end)))
+        self.hand_over(Ok(Chunk::End(end)))
     }
 
     /// Aborts the body, so that the client detects it. Without a client this has no effect.
@@ -109,21 +109,21 @@ impl Write for ChunkWriter {
             return Ok(());
         }
         let chunk = std::mem::replace(&mut self.buffer, Vec::with_capacity(CHUNK_BYTES));
-        self.hand_over(Ok(Piece::Text(chunk.into())))
+        self.hand_over(Ok(Chunk::Text(chunk.into())))
     }
 }
 
 /// Response body: the first chunk, then the rest.
 pub(super) struct Transfer<K> {
-    first: Option<io::Result<Piece>>,
-    receiver: Receiver<io::Result<Piece>>,
+    first: Option<io::Result<Chunk>>,
+    receiver: Receiver<io::Result<Chunk>>,
     ended: bool,
     _guard: K,
 }
 
 impl<K: Send + Unpin + 'static> Transfer<K> {
     /// Returns the body after its first chunk is available. Earlier errors are returned here.
-    pub(super) async fn begun(mut self) -> io::Result<Body> {
+    pub(super) async fn start(mut self) -> io::Result<Body> {
         match self.receiver.recv().await {
             Some(Err(error)) => Err(error),
             first => {
@@ -146,11 +146,11 @@ impl<K: Unpin> HttpBody for Transfer<K> {
             Some(first) => Some(first),
             None => std::task::ready!(self.receiver.poll_recv(context)),
         };
-        self.ended = !matches!(next, Some(Ok(Piece::Text(_))));
+        self.ended = !matches!(next, Some(Ok(Chunk::Text(_))));
         Poll::Ready(match next {
-            Some(Ok(Piece::Text(text))) => Some(Ok(Frame::data(text))),
-            Some(Ok(Piece::End(End::Complete))) => None,
-            Some(Ok(Piece::End(End::Truncated))) => {
+            Some(Ok(Chunk::Text(text))) => Some(Ok(Frame::data(text))),
+            Some(Ok(Chunk::End(End::Complete))) => None,
+            Some(Ok(Chunk::End(End::Truncated))) => {
                 let mut trailers = HeaderMap::new();
                 trailers
                     .insert(response_formats::TRUNCATED, HeaderValue::from_static(response_formats::TRUNCATED_NOTE));
@@ -171,7 +171,7 @@ mod tests {
     async fn read(write: impl FnOnce(ChunkWriter) + Send + 'static) -> io::Result<(Vec<u8>, bool)> {
         let (writer, transfer) = transfer(Timeout::ForEach(Duration::from_secs(5)), ());
         let writing = tokio::task::spawn_blocking(move || write(writer));
-        let whole = transfer.begun().await?.collect().await.map_err(io::Error::other)?;
+        let whole = transfer.start().await?.collect().await.map_err(io::Error::other)?;
         writing.await.expect("written");
         let marked = whole.trailers().is_some_and(|trailers| trailers.contains_key(response_formats::TRUNCATED));
         Ok((whole.to_bytes().to_vec(), marked))

@@ -6,34 +6,34 @@ use oxsdatatypes::{DateTime, Duration};
 
 /// Converts a date expression to CKAN's format; `None` if it is invalid.
 pub(super) fn date(text: &str) -> Option<String> {
-    reckoned(text, DateTime::now())
+    evaluate(text, DateTime::now())
 }
 
-fn reckoned(text: &str, now: DateTime) -> Option<String> {
+fn evaluate(text: &str, now: DateTime) -> Option<String> {
     let text = text.trim();
     if let Some(steps) = text.strip_prefix("NOW") {
-        return walked(moment(&now.to_string())?, steps);
+        return apply_steps(moment(&now.to_string())?, steps);
     }
     match text.split_once('Z') {
-        Some((date, steps)) if !steps.is_empty() => walked(moment(date)?, steps),
+        Some((date, steps)) if !steps.is_empty() => apply_steps(moment(date)?, steps),
         _ => moment(text),
     }
 }
 
 /// Applies steps to a time: `/UNIT` rounds down, `+2UNITS` and `-2UNITS` add and subtract.
-fn walked(from: String, mut steps: &str) -> Option<String> {
+fn apply_steps(from: String, mut steps: &str) -> Option<String> {
     let mut at = from;
     while let Some(kind) = steps.chars().next() {
         let rest = steps.get(1..).filter(|_| "/+-".contains(kind))?;
         let end = rest.find(['/', '+', '-']).unwrap_or(rest.len());
         let step = &rest[..end];
-        at = if kind == '/' { begun(&at, step)? } else { moved(&at, step, kind == '+')? };
+        at = if kind == '/' { round_down(&at, step)? } else { add_step(&at, step, kind == '+')? };
         steps = &rest[end..];
     }
     Some(at)
 }
 
-fn begun(moment: &str, unit: &str) -> Option<String> {
+fn round_down(moment: &str, unit: &str) -> Option<String> {
     // Length of the prefix of `2026-01-31T12:34:56` that the unit keeps, and the rest of its beginning.
     let (kept, rest) = match unit.trim_end_matches('S') {
         "YEAR" => (4, "-01-01T00:00:00"),
@@ -47,7 +47,7 @@ fn begun(moment: &str, unit: &str) -> Option<String> {
     Some(format!("{}{rest}", moment.get(..kept)?))
 }
 
-fn moved(from: &str, step: &str, is_forward: bool) -> Option<String> {
+fn add_step(from: &str, step: &str, is_forward: bool) -> Option<String> {
     let digits = step.find(|c: char| !c.is_ascii_digit())?;
     let number: u32 = step[..digits].parse().ok()?;
     let duration = match step[digits..].trim_end_matches('S') {
@@ -82,10 +82,10 @@ mod tests {
             ("2026-01-31T00:00:00Z", "2026-01-31T00:00:00"),
             ("2026-01-31T00:00:00Z+1YEAR", "2027-01-31T00:00:00"),
         ] {
-            assert_eq!(reckoned(text, now).as_deref(), Some(expected), "{text}");
+            assert_eq!(evaluate(text, now).as_deref(), Some(expected), "{text}");
         }
         for text in ["NOWADAYS", "NOW-", "NOW-DAY", "NOW-1FORTNIGHT", "NOW/", "NOW+99999999999YEARS", "yesterday", ""] {
-            assert_eq!(reckoned(text, now), None, "{text}");
+            assert_eq!(evaluate(text, now), None, "{text}");
         }
     }
 }

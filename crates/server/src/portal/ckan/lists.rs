@@ -178,14 +178,14 @@ fn counted(value: &FacetValue, kind: Kind) -> Value {
 }
 
 pub(super) fn organization_show(call: &Call<'_>) -> Result<Value, ActionError> {
-    shown(call, Facet::Organization, Kind::Organization)
+    show(call, Facet::Organization, Kind::Organization)
 }
 
 pub(super) fn group_show(call: &Call<'_>) -> Result<Value, ActionError> {
-    shown(call, Facet::Groups, Kind::Group)
+    show(call, Facet::Groups, Kind::Group)
 }
 
-fn shown(call: &Call<'_>, facet: Facet, kind: Kind) -> Result<Value, ActionError> {
+fn show(call: &Call<'_>, facet: Facet, kind: Kind) -> Result<Value, ActionError> {
     let name = call.parameters.required("id")?;
     let table = call.table()?;
     let value = table.values(facet).find(&name).ok_or(ActionError::NotFound)?;

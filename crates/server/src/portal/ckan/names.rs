@@ -55,7 +55,7 @@ impl License {
         };
         let web = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
         let url = web.map(|_| text.to_owned());
-        match web.and_then(known) {
+        match web.and_then(known_license) {
             Some((id, open)) => Self { title: id.clone(), id, url, open },
             None => Self { id: slug(web.unwrap_or(text)), title: text.to_owned(), url, open: false },
         }
@@ -63,7 +63,7 @@ impl License {
 }
 
 /// Returns (SPDX identifier, true if open) of the most frequent licences of open data, by their addresses.
-fn known(address: &str) -> Option<(String, bool)> {
+fn known_license(address: &str) -> Option<(String, bool)> {
     let parts: Vec<&str> =
         address.trim_start_matches("www.").split(['/', '#']).filter(|part| !part.is_empty()).collect();
     Some(match parts.as_slice() {

@@ -103,7 +103,7 @@ enum Token {
 
 /// Treatment of unknown field names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Unknown {
+pub(super) enum UnknownField {
     /// As words: a query may be any text.
     Words,
     Refused,
@@ -112,7 +112,7 @@ pub(super) enum Unknown {
 impl Clause {
     /// Parses a filter.
     pub(super) fn filter(text: &str) -> Result<Self, QueryError> {
-        parse(text, Unknown::Refused)
+        parse(text, UnknownField::Refused)
     }
 
     /// Parses a query. Parentheses, signs and operators are syntax only if a field is named, or if `NOT` occurs: `water AND NOT
@@ -127,8 +127,8 @@ impl Clause {
         }
         let words = Self::Words(text.to_owned());
         match text.split_whitespace().any(|word| word == "NOT") {
-            _ if names_field(text) => parse(text, Unknown::Words),
-            true => Ok(parse(text, Unknown::Words).unwrap_or(words)),
+            _ if names_field(text) => parse(text, UnknownField::Words),
+            true => Ok(parse(text, UnknownField::Words).unwrap_or(words)),
             false => Ok(words),
         }
     }
@@ -254,7 +254,7 @@ fn names_field(text: &str) -> bool {
     starts.filter_map(|word| word.split_once(':')).any(|(name, _)| Field::of_name(name).is_some())
 }
 
-fn parse(text: &str, unknown: Unknown) -> Result<Clause, QueryError> {
+fn parse(text: &str, unknown: UnknownField) -> Result<Clause, QueryError> {
     if text.chars().count() > LONGEST {
         return Err(QueryError::Long(LONGEST));
     }
@@ -378,7 +378,7 @@ fn ends(character: char) -> bool {
     character.is_whitespace() || "()\"[]{}".contains(character)
 }
 
-fn tokens(text: &str, unknown: Unknown) -> Result<Vec<Token>, QueryError> {
+fn tokens(text: &str, unknown: UnknownField) -> Result<Vec<Token>, QueryError> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
     while let Some(first) = rest.chars().next() {
@@ -423,7 +423,7 @@ fn ranged(first: char, text: &str) -> Result<(Token, &str), QueryError> {
 }
 
 /// Parses a word, an operator, or a field name with its colon.
-fn worded(text: &str, unknown: Unknown) -> (Token, &str) {
+fn worded(text: &str, unknown: UnknownField) -> (Token, &str) {
     let (mut word, mut characters) = (String::new(), text.char_indices());
     while let Some((place, character)) = characters.next() {
         match character {
@@ -436,9 +436,9 @@ fn worded(text: &str, unknown: Unknown) -> (Token, &str) {
     (operator(word), "")
 }
 
-fn is_field(word: &str, unknown: Unknown) -> bool {
+fn is_field(word: &str, unknown: UnknownField) -> bool {
     let name = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '*');
-    Field::of_name(word).is_some() || name && unknown == Unknown::Refused
+    Field::of_name(word).is_some() || name && unknown == UnknownField::Refused
 }
 
 fn operator(word: String) -> Token {
@@ -453,13 +453,13 @@ fn operator(word: String) -> Token {
 /// Sort order, the most significant key first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Sort {
-    pub(super) by: By,
+    pub(super) by: SortField,
     pub(super) descending: bool,
 }
 
 /// Sort key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum By {
+pub(super) enum SortField {
     Score,
     Modified,
     Created,
@@ -478,12 +478,12 @@ impl Sort {
         let invalid = || QueryError::Sort(part.to_owned());
         let mut words = part.split_whitespace();
         let by = match words.next().ok_or_else(invalid)? {
-            "score" | "relevance" => By::Score,
-            "metadata_modified" => By::Modified,
-            "metadata_created" => By::Created,
-            "title" | "title_string" => By::Title,
-            "name" => By::Name,
-            "id" => By::Id,
+            "score" | "relevance" => SortField::Score,
+            "metadata_modified" => SortField::Modified,
+            "metadata_created" => SortField::Created,
+            "title" | "title_string" => SortField::Title,
+            "name" => SortField::Name,
+            "id" => SortField::Id,
             _ => return Err(invalid()),
         };
         let descending = match words.next().map(str::to_ascii_lowercase).as_deref() {

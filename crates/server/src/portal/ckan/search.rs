@@ -171,7 +171,7 @@ fn with_direction(order: Ordering, key: &Sort) -> Ordering {
     if key.descending { order.reverse() } else { order }
 }
 
-fn known<T>(one: Option<T>, other: Option<T>, key: &Sort, compare: impl Fn(&T, &T) -> Ordering) -> Ordering {
+fn compare_known<T>(one: Option<T>, other: Option<T>, key: &Sort, compare: impl Fn(&T, &T) -> Ordering) -> Ordering {
     match (one, other) {
         (Some(one), Some(other)) => with_direction(compare(&one, &other), key),
         (one, other) => one.is_none().cmp(&other.is_none()),

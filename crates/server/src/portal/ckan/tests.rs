@@ -1,7 +1,7 @@
 //! Tests of the filter language and of the table's cache.
 
 use super::error::QueryError;
-use super::query::{By, Clause, Field, Sort, Value};
+use super::query::{Clause, Field, Sort, SortField, Value};
 use super::table::Facet;
 use super::table::Table;
 use crate::AppState;
@@ -122,7 +122,7 @@ fn orders() {
     let sort = Sort::read("score desc, metadata_modified desc,title_string").expect("an order");
     assert_eq!(
         sort.iter().map(|one| (one.by, one.descending)).collect::<Vec<_>>(),
-        [(By::Score, true), (By::Modified, true), (By::Title, false),]
+        [(SortField::Score, true), (SortField::Modified, true), (SortField::Title, false),]
     );
     for wrong in ["colour", "name up", "name asc desc"] {
         assert_eq!(Sort::read(wrong), Err(QueryError::Sort(wrong.to_owned())));
