@@ -1,7 +1,7 @@
 //! Training data from papers that name the datasets they use: the data of DataFinder's bi-encoder.
 //!
 //! In V. Viswanathan et al., *DataFinder*, ACL 2023, the description of a paper is a query for its datasets, with their
-//! names masked. Here names are [removed](super::names). A paper yields up to four queries of different styles:
+//! names masked. Here names are removed. A paper yields up to four queries of different styles:
 //!
 //! - a [summary](Style::Summary), if the papers have one;
 //! - the [sentence](Style::Sentence) of the abstract about the task;
