@@ -1,4 +1,4 @@
-//! Whom the program may ask.
+//! Egress policy: the hosts to which a command may send requests.
 
 use ipnet::IpNet;
 use lodeseek_net::egress::{Egress, EgressPolicy, IriPrefix, OtherHosts};
@@ -7,24 +7,24 @@ use std::sync::Arc;
 
 #[derive(clap::Args, Debug)]
 pub(super) struct EgressArguments {
-    /// An endpoint that SERVICE may ask, or the beginning of the IRIs of several, up to the end of a path segment; any
-    /// number of times. Without it none is asked.
+    /// Allow SERVICE to query this endpoint, or all endpoints with this IRI prefix (up to the end of a path segment).
+    /// Repeatable. Default: no endpoint is allowed.
     #[arg(long, value_name = "IRI")]
     service: Vec<IriPrefix>,
-    /// Whether SERVICE may ask endpoints that are not named by --service.
+    /// SERVICE requests to endpoints that --service does not allow.
     #[arg(long, value_enum, default_value_t = Others::Refused)]
     other_services: Others,
-    /// Allow a private network for what --service names only (127.0.0.0/8, 10.1.0.0/16). Repeatable.
+    /// Allow a private network for the endpoints of --service only (127.0.0.0/8, 10.1.0.0/16). Repeatable.
     #[arg(long, alias = "inner-network", value_name = "CIDR")]
     allow_private_network: Vec<IpNet>,
 }
 
-/// What becomes of hosts that no argument names.
+/// Treatment of hosts that no argument allows.
 #[derive(clap::ValueEnum, Clone, Copy, Debug)]
 pub(super) enum Others {
-    /// They are refused.
+    /// Rejects all requests to them.
     Refused,
-    /// They are asked where every address of the host is public.
+    /// Allows requests if every address of the host is public.
     AnyPublic,
 }
 
@@ -39,10 +39,11 @@ impl From<Others> for OtherHosts {
 
 impl EgressArguments {
     /// Returns the allowed private networks.
-    pub(super) fn allow_private_network(&self) -> &[IpNet] {
+    pub(super) fn private_networks(&self) -> &[IpNet] {
         &self.allow_private_network
     }
 
+    /// Returns the egress policy of `SERVICE`.
     pub(super) fn policy(&self) -> EgressPolicy {
         EgressPolicy {
             listed: self.service.clone(),
@@ -51,13 +52,14 @@ impl EgressArguments {
         }
     }
 
-    /// A client that may also ask one endpoint that another argument names.
-    pub(super) fn client_of(&self, endpoint: IriPrefix, options: ClientOptions) -> SparqlClient {
+    /// Returns a client that may also query the endpoint of another argument.
+    pub(super) fn client_for(&self, endpoint: IriPrefix, options: ClientOptions) -> SparqlClient {
         let mut policy = self.policy();
         policy.listed.push(endpoint);
         SparqlClient::new(Arc::new(Egress::new(policy)), options)
     }
 
+    /// Returns a client with the policy of `SERVICE` and default options.
     pub(super) fn client(&self) -> Arc<SparqlClient> {
         Arc::new(SparqlClient::new(Arc::new(Egress::new(self.policy())), ClientOptions::default()))
     }

@@ -4,7 +4,7 @@ use super::model::ModelArguments;
 use anyhow::{Context, ensure};
 use lodeseek_engine::{RerankOptions, Reranker, WeightedFusion};
 use lodeseek_index::sparse::ModelKind;
-use lodeseek_rerank::encoder::{Device, EncoderOptions, find_library, open, open_both, configured_min_similarity};
+use lodeseek_rerank::encoder::{Device, EncoderOptions, configured_min_similarity, find_library, open, open_both};
 use lodeseek_rerank::{Combination, Encoder, Granularity, Method, Normalization};
 use serde_json::{Value, json};
 use std::env;
@@ -66,7 +66,8 @@ impl EncoderArguments {
     ///
     /// # Errors
     /// If there is no argument for it, or the model cannot be opened.
-    pub(super) fn one(&self, granularity: Granularity) -> anyhow::Result<Box<dyn Encoder>> {
+    #[cfg(feature = "lab")]
+    pub(super) fn open_required(&self, granularity: Granularity) -> anyhow::Result<Box<dyn Encoder>> {
         let (folder, flag) = match granularity {
             Granularity::Text => (&self.dpr, "--dpr"),
             Granularity::Piece => (&self.colbert, "--colbert"),
@@ -76,6 +77,7 @@ impl EncoderArguments {
     }
 
     /// Opens a model in a folder that is not an argument.
+    #[cfg(feature = "lab")]
     pub(super) fn open_folder(&self, granularity: Granularity, folder: &Path) -> anyhow::Result<Box<dyn Encoder>> {
         self.open_as(folder, granularity, None)
     }
@@ -227,7 +229,10 @@ impl RerankArguments {
         if ranking.is_default() {
             return Ok(self.pool_or_default());
         }
-        ensure!(self.pool.is_empty(), "--pool cannot be combined with --model, --fields, --weights or --lengths; remove one of them");
+        ensure!(
+            self.pool.is_empty(),
+            "--pool cannot be combined with --model, --fields, --weights or --lengths; remove one of them"
+        );
         Ok(Vec::new())
     }
 
@@ -236,7 +241,10 @@ impl RerankArguments {
     /// # Errors
     /// If --pool is specified.
     pub(super) fn pool_of_each_model(&self) -> anyhow::Result<Vec<ModelKind>> {
-        ensure!(self.pool.is_empty(), "--pool cannot be combined with --models: each model supplies its own candidates");
+        ensure!(
+            self.pool.is_empty(),
+            "--pool cannot be combined with --models: each model supplies its own candidates"
+        );
         Ok(Vec::new())
     }
 

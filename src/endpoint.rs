@@ -1,12 +1,13 @@
-//! `lodeseek load --endpoint`: a survey of an endpoint into the store.
+//! `lodeseek load --endpoint`: stores samples of the graphs of a SPARQL endpoint.
 
-use super::Done;
+use super::ExitStatus;
 use super::egress::EgressArguments;
 use super::terminal::{bar, cut, grouped};
 use anyhow::Context;
 use lodeseek_catalog::Dataset;
-use lodeseek_harvest::survey::{
-    Budget, GraphOutcome, GraphReport, GraphSelection, CachePolicy, SamplerOptions, SamplerProgress, SamplerReport, EndpointSampler,
+use lodeseek_harvest::endpoint_sampler::{
+    Budget, CachePolicy, EndpointSampler, GraphOutcome, GraphReport, GraphSelection, SamplerOptions, SamplerProgress,
+    SamplerReport,
 };
 use lodeseek_net::egress::{Cancellation, IriPrefix};
 use lodeseek_net::sparql_client::ClientOptions;
@@ -19,57 +20,58 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Triples of samples after which those waiting are stored: the home is held no longer than that takes, not while the
-/// endpoint is asked.
+/// Number of sampled triples after which the pending samples are stored. The home is open only while they are stored, not
+/// while the endpoint is queried.
 const BATCH_TRIPLES: usize = 500_000;
-/// Lines shown of what was left out of one graph; the report holds all.
+/// Maximum number of omissions printed for one graph. The report file contains all.
 const SHOWN: usize = 3;
 
 #[derive(clap::Args, Debug)]
 pub(super) struct EndpointArguments {
-    /// A SPARQL endpoint instead of files: each of its graphs becomes a dataset whose content stays there, with the
-    /// endpoint's counts and a sample. Run again to go on where a run was broken off.
+    /// SPARQL endpoint to read instead of files. Each of its graphs becomes a dataset with the endpoint's counts and a sample;
+    /// the content stays at the endpoint. An interrupted run continues when the command is repeated.
     #[arg(long, value_name = "IRI", value_parser = |iri: &str| NamedNode::new(iri))]
     endpoint: Option<NamedNode>,
-    /// Which graphs: `all` that have names, the `default` graph, or IRIs; any number of times.
+    /// Graphs: all (all named graphs), default (the default graph), or the IRI of a graph. Repeatable.
     #[arg(long, value_name = "all|default|IRI", default_value = "all", requires = "endpoint")]
     graphs: Vec<String>,
-    /// Triples of each sample at most; a graph that has no more is taken whole.
+    /// Maximum number of triples of a sample. Smaller graphs are read completely.
     #[arg(long, value_name = "N", default_value_t = 10_000, requires = "endpoint")]
     sample_triples: usize,
     /// Milliseconds between two requests.
     #[arg(long, value_name = "MS", default_value_t = 250, requires = "endpoint")]
     pause: u64,
-    /// Requests of this run at most.
+    /// Maximum number of requests of this run.
     #[arg(long, value_name = "REQUESTS", default_value_t = 2000, requires = "endpoint")]
     budget: u64,
-    /// Megabytes of answers of this run at most.
+    /// Maximum size of all responses of this run, in megabytes.
     #[arg(long, value_name = "MB", default_value_t = 1024, requires = "endpoint")]
     budget_megabytes: u64,
-    /// Minutes of this run at most.
+    /// Maximum duration of this run, in minutes [default: none].
     #[arg(long, value_name = "MINUTES", requires = "endpoint")]
     budget_minutes: Option<u64>,
-    /// Seconds of one question at most.
+    /// Timeout of one request, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 60, requires = "endpoint")]
     patience: u64,
-    /// Forget the answers that earlier runs kept.
+    /// Discard the cached responses of earlier runs.
     #[arg(long, requires = "endpoint")]
     anew: bool,
     #[command(flatten)]
     egress: EgressArguments,
 }
 
-/// A run as JSON.
+/// Report of a run, written as JSON.
 #[derive(Serialize)]
 struct Report<'r> {
     #[serde(flatten)]
-    survey: &'r SamplerReport,
+    sampling: &'r SamplerReport,
     seconds: f64,
     datasets: &'r [DatasetReport],
 }
 
 impl EndpointArguments {
-    pub(super) fn is_named(&self) -> bool {
+    /// Returns true if an endpoint is given.
+    pub(super) fn is_given(&self) -> bool {
         self.endpoint.is_some()
     }
 
@@ -79,41 +81,43 @@ impl EndpointArguments {
         base: Option<&str>,
         id_prefix: &str,
         report: Option<&Path>,
-    ) -> anyhow::Result<Done> {
-        let endpoint = self.endpoint.as_ref().context("no endpoint is named")?;
+    ) -> anyhow::Result<ExitStatus> {
+        let endpoint = self.endpoint.as_ref().context("no endpoint is given; add --endpoint IRI")?;
         let prefix: IriPrefix = endpoint.as_str().parse()?;
-        let (graphs, started) = (self.graphs()?, Instant::now());
-        drop(Store::open(home, Access::Write, base)?); // a home in use, or of another base, is told before anything is asked
+        let graphs = self.graphs()?;
+        let started = Instant::now();
+        // The home is opened first, so that one that is in use, or has another base, is reported before any request.
+        drop(Store::open(home, Access::Write, base)?);
         let mut report_file = match report {
             Some(path) => Some(File::create(path).with_context(|| format!("cannot write {}", path.display()))?),
             None => None,
         };
         let pause = Duration::from_millis(self.pause);
-        let client = self.egress.client_of(prefix, ClientOptions { concurrent: 1, pause, ..ClientOptions::default() });
+        let client = self.egress.client_for(prefix, ClientOptions { concurrent: 1, pause, ..ClientOptions::default() });
         let folder = home.join("remote");
-        let surveyor = EndpointSampler::new(&client, endpoint, &folder).with_options(self.options(id_prefix, started));
+        let sampler = EndpointSampler::new(&client, endpoint, &folder).with_options(self.options(id_prefix, started));
         let mut sink = SampleSink { home, base, waiting: Vec::new(), triples: 0, datasets: Vec::new() };
         let bar = bar(1, "{msg:9} {bar:30} {pos} of {len} graphs · {prefix}");
         let show = |progress: SamplerProgress| {
             bar.set_length(progress.graphs_total.max(1) as u64);
             bar.set_position(progress.graphs as u64);
-            bar.set_message("surveying");
+            bar.set_message("sampling");
             let spent = progress.spent;
             bar.set_prefix(format!("{} requests · {} bytes", grouped(spent.requests), grouped(spent.bytes)));
         };
-        let survey = surveyor.run(&graphs, &mut |surveyed| sink.take(surveyed.dataset, surveyed.graph), &show);
+        let sampled = sampler.run(&graphs, &mut |sample| sink.add(sample.dataset, sample.graph), &show);
         bar.finish_and_clear();
-        let stored = sink.store(); // also where the survey broke off
-        let survey = survey?;
+        let stored = sink.store(); // even if sampling failed
+        let report = sampled?;
         stored?;
         let seconds = started.elapsed().as_secs_f64();
         if let Some(file) = &mut report_file {
-            serde_json::to_writer_pretty(&mut *file, &Report { survey: &survey, seconds, datasets: &sink.datasets })?;
+            serde_json::to_writer_pretty(&mut *file, &Report { sampling: &report, seconds, datasets: &sink.datasets })?;
             writeln!(file)?;
         }
-        write_report(&mut io::stderr().lock(), &survey, &sink.datasets, seconds)?;
-        let whole = survey.count(GraphOutcome::Sampled) == survey.graphs.len();
-        Ok(if whole { Done::Something } else { Done::Nothing })
+        write_report(&mut io::stderr().lock(), &report, &sink.datasets, seconds)?;
+        let is_complete = report.count(GraphOutcome::Sampled) == report.graphs.len();
+        Ok(if is_complete { ExitStatus::Success } else { ExitStatus::NoResult })
     }
 
     fn graphs(&self) -> anyhow::Result<GraphSelection> {
@@ -121,7 +125,9 @@ impl EndpointArguments {
             ["all"] => GraphSelection::All,
             ["default"] => GraphSelection::Default,
             names => {
-                let node = |name: &&str| NamedNode::new(*name).with_context(|| format!("{name} is no graph"));
+                let node = |name: &&str| {
+                    NamedNode::new(*name).with_context(|| format!("{name} is not a graph; write all, default or IRIs"))
+                };
                 GraphSelection::Named(names.iter().map(node).collect::<Result<_, _>>()?)
             }
         })
@@ -144,7 +150,7 @@ impl EndpointArguments {
     }
 }
 
-/// Samples on their way into the store.
+/// Sink that collects samples and stores them in batches.
 struct SampleSink<'s> {
     home: &'s Path,
     base: Option<&'s str>,
@@ -154,7 +160,7 @@ struct SampleSink<'s> {
 }
 
 impl SampleSink<'_> {
-    fn take(&mut self, dataset: Dataset, graph: TripleGraph) -> anyhow::Result<()> {
+    fn add(&mut self, dataset: Dataset, graph: TripleGraph) -> anyhow::Result<()> {
         self.triples += graph.len();
         self.waiting.push((dataset, graph));
         if self.triples >= BATCH_TRIPLES { self.store() } else { Ok(()) }
@@ -165,7 +171,7 @@ impl SampleSink<'_> {
         self.triples = 0;
         if !waiting.is_empty() {
             let store = Store::open(self.home, Access::Write, self.base)
-                .context("the samples cannot be stored; the answers are kept, and a further run asks for little")?;
+                .context("cannot store the samples; the responses are cached, so run the command again")?;
             self.datasets.extend(Loader::new(&store).load_graphs(waiting, &|_| ())?.datasets);
         }
         Ok(())
@@ -174,33 +180,33 @@ impl SampleSink<'_> {
 
 fn write_report(
     out: &mut impl Write,
-    survey: &SamplerReport,
+    report: &SamplerReport,
     datasets: &[DatasetReport],
     seconds: f64,
 ) -> io::Result<()> {
-    for line in &survey.left_out {
+    for line in &report.left_out {
         writeln!(out, "left out: {}", cut(line, 200))?;
     }
-    for graph in &survey.graphs {
+    for graph in &report.graphs {
         write_graph(out, graph)?;
     }
     let count = |outcome: DatasetOutcome| datasets.iter().filter(|dataset| dataset.outcome == outcome).count();
     writeln!(
         out,
-        "{} graphs: {} surveyed ({} loaded, {} replaced, {} unchanged), {} unfinished, {} failed; {} triples held; {} requests, {} bytes, {seconds:.1} s",
-        survey.graphs.len(),
-        survey.count(GraphOutcome::Sampled),
+        "{} graphs: {} sampled ({} loaded, {} replaced, {} unchanged), {} unfinished, {} failed; {} triples in samples; {} requests, {} bytes, {seconds:.1} s",
+        report.graphs.len(),
+        report.count(GraphOutcome::Sampled),
         count(DatasetOutcome::Loaded),
         count(DatasetOutcome::Replaced),
         count(DatasetOutcome::Unchanged),
-        survey.count(GraphOutcome::Unfinished),
-        survey.count(GraphOutcome::Failed),
-        grouped(survey.graphs.iter().map(|graph| graph.sampled).sum()),
-        grouped(survey.spent.requests),
-        grouped(survey.spent.bytes),
+        report.count(GraphOutcome::Unfinished),
+        report.count(GraphOutcome::Failed),
+        grouped(report.graphs.iter().map(|graph| graph.sampled).sum()),
+        grouped(report.spent.requests),
+        grouped(report.spent.bytes),
     )?;
-    if survey.count(GraphOutcome::Unfinished) > 0 {
-        writeln!(out, "what was answered is kept: the same command goes on from here")?;
+    if report.count(GraphOutcome::Unfinished) > 0 {
+        writeln!(out, "the responses are cached: run the same command again to continue")?;
     }
     Ok(())
 }
@@ -208,7 +214,7 @@ fn write_report(
 fn write_graph(out: &mut impl Write, graph: &GraphReport) -> io::Result<()> {
     let id = graph.dataset.as_ref().map_or("-", |id| id.as_str());
     let outcome = match graph.outcome {
-        GraphOutcome::Sampled => "surveyed",
+        GraphOutcome::Sampled => "sampled",
         GraphOutcome::Unfinished => "unfinished",
         GraphOutcome::Failed => "failed",
     };

@@ -1,10 +1,10 @@
-//! `lodeseek evaluate`: how good runs are by relevance judgements, and whether their differences mean anything.
+//! `lodeseek evaluate`: measures runs against relevance judgements and tests their differences for significance.
 //!
-//! Rows are runs, columns are measures. Without a run, the rankings of a home are measured, by model and fields.
+//! Rows are runs, columns are measures. With `--topics`, the rankings of the home are measured, by model and fields.
 
 mod report;
 
-use super::Done;
+use super::ExitStatus;
 use super::encoder::RerankArguments;
 use anyhow::Context;
 use lodeseek_engine::Searcher;
@@ -18,57 +18,57 @@ use std::path::{Path, PathBuf};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
-    /// Judgements in TREC's form.
+    /// Relevance judgements in TREC qrels format.
     #[arg(value_name = "QRELS")]
     qrels: PathBuf,
-    /// Runs in TREC's form, ordered by their scores.
+    /// Runs in TREC format. Their scores define the order.
     #[arg(value_name = "RUN", required_unless_present = "topics")]
     runs: Vec<PathBuf>,
-    /// Measure what the home ranks for these topics instead of runs: one a line, id, tab, text.
+    /// Measure the rankings of the home for these topics instead of runs. One topic a line: id, tab, text.
     #[arg(long, value_name = "FILE", conflicts_with = "runs")]
     topics: Option<PathBuf>,
-    /// With --topics: the models that rank, each by all fields, metadata and data alone.
+    /// Ranking models to measure with --topics, each over all fields, metadata only and data only.
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = ModelKind::ALL, requires = "topics")]
     models: Vec<ModelKind>,
-    /// With --topics: datasets ranked for a topic.
+    /// Maximum number of datasets ranked for a topic, with --topics.
     #[arg(long, value_name = "N", default_value_t = 100, requires = "topics")]
     depth: usize,
     #[command(flatten)]
     rerank: RerankArguments,
-    /// Measures, by their ir_measures names.
+    /// Measures, with their ir_measures names.
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = Metric::ACORDAR)]
     metrics: Vec<Metric>,
-    /// Folds, as fold0.test.qrels and so on: the mean over them is reported.
+    /// Folder of the folds (fold0.test.qrels and so on). The mean over the folds is reported.
     #[arg(long, value_name = "DIR")]
     folds: Option<PathBuf>,
-    /// Over which topics the mean is [default: all, or macro with --folds].
+    /// Topics over which the mean is computed [default: all, or macro with --folds].
     #[arg(long, value_enum, value_name = "WHICH")]
     average: Option<Averaging>,
-    /// Test the differences to a run, named by its file or row; the first if none is named.
+    /// Test the differences to this baseline, the file or row name of a run [default: the first run].
     #[arg(long, value_name = "BASELINE", num_args = 0..=1, require_equals = true)]
     compare: Option<Option<String>>,
-    /// By which test.
+    /// Significance test.
     #[arg(long, value_enum, value_name = "TEST", default_value = "t")]
     test: Test,
-    /// Random draws of the bootstrap and the randomisation test.
+    /// Number of random samples of the bootstrap and the randomisation test.
     #[arg(long, value_name = "N", default_value_t = Resampling::default().samples, value_parser = clap::value_parser!(u32).range(1..))]
     samples: u32,
-    /// Every topic's value, too.
+    /// Also print the values of each topic.
     #[arg(long)]
     per_query: bool,
-    /// How the results are written.
+    /// Output format.
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     format: Format,
-    /// With how many digits scores of runs are compared: as trec_eval 9.0.8, or as pytrec_eval does.
+    /// Precision in which scores of runs are compared: double as in trec_eval 9.0.8, or single as in pytrec_eval.
     #[arg(long, value_enum, value_name = "PRECISION", default_value = "double")]
     scores: Scores,
 }
 
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 enum Averaging {
-    /// All judged topics; those a run is silent on count 0.
+    /// All judged topics. Topics without a ranking count 0.
     All,
-    /// The judged topics a run has a ranking for.
+    /// The judged topics for which the run has a ranking.
     Intersection,
     /// The mean over the folds of the means of their test topics.
     Macro,
@@ -90,11 +90,11 @@ enum Scores {
     Single,
 }
 
-pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
-    let home_ranks = arguments.topics.is_some() || !arguments.rerank.is_wanted();
-    anyhow::ensure!(home_ranks, "ranking again needs --topics: runs are measured as they are");
+pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+    let can_rerank = arguments.topics.is_some() || !arguments.rerank.is_requested();
+    anyhow::ensure!(can_rerank, "re-ranking requires --topics: the order of run files is not changed");
     let qrels = Qrels::read(&arguments.qrels)?;
-    let folds = folds(arguments, &qrels)?;
+    let folds = read_folds(arguments, &qrels)?;
     let average = match (arguments.average, &folds) {
         (None | Some(Averaging::Macro), Some(folds)) => Average::Macro(folds),
         (Some(Averaging::Macro), None) => anyhow::bail!("--average macro needs --folds"),
@@ -102,7 +102,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         (None | Some(Averaging::All), _) => Average::AllTopics,
     };
     let runs = match &arguments.topics {
-        Some(topics) => ranked_by_home(home, &Topics::read(topics)?, &qrels, arguments)?,
+        Some(topics) => rank_by_home(home, &Topics::read(topics)?, &qrels, arguments)?,
         None => read_runs(arguments)?,
     };
     for (name, run) in &runs {
@@ -123,23 +123,26 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         rows,
     };
     report.write(arguments.format, &mut io::stdout().lock())?;
-    Ok(Done::Something)
+    Ok(ExitStatus::Success)
 }
 
-/// The folds, once they are seen to belong to the judgements.
-fn folds(arguments: &Arguments, qrels: &Qrels) -> anyhow::Result<Option<Folds>> {
+/// Reads the folds.
+///
+/// # Errors
+/// If they do not match the judgements.
+fn read_folds(arguments: &Arguments, qrels: &Qrels) -> anyhow::Result<Option<Folds>> {
     let Some(folder) = &arguments.folds else { return Ok(None) };
     let folds = Folds::read(folder)?;
-    let both = || format!("{} and {} do not belong together", folder.display(), arguments.qrels.display());
-    folds.check(qrels).with_context(both)?;
+    let mismatch = || format!("the folds {} and the judgements {} do not match", folder.display(), arguments.qrels.display());
+    folds.check(qrels).with_context(mismatch)?;
     Ok(Some(folds))
 }
 
-/// The runs and the names of their rows: the stems of the files, or the paths where two stems are the same.
+/// Reads the runs and names their rows: by the stems of the files, or by their paths if two stems are equal.
 fn read_runs(arguments: &Arguments) -> anyhow::Result<Vec<(String, Run)>> {
     for (place, path) in arguments.runs.iter().enumerate() {
         let again = arguments.runs[..place].contains(path);
-        anyhow::ensure!(!again, "{} is given twice; a baseline is named as --compare={0}", path.display());
+        anyhow::ensure!(!again, "{} is given twice; select a baseline with --compare={0}", path.display());
     }
     let precision = match arguments.scores {
         Scores::Double => ScorePrecision::Double,
@@ -155,8 +158,8 @@ fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// What the home ranks for the judged topics, a run for each model and choice of fields.
-fn ranked_by_home(
+/// Ranks the judged topics: one run for each model and set of fields.
+fn rank_by_home(
     home: &Path,
     topics: &Topics,
     qrels: &Qrels,
@@ -164,7 +167,7 @@ fn ranked_by_home(
 ) -> anyhow::Result<Vec<(String, Run)>> {
     let depth = arguments.metrics.iter().map(|metric| metric.depth()).fold(arguments.depth, usize::max);
     let mut searcher = Searcher::open(home)?;
-    if let Some(reranker) = arguments.rerank.reranker(home, arguments.rerank.pool_of_each()?, 1)? {
+    if let Some(reranker) = arguments.rerank.reranker(home, arguments.rerank.pool_of_each_model()?, 1)? {
         searcher = searcher.with_reranker(reranker);
     }
     let mut runs = Vec::new();
@@ -182,10 +185,16 @@ fn ranked_by_home(
     Ok(runs)
 }
 
-/// Says which topics only the run or only the judgements have; that they share none is an error.
+/// Reports topics that only the run or only the judgements contain.
+///
+/// # Errors
+/// If they have no topic in common.
 fn check_topics(name: &str, run: &Run, qrels: &Qrels, average: Average<'_>) -> anyhow::Result<()> {
     let shared = run.iter().filter(|(topic, _)| qrels.has(topic)).count();
-    anyhow::ensure!(shared > 0, "{name}: none of its topics was judged: do the files belong together?");
+    anyhow::ensure!(
+        shared > 0,
+        "{name}: none of its topics was judged; check that the run and the judgements belong to the same topics"
+    );
     let (missing, unjudged) = (qrels.len() - shared, run.len() - shared);
     let mut err = io::stderr().lock();
     if missing > 0 {
@@ -203,7 +212,7 @@ fn row((name, run): &(String, Run), qrels: &Qrels, arguments: &Arguments) -> Row
     Row { name: name.clone(), tag: run.tag.clone(), columns, comparisons: Vec::new() }
 }
 
-/// The row to compare with, named by its name or its path.
+/// Returns the baseline, found by the name of its row or its path.
 fn baseline(arguments: &Arguments, rows: &[Row]) -> anyhow::Result<Option<Baseline>> {
     let Some(named) = &arguments.compare else { return Ok(None) };
     anyhow::ensure!(rows.len() > 1, "--compare needs a second run to compare with");
@@ -214,7 +223,7 @@ fn baseline(arguments: &Arguments, rows: &[Row]) -> anyhow::Result<Option<Baseli
         None => 0,
         Some(name) => (0..rows.len()).find(|&place| is_named(place, name)).with_context(|| {
             let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
-            format!("the baseline {name} is none of the runs {}", names.join(", "))
+            format!("unknown baseline {name}; the runs are {}", names.join(", "))
         })?,
     };
     let resampling = Resampling { samples: arguments.samples, ..Resampling::default() };

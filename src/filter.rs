@@ -1,4 +1,4 @@
-//! Which datasets may be found, and counts of what is.
+//! Arguments that filter datasets, and the output of facet counts.
 
 use super::terminal::{grouped, safe};
 use lodeseek_engine::{Facet, FacetCounts, Filter, ValueCount, facet_label, facet_value};
@@ -6,10 +6,10 @@ use std::io::{self, Write};
 
 #[derive(clap::Args, Debug)]
 pub(super) struct FilterArguments {
-    /// Only datasets known in or before this year. Those whose year is not known are kept.
+    /// Only datasets known in or before this year, and datasets without a year.
     #[arg(long, value_name = "YEAR", value_parser = clap::value_parser!(i32).range(0..=9999))]
     before: Option<i32>,
-    /// Only datasets for this task. Of several values of one option, given by repeating it, a dataset needs one.
+    /// Only datasets for this task. Repeatable, as all filters below: one of the values must match.
     #[arg(long, value_name = "TASK")]
     task: Vec<String>,
     /// Only datasets of this modality: images, texts, …
@@ -18,7 +18,7 @@ pub(super) struct FilterArguments {
     /// Only datasets with this theme of their catalogue.
     #[arg(long, value_name = "THEME")]
     theme: Vec<String>,
-    /// Only datasets that have entities of this class: an IRI, or as foaf:Person.
+    /// Only datasets with entities of this class: an IRI, or a prefixed name such as foaf:Person.
     #[arg(long, value_name = "CLASS")]
     class: Vec<String>,
     /// Only datasets with this keyword.
@@ -30,32 +30,36 @@ pub(super) struct FilterArguments {
     /// Only datasets by this author or publisher.
     #[arg(long, value_name = "NAME")]
     creator: Vec<String>,
-    /// Only datasets that can be had in this format: Turtle, CSV, …
+    /// Only datasets available in this format: Turtle, CSV, …
     #[arg(long, value_name = "FORMAT")]
     format: Vec<String>,
-    /// Only datasets under this licence, as the catalogue writes it.
+    /// Only datasets with this licence, as written in the catalogue.
     #[arg(long, value_name = "LICENSE")]
     license: Vec<String>,
-    /// Only datasets in this language, by its English name. (`--lang` is of the labels shown.)
+    /// Only datasets in this language, by its English name. (--lang selects the language of labels.)
     #[arg(long, value_name = "LANGUAGE")]
     language: Vec<String>,
-    /// Only datasets with classes or properties of this vocabulary: a namespace, or as foaf.
+    /// Only datasets with classes or properties of this vocabulary: a namespace IRI, or a prefix such as foaf.
     #[arg(long, value_name = "VOCABULARY")]
     vocabulary: Vec<String>,
-    /// Only datasets known from this portal, by its host.
+    /// Only datasets from the portal with this host.
     #[arg(long, value_name = "HOST")]
     source: Vec<String>,
 }
 
 impl FilterArguments {
+    /// Returns the filter that the arguments specify.
     pub(super) fn filter(&self) -> Filter {
-        let filter = Filter { until: self.before, ..Filter::default() };
-        let values = Facet::ALL.into_iter().flat_map(|facet| self.of(facet).iter().map(move |value| (facet, value)));
-        let named = values.map(|(facet, value)| (facet, value.trim())).filter(|(_, value)| !value.is_empty());
-        named.fold(filter, |filter, (facet, value)| filter.with(facet, facet_value(facet, value)))
+        let mut filter = Filter { until: self.before, ..Filter::default() };
+        for facet in Facet::ALL {
+            for value in self.values(facet).iter().map(|value| value.trim()).filter(|value| !value.is_empty()) {
+                filter = filter.with(facet, facet_value(facet, value));
+            }
+        }
+        filter
     }
 
-    fn of(&self, facet: Facet) -> &[String] {
+    fn values(&self, facet: Facet) -> &[String] {
         match facet {
             Facet::Task => &self.task,
             Facet::Modality => &self.modality,
@@ -73,9 +77,10 @@ impl FilterArguments {
     }
 }
 
-/// Values of a facet shown in the terminal.
+/// Maximum number of values printed for a facet.
 pub(super) const SHOWN: usize = 8;
 
+/// Writes one line for each facet.
 pub(super) fn write_counts(out: &mut impl Write, counts: &FacetCounts) -> io::Result<()> {
     for one in &counts.facets {
         let value = |value: &ValueCount| {

@@ -1,22 +1,21 @@
-//! `lodeseek harvest`: portals and feeds into the store, again and again.
+//! `lodeseek harvest`: reads portals and feeds into the store, once or repeatedly.
 
-use super::Done;
+use super::ExitStatus;
 use super::egress::Others;
 use super::encoder::EncoderArguments;
 use super::terminal::{bar, cut, grouped, memory_note};
 use anyhow::Context;
 use ipnet::IpNet;
 use lodeseek_catalog::{Catalog, DatasetId};
-use lodeseek_engine::{IndexOptions, Updater};
 use lodeseek_harvest::{
-    Batch, Budget, Downloads, Failure, DelistedPolicy, HarvestOptions, HarvestProgress, HarvestReport, Harvester, IdScheme, DatasetSink,
-    StoreOutcome, SourceReport, default_name, is_address,
+    Batch, Budget, DatasetSink, DelistedPolicy, Downloads, Failure, HarvestOptions, HarvestProgress, HarvestReport,
+    Harvester, IdScheme, SourceReport, StoreOutcome, allow_source_hosts, default_name, is_address,
 };
 use lodeseek_index::vectors::Precision;
 use lodeseek_net::egress::{Cancellation, Egress, EgressPolicy, IriPrefix};
 use lodeseek_rdf::dump::Outcome;
-use lodeseek_server::{Background, Live, when_asked_to_stop};
-use lodeseek_store::{Access, DatasetOutcome, DatasetReport, LoadOptions, Loader, Stamp, Store};
+use lodeseek_server::{Background, HarvestSchedule, on_stop_signal, store_outcome};
+use lodeseek_store::{Access, DatasetReport, LoadOptions, Loader, Stamp, Store};
 use oxrdf::NamedNode;
 use oxsdatatypes::DateTime;
 use serde::Serialize;
@@ -30,44 +29,43 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Lines shown of one kind; the report holds all.
+/// Maximum number of lines printed of one kind. The report file contains all.
 const SHOWN: usize = 5;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
-    /// The address of a feed in DCAT (with Hydra's pages or `Link` headers), of a CKAN portal or its API, of a page or file
-    /// of any form that `load` reads; or a local path.
+    /// Address of a DCAT feed (with Hydra pages or `Link` headers), of a CKAN portal or its API, or of a page or file in any
+    /// format that `load` reads; or a local path.
     #[arg(required = true, value_name = "SOURCE")]
     sources: Vec<String>,
-    /// The name that files and state are kept under (`home/harvest/NAME`). Default: one for each source, made of it.
+    /// Name of the folder for files and state (`home/harvest/NAME`) [default: one for each source, derived from it].
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Fetch the files in RDF that the catalogues describe, too. Their hosts must be the sources' own, or allowed by --host
-    /// or --other-hosts.
+    /// Also download the RDF files that the catalogues describe. Their hosts must be hosts of the sources, or be allowed by
+    /// --host or --other-hosts.
     #[arg(long)]
     download: bool,
-    /// Harvest and index again and again, this long after the last beginning (90s, 30m, 6h, 1d), until stopped: what is
-    /// being done is then brought to its end, or at once when stopped a second time. With --dpr and --colbert, vectors are
-    /// made as well.
+    /// Harvest and index repeatedly, with this time between two beginnings (90s, 30m, 6h, 1d). The first stop signal completes
+    /// the current step; the second stops at once. With --dpr and --colbert, vectors are updated as well.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     every: Option<Duration>,
-    /// Write what became of every source and dataset, as JSON.
+    /// Write the outcome of each source and dataset as JSON.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
     /// Number of consecutive incremental harvests of a CKAN portal before it is read completely again; 0 reads it completely
     /// now.
     #[arg(long, alias = "whole-after", value_name = "HARVESTS", default_value_t = HarvestOptions::default().full_harvest_every)]
     full_harvest_every: u32,
-    /// Put the name before every dataset id. Without it only ids that another harvest has already get it.
+    /// Prefix each dataset id with the name. Without it, only ids that another harvest uses already are prefixed.
     #[arg(long)]
     id_prefix: bool,
-    /// Keep datasets that their source does not list any more.
+    /// Keep datasets that their source no longer lists.
     #[arg(long)]
     keep_gone: bool,
-    /// What may be asked beside the sources' own hosts, or the beginning of the addresses of several; any number of times.
+    /// Allow requests to this host or IRI prefix, in addition to the hosts of the sources. Repeatable.
     #[arg(long, value_name = "IRI")]
     host: Vec<IriPrefix>,
-    /// Whether hosts that neither a source nor --host names may be asked.
+    /// Requests to hosts that are neither a source nor allowed by --host.
     #[arg(long, value_enum, default_value_t = Others::Refused)]
     other_hosts: Others,
     /// Allow a private network for the sources and --host only (127.0.0.0/8, 10.1.0.0/16). Repeatable.
@@ -76,193 +74,90 @@ pub(crate) struct Arguments {
     /// Milliseconds between two requests to one host.
     #[arg(long, value_name = "MS", default_value_t = 250)]
     pause: u64,
-    /// Requests of one harvest at most.
+    /// Maximum number of requests of one harvest.
     #[arg(long, value_name = "N", default_value_t = Budget::default().requests)]
     max_requests: u64,
-    /// Megabytes of answers of one harvest at most.
+    /// Maximum size of all responses of one harvest, in megabytes.
     #[arg(long, value_name = "MB", default_value_t = Budget::default().bytes >> 20)]
     max_megabytes: u64,
-    /// Minutes of one harvest at most.
+    /// Maximum duration of one harvest, in minutes.
     #[arg(long, value_name = "MINUTES", default_value_t = Budget::default().time.as_secs() / 60)]
     max_minutes: u64,
-    /// Pages of one source at most.
+    /// Maximum number of pages of one source.
     #[arg(long, value_name = "N", default_value_t = Budget::default().pages)]
     max_pages: u64,
-    /// Megabytes of one page or file at most.
+    /// Maximum size of one page or file, in megabytes.
     #[arg(long, value_name = "MB", default_value_t = HarvestOptions::default().max_file_bytes >> 20)]
     max_file_megabytes: u64,
-    /// Seconds of one request at most.
+    /// Maximum duration of one request, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = HarvestOptions::default().request_timeout.as_secs())]
     max_file_seconds: u64,
-    /// The base of all IRIs; set once, when the home is made.
+    /// Base of all IRIs. It is fixed when the home is created.
     #[arg(long, value_name = "IRI")]
     base: Option<String>,
     #[command(flatten)]
     encoders: EncoderArguments,
-    /// How vectors are stored: f16 or int8, half the size. Another than they have encodes every dataset anew.
+    /// Number format of stored vectors: f16, or int8 for half the size. A change encodes all datasets again.
     #[arg(long, value_name = "PRECISION", default_value_t, requires = "every")]
     vectors: Precision,
 }
 
-/// A harvest as JSON.
+/// Report of a harvest, written as JSON.
 #[derive(Serialize)]
 struct Report {
     #[serde(flatten)]
     harvest: HarvestReport,
-    /// Datasets with a file that was not read as it stands.
+    /// Datasets with a file that could not be read completely.
     problems: Vec<DatasetReport>,
     seconds: f64,
 }
 
-pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
+pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     if let Some(every) = arguments.every {
-        return arguments.again_and_again(home, every);
+        return arguments.harvest_repeatedly(home, every);
     }
-    let misplaced = "--dpr and --colbert go with --every: after a single harvest, `lodeseek index` makes vectors";
-    anyhow::ensure!(!arguments.encoders.is_any(), misplaced);
+    anyhow::ensure!(
+        !arguments.encoders.is_any(),
+        "--dpr and --colbert require --every; after a single harvest, run `lodeseek index` with them"
+    );
     arguments.harvest(home, &Cancellation::default())
 }
 
-/// How long a wait goes on without looking whether it was given up.
-const SPELL: Duration = Duration::from_millis(100);
-/// How a process ends that was interrupted.
+/// Time between two checks of a stop request while waiting.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+/// Exit code of an interrupted process (128 + SIGINT).
 const INTERRUPTED: i32 = 130;
 
-/// What is harvested while it is served.
+/// Arguments of scheduled harvests while serving.
 #[derive(clap::Args, Debug, Clone)]
-pub(super) struct LiveArguments {
-    /// Harvest this address or path while serving, again and again; any number of times. Changes are served at once.
+pub(super) struct ScheduleArguments {
+    /// Harvest this address or path repeatedly while serving. Repeatable. Changes are served at once.
     #[arg(long = "harvest", value_name = "SOURCE")]
     sources: Vec<String>,
-    /// How long after the last beginning the next harvest begins (90s, 30m, 6h, 1d).
+    /// Time between the beginnings of two harvests (90s, 30m, 6h, 1d).
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "6h", requires = "sources")]
     every: Duration,
-    /// Fetch the files in RDF that the harvested catalogues describe, too.
+    /// Also download the RDF files that the harvested catalogues describe.
     #[arg(long, requires = "sources")]
     download: bool,
 }
 
-/// How long what was replaced stays for those who still read it.
-const STAYS: Duration = Duration::from_secs(60);
-
-impl LiveArguments {
-    /// The task, where there is a source.
-    pub(super) fn task(&self, home: &Path, allow_private_network: &[IpNet]) -> Option<Background> {
-        if self.sources.is_empty() {
-            return None;
-        }
-        let (live, home, inner) = (self.clone(), home.to_owned(), allow_private_network.to_vec());
-        Some(Background::new(move |served| {
-            let updater = || Updater::new(&served.store, LoadOptions::default(), IndexOptions::default());
-            match updater().catch_up(&served.searcher) {
-                Ok(0) => {}
-                Ok(count) => tracing::info!("{count} datasets were not indexed as they are; they are now"),
-                Err(error) => tracing::error!(%error, "what is not indexed cannot be"),
-            }
-            let mut pause = Duration::ZERO;
-            while served.sleep(pause) {
-                let started = Instant::now();
-                // Each under a name of its own: a source more or less is nothing to the others.
-                for source in live.sources.chunks(1) {
-                    let harvested = live.harvest(source, &home, &inner, served);
-                    match &harvested {
-                        Ok(line) => tracing::info!("harvested {line}"),
-                        Err(error) => tracing::error!("harvest: {error:#}; trying again when it is time"),
-                    }
-                    served.tell("harvest", harvested.map_err(|error| format!("{}: {error:#}", source.join(" "))));
-                }
-                if !served.sleep(STAYS.min(live.every)) {
-                    return;
-                }
-                if let Err(error) = updater().clear() {
-                    tracing::warn!(%error, "replaced content cannot be cleared; it is tried again later");
-                }
-                pause = live.every.saturating_sub(started.elapsed());
-            }
-        }))
-    }
-
-    /// One harvest of one source, in a line.
-    fn harvest(&self, source: &[String], home: &Path, inner: &[IpNet], served: &Live) -> anyhow::Result<String> {
-        let egress = Egress::new(policy(source, Vec::new(), Others::Refused, inner.to_vec())?);
-        let existing_ids = served.store.ids()?.into_iter().collect();
-        let downloads = if self.download { Downloads::Rdf } else { Downloads::None };
-        let options = HarvestOptions { existing_ids, downloads, ..HarvestOptions::default() };
-        let mut sink = LiveSink { served };
-        let harvester = Harvester::new(&egress, &home.join("harvest"), &default_name(source)).with_options(options);
-        let report = harvester.run(source, &mut sink, &|_| ())?;
-        let has_changed = !report.new.is_empty() || !report.changed.is_empty() || report.gone().next().is_some();
-        if has_changed {
-            sink.updater(None).find_duplicates()?;
-        }
-        let encoded = served.searcher.encode()?;
-        served.queries.prepare_statistics()?;
-        let failures = report.sources.iter().flat_map(|source| &source.failed).chain(&report.failed_files);
-        for failure in failures.take(SHOWN) {
-            tracing::warn!("harvest: {}: {}", failure.what, failure.reason);
-        }
-        Ok(format!(
-            "{}: {} new, {} changed, {} unchanged, {} gone, {encoded} encoded; {} requests, {} bytes",
-            report.name,
-            report.new.len(),
-            report.changed.len(),
-            report.unchanged,
-            report.gone().count(),
-            report.spent.requests,
-            report.spent.bytes,
-        ))
+impl ScheduleArguments {
+    /// Returns the background task of the server, or `None` if there is no source.
+    pub(super) fn background(&self, private_networks: &[IpNet]) -> Option<Background> {
+        let schedule = HarvestSchedule {
+            sources: self.sources.clone(),
+            every: self.every,
+            downloads: if self.download { Downloads::Rdf } else { Downloads::None },
+            policy: EgressPolicy { private_networks: private_networks.to_vec(), ..EgressPolicy::default() },
+        };
+        schedule.into_background()
     }
 }
 
-/// A home that is served.
-struct LiveSink<'l> {
-    served: &'l Live,
-}
-
-impl LiveSink<'_> {
-    fn updater(&self, origin: Option<NamedNode>) -> Updater<'_> {
-        let now = Some(DateTime::now());
-        let load = LoadOptions { stamp: Stamp { now, origin }, ..LoadOptions::default() };
-        Updater::new(&self.served.store, load, IndexOptions { now, ..IndexOptions::default() })
-    }
-}
-
-impl DatasetSink for LiveSink<'_> {
-    fn store(&mut self, batch: Batch) -> Result<Vec<(DatasetId, StoreOutcome)>, Box<dyn Error + Send + Sync>> {
-        let origin = Some(batch.source).filter(|source| is_address(source));
-        let updater = self.updater(origin.and_then(|source| NamedNode::new(source).ok()));
-        let catalog = Catalog { folder: batch.folder, datasets: batch.datasets, ..Catalog::default() };
-        let report = updater.run(catalog, &[])?;
-        self.served.searcher.refresh()?;
-        Ok(report.load.datasets.iter().map(|dataset| (dataset.id.clone(), store_outcome(dataset.outcome))).collect())
-    }
-
-    fn remove(&mut self, ids: &[DatasetId]) -> Result<(), Box<dyn Error + Send + Sync>> {
-        self.updater(None).remove(ids)?;
-        self.served.searcher.refresh()?;
-        Ok(())
-    }
-}
-
-/// The sources' own hosts may be asked, whatever else is.
-fn policy(
-    sources: &[String],
-    hosts: Vec<IriPrefix>,
-    others: Others,
-    inner: Vec<IpNet>,
-) -> anyhow::Result<EgressPolicy> {
-    let mut listed = hosts;
-    for source in sources.iter().filter(|source| is_address(source)) {
-        let (scheme, rest) = source.split_once("://").context("an address has a scheme")?;
-        let host = rest.split(['/', '?', '#']).next().unwrap_or(rest);
-        listed.push(format!("{scheme}://{host}/").parse()?);
-    }
-    Ok(EgressPolicy { listed, others: others.into(), private_networks: inner })
-}
-
-/// A number with its unit.
+/// Parses a duration: a positive number with the unit s, m, h or d.
 fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("{text:?} is no duration: a number and s, m, h or d");
+    let wrong = || format!("{text:?} is not a duration; write a number and s, m, h or d, for example 30m");
     let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(wrong)?;
     let seconds = match unit {
         "s" => 1,
@@ -275,65 +170,76 @@ fn duration(text: &str) -> Result<Duration, String> {
     number.map(Duration::from_secs).ok_or_else(wrong)
 }
 
+/// Returns a cancellation that the first stop signal sets. The second one ends the process at once.
+fn cancellation_on_stop_signal() -> io::Result<Cancellation> {
+    let is_stopped = Arc::new(AtomicBool::new(false));
+    let signalled = Arc::clone(&is_stopped);
+    on_stop_signal(move || {
+        if signalled.swap(true, Ordering::Relaxed) {
+            process::exit(INTERRUPTED);
+        }
+    })?;
+    Ok(Cancellation::from(is_stopped))
+}
+
 impl Arguments {
-    /// Harvests and indexes until the process is asked to stop.
-    fn again_and_again(&self, home: &Path, every: Duration) -> anyhow::Result<Done> {
-        // A model that cannot be had is better known before anything is asked.
+    /// Harvests and indexes until the process receives a stop signal.
+    fn harvest_repeatedly(&self, home: &Path, every: Duration) -> anyhow::Result<ExitStatus> {
+        // The models are opened first, so that a missing one is reported before any request.
         let encoders = self.encoders.open(None)?;
-        let is_stopped = Arc::new(AtomicBool::new(false));
-        let asked = Arc::clone(&is_stopped);
-        when_asked_to_stop(move || {
-            if asked.swap(true, Ordering::Relaxed) {
-                process::exit(INTERRUPTED);
-            }
-        })?;
-        let stop = Cancellation::from(is_stopped);
+        let stop = cancellation_on_stop_signal()?;
         while !stop.is_cancelled() {
             let started = Instant::now();
-            let harvested = self.harvest(home, &stop);
-            let outcome = match harvested {
-                // What a stopped harvest stored is indexed by the next one.
+            let outcome = match self.harvest(home, &stop) {
+                // The next run indexes what a stopped harvest has stored.
                 Ok(_) if stop.is_cancelled() => break,
                 Ok(_) => super::index::update(home, &encoders, self.vectors),
                 Err(error) => Err(error),
             };
             if let Err(error) = outcome {
-                let again = if stop.is_cancelled() { "" } else { "; trying again when it is time" };
-                writeln!(io::stderr().lock(), "lodeseek: {error:#}{again}")?;
+                let retry = if stop.is_cancelled() { "" } else { "; retrying at the next scheduled time" };
+                writeln!(io::stderr().lock(), "lodeseek: {error:#}{retry}")?;
             }
             while !stop.is_cancelled() && started.elapsed() < every {
-                thread::sleep(SPELL.min(every.saturating_sub(started.elapsed())));
+                thread::sleep(POLL_INTERVAL.min(every.saturating_sub(started.elapsed())));
             }
         }
-        Ok(Done::Something)
+        Ok(ExitStatus::Success)
     }
 
-    /// Harvests all sources: under one name where there is one, else each under a name of its own, so that a source more
-    /// or less is nothing to the others.
-    fn harvest(&self, home: &Path, stop: &Cancellation) -> anyhow::Result<Done> {
+    /// Harvests all sources: together if they have a name, else each under a name of its own, so that adding or removing a
+    /// source does not affect the others.
+    fn harvest(&self, home: &Path, stop: &Cancellation) -> anyhow::Result<ExitStatus> {
         let single = self.name.is_some() || self.sources.len() == 1;
-        let parts = if single { vec![&self.sources[..]] } else { self.sources.chunks(1).collect() };
+        let groups = if single { vec![&self.sources[..]] } else { self.sources.chunks(1).collect() };
         let mut reports = Vec::new();
-        for sources in parts {
-            reports.push(self.harvest_of(home, sources, stop)?);
+        for sources in groups {
+            reports.push(self.harvest_group(home, sources, stop)?);
         }
         if let Some(path) = &self.report {
-            let whole = if single { serde_json::to_value(&reports[0])? } else { serde_json::to_value(&reports)? };
-            let text = serde_json::to_string_pretty(&whole)? + "\n";
+            let json = if single { serde_json::to_value(&reports[0])? } else { serde_json::to_value(&reports)? };
+            let text = serde_json::to_string_pretty(&json)? + "\n";
             fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
         }
-        let is_found = |source: &SourceReport| source.form.is_some();
-        if !stop.is_cancelled() && !reports.iter().flat_map(|report| &report.harvest.sources).any(is_found) {
-            anyhow::bail!("no catalogue was found");
+        let has_form = |source: &SourceReport| source.form.is_some();
+        if !stop.is_cancelled() && !reports.iter().flat_map(|report| &report.harvest.sources).any(has_form) {
+            anyhow::bail!("no catalogue was found in the sources; the lines above name the reason for each source");
         }
         let is_clean = reports.iter().all(|report| report.harvest.is_clean());
-        Ok(if is_clean { Done::Something } else { Done::Nothing })
+        Ok(if is_clean { ExitStatus::Success } else { ExitStatus::NoResult })
     }
 
-    fn harvest_of(&self, home: &Path, sources: &[String], stop: &Cancellation) -> anyhow::Result<Report> {
-        let policy = policy(sources, self.host.clone(), self.other_hosts, self.allow_private_network.clone())?;
-        let (started, egress) = (Instant::now(), Egress::new(policy));
-        // A home in use, or of another base, is told before anything is asked.
+    /// Harvests sources under one name.
+    fn harvest_group(&self, home: &Path, sources: &[String], stop: &Cancellation) -> anyhow::Result<Report> {
+        let mut policy = EgressPolicy {
+            listed: self.host.clone(),
+            others: self.other_hosts.into(),
+            private_networks: self.allow_private_network.clone(),
+        };
+        allow_source_hosts(&mut policy, sources)?;
+        let started = Instant::now();
+        let egress = Egress::new(policy);
+        // The home is opened first, so that one that is in use, or has another base, is reported before any request.
         let store = Store::open(home, Access::Write, self.base.as_deref())?;
         let existing_ids = store.ids()?.into_iter().collect();
         drop(store);
@@ -342,12 +248,12 @@ impl Arguments {
         let harvester = Harvester::new(&egress, &home.join("harvest"), &name).with_options(options);
         let mut sink = HomeSink { home, base: self.base.as_deref(), problems: Vec::new() };
         let bar = bar(1, "harvesting · {prefix}");
-        let show = |progress: HarvestProgress| {
+        let show_progress = |progress: HarvestProgress| {
             let HarvestProgress { pages, datasets, spent } = progress;
             let [pages, datasets, requests, bytes] = [pages, datasets, spent.requests, spent.bytes].map(grouped);
             bar.set_prefix(format!("{pages} pages · {datasets} datasets · {requests} requests · {bytes} bytes"));
         };
-        let harvested = harvester.run(sources, &mut sink, &show);
+        let harvested = harvester.run(sources, &mut sink, &show_progress);
         bar.finish_and_clear();
         let report = Report { harvest: harvested?, problems: sink.problems, seconds: started.elapsed().as_secs_f64() };
         write_report(&mut io::stderr().lock(), &report.harvest, &report.problems, report.seconds)?;
@@ -374,7 +280,7 @@ impl Arguments {
     }
 }
 
-/// The home, opened while something is stored and no longer.
+/// Sink that opens the home only while it stores something, so that other processes can use it meanwhile.
 struct HomeSink<'s> {
     home: &'s Path,
     base: Option<&'s str>,
@@ -389,9 +295,10 @@ impl DatasetSink for HomeSink<'_> {
         let loader = Loader::new(&store).with_options(LoadOptions { stamp, ..LoadOptions::default() });
         let catalog = Catalog { folder: batch.folder, datasets: batch.datasets, ..Catalog::default() };
         let report = loader.load(catalog, &|_| ())?;
-        let store_outcome = report.datasets.iter().map(|dataset| (dataset.id.clone(), store_outcome(dataset.outcome))).collect();
+        let outcomes = report.datasets.iter().map(|dataset| (dataset.id.clone(), store_outcome(dataset.outcome)));
+        let outcomes = outcomes.collect();
         self.problems.extend(report.datasets.into_iter().filter(has_problem));
-        Ok(store_outcome)
+        Ok(outcomes)
     }
 
     fn remove(&mut self, ids: &[DatasetId]) -> Result<(), Box<dyn Error + Send + Sync>> {
@@ -402,15 +309,7 @@ impl DatasetSink for HomeSink<'_> {
     }
 }
 
-fn store_outcome(outcome: DatasetOutcome) -> StoreOutcome {
-    match outcome {
-        DatasetOutcome::Loaded | DatasetOutcome::Replaced | DatasetOutcome::MetadataOnly => StoreOutcome::Stored,
-        DatasetOutcome::Unchanged => StoreOutcome::Unchanged,
-        DatasetOutcome::Kept => StoreOutcome::Retained,
-    }
-}
-
-/// Files that nobody wanted to fetch are no problem.
+/// Returns true if a file could not be read completely. Files that were not to be downloaded do not count.
 fn has_problem(dataset: &DatasetReport) -> bool {
     dataset.files.iter().any(|file| !file.is_clean() && file.outcome != Outcome::Refused)
 }
@@ -424,12 +323,12 @@ fn write_report(
     for source in &report.sources {
         write_source(out, source)?;
     }
-    write_failures(out, "file not had", &report.failed_files)?;
+    write_failures(out, "file not fetched", &report.failed_files)?;
     let gone: usize = report.gone().count();
     let removed: usize = report.sources.iter().filter(|source| source.removed).map(|source| source.gone.len()).sum();
     writeln!(
         out,
-        "{}: {} new, {} changed, {} unchanged, {gone} gone ({removed} removed); {} files ({} new), {} not had; {} requests ({} not modified), {} bytes, {seconds:.1} s{}",
+        "{}: {} new, {} changed, {} unchanged, {gone} gone ({removed} removed); {} files ({} new), {} not fetched; {} requests ({} not modified), {} bytes, {seconds:.1} s{}",
         report.name,
         report.new.len(),
         report.changed.len(),
@@ -443,10 +342,14 @@ fn write_report(
         memory_note(),
     )?;
     if !report.kept.is_empty() {
-        writeln!(out, "{} kept as they were before, since a file of theirs cannot be had or read", report.kept.len())?;
+        writeln!(out, "{} keep their previous content: a file of theirs cannot be fetched or read", report.kept.len())?;
     }
     if !problems.is_empty() {
-        writeln!(out, "{} datasets with statements or files not read (--report FILE writes which)", problems.len())?;
+        writeln!(
+            out,
+            "{} datasets have statements or files that could not be read (--report FILE lists them)",
+            problems.len()
+        )?;
     }
     Ok(())
 }
@@ -460,15 +363,15 @@ fn write_source(out: &mut impl Write, source: &SourceReport) -> io::Result<()> {
         source.pages,
         grouped(source.datasets),
         if source.as_before > 0 {
-            format!(", {} as before, not asked for", grouped(source.as_before))
+            format!(", {} unchanged and not requested", grouped(source.as_before))
         } else {
             String::new()
         },
         if source.repeated > 0 { format!(", {} listed again", source.repeated) } else { String::new() },
-        if source.whole { "" } else { "; not whole, nothing was removed" },
+        if source.whole { "" } else { "; incomplete, nothing was removed" },
     )?;
     if let Some(reason) = &source.whole_because {
-        writeln!(out, "  read whole: {}", cut(reason, 240))?;
+        writeln!(out, "  read completely: {}", cut(reason, 240))?;
     }
     write_failures(out, "failed", &source.failed)?;
     let problems: Vec<Failure> =

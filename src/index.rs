@@ -1,13 +1,13 @@
-//! `lodeseek index`: profiles, snippets, the text index, and an encoder's vectors.
+//! `lodeseek index`: computes profiles and snippets, and updates the text index and the vectors of encoders.
 
-use super::Done;
-use super::encoder::{EncoderArguments, rows};
+use super::ExitStatus;
+use super::encoder::{EncoderArguments, method_name};
 use super::terminal::{bar, grouped, memory_note, rate};
 use lodeseek_engine::{
-    EncodingOptions, EncodingReport, IndexOptions, IndexProgress, IndexReport, Indexer, encode_by, index_folder,
-    vectors_folder, vectors_of,
+    EncodingOptions, EncodingReport, IndexOptions, IndexProgress, IndexReport, Indexer, encode_all, index_folder,
+    list_vectors, vectors_folder,
 };
-use lodeseek_index::vectors::{self, StoredVectors, Precision};
+use lodeseek_index::vectors::{self, Precision, StoredVectors};
 use lodeseek_index::{AnalysisKind, Index, IndexError};
 use lodeseek_rerank::Encoder;
 use lodeseek_snippet::{Method, TripleBudget};
@@ -19,47 +19,47 @@ use std::time::{Duration, Instant};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
-    /// Index every dataset again, not only those that changed.
+    /// Index all datasets again, not only those that changed.
     #[arg(long)]
     rebuild: bool,
-    /// Triples of the snippet shown for a dataset.
+    /// Maximum number of triples in the stored snippet of a dataset.
     #[arg(long, value_name = "N", default_value_t = TripleBudget::default().0)]
     snippet_budget: usize,
-    /// How the snippet shown for a dataset is chosen; another than before makes every dataset anew.
+    /// Method of the stored snippets. A change indexes all datasets again.
     #[arg(long, value_name = "METHOD", value_parser = super::method::without_query(), default_value = Method::default().name())]
     snippet_method: Method,
-    /// The bound on the steps of one snippet, where its method has one. Default: few milliseconds a dataset.
+    /// Maximum number of steps of one snippet, for methods with a bound [default: a few milliseconds for each dataset].
     #[arg(long, value_name = "N")]
     snippet_work: Option<u64>,
-    /// How the triples are ranked that encoders read; another than the index has makes every dataset anew. `patterns` makes
-    /// DR2's compact documents after PCSG. Default: as the index has it, else `illusnip-max`.
+    /// Method that ranks the triples for encoders. `patterns` builds DR2's compact documents after PCSG. A change indexes all
+    /// datasets again [default: the method of the index, else illusnip-max].
     #[arg(long, value_name = "METHOD", value_parser = super::method::without_query())]
     compact_method: Option<Method>,
-    /// Working threads.
+    /// Number of worker threads.
     #[arg(long, value_name = "N", default_value_t = IndexOptions::default().threads)]
     threads: usize,
-    /// How texts become tokens: `acordar` or `multilingual` (words stemmed by the language of their text). Another than
-    /// the index has makes every dataset anew. Default: as the index has it, else `acordar`.
+    /// Text analysis: acordar, or multilingual, which stems words by the language of their text. A change indexes all datasets
+    /// again [default: the analysis of the index, else acordar].
     #[arg(long, value_name = "KIND")]
     analysis: Option<AnalysisKind>,
     #[command(flatten)]
     encoders: EncoderArguments,
-    /// How vectors are stored: f16 or int8, half the size. Another than they have encodes every dataset anew.
+    /// Number format of stored vectors: f16, or int8 for half the size. A change encodes all datasets again.
     #[arg(long, value_name = "PRECISION", default_value_t)]
     vectors: Precision,
-    /// Remove the vectors that the model of this name made, or a folder of vectors by its own name.
+    /// Delete the vectors of the model with this name, or a folder of vectors by its name.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["dpr", "colbert"])]
     forget_vectors: Option<String>,
 }
 
-pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
+pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     if !is_home(home) {
         return Err(StoreError::NoHome { home: home.to_owned() }.into());
     }
-    // A model that cannot be had is better known before an hour of indexing.
+    // The models are opened first, so that a missing one is reported before an hour of indexing.
     let encoders = arguments.encoders.open(None)?;
     let store = Store::open(home, Access::Write, None)?;
-    // The committed index answers until the new documents are; only one of another version cannot be gone on with.
+    // The committed index serves searches until the new documents are committed. Only an index of another version is deleted.
     if arguments.rebuild
         && matches!(Index::open(&index_folder(home)), Err(IndexError::OtherVersion(_) | IndexError::OtherAnalysis(_)))
     {
@@ -76,7 +76,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         analysis: arguments.analysis,
         ..IndexOptions::default()
     };
-    if let Some(message) = other_analysis(home, arguments.analysis) {
+    if let Some(message) = analysis_change(home, arguments.analysis) {
         writeln!(io::stderr().lock(), "{message}")?;
     }
     let bar = bar(1, "indexing {bar:30} {pos} of {len} datasets · {prefix} · {eta} left");
@@ -93,16 +93,16 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     tidy(&indexer, &report)?;
     drop(store);
     if let Some(name) = &arguments.forget_vectors {
-        forget(home, name)?;
+        delete_vectors(home, name)?;
     }
     if let Some(encoder) = encoders.first() {
-        writeln!(io::stderr().lock(), "encoding runs on {}", encoder.device())?;
+        writeln!(io::stderr().lock(), "the models run on {}", encoder.device())?;
     }
     update_vectors(home, &encoders, arguments.vectors)?;
-    Ok(Done::Something)
+    Ok(ExitStatus::Success)
 }
 
-/// Brings the text index up to date, as `index` without arguments does, and the vectors of these models.
+/// Updates the text index, as `index` without arguments does, and the vectors of these models.
 pub(super) fn update(home: &Path, encoders: &[Box<dyn Encoder>], precision: Precision) -> anyhow::Result<()> {
     let store = Store::open(home, Access::Write, None)?;
     let options = IndexOptions { now: Some(DateTime::now()), ..IndexOptions::default() };
@@ -115,46 +115,46 @@ pub(super) fn update(home: &Path, encoders: &[Box<dyn Encoder>], precision: Prec
     update_vectors(home, encoders, precision)
 }
 
-/// Compacts the store after much was written. The index is whole without it.
+/// Compacts the store if much was written. The index is complete without it.
 fn tidy(indexer: &Indexer<'_>, report: &IndexReport) -> io::Result<()> {
-    if !Indexer::is_untidy(report) {
+    if !Indexer::needs_compaction(report) {
         return Ok(());
     }
-    writeln!(io::stderr().lock(), "compacting the store, which makes it faster; it may be interrupted …")?;
+    writeln!(io::stderr().lock(), "compacting the store to speed up reads; this step may be interrupted …")?;
     let started = Instant::now();
-    match indexer.tidy(report) {
+    match indexer.compact_store(report) {
         Ok(_) => writeln!(io::stderr().lock(), "compacted in {:.1} s", started.elapsed().as_secs_f64()),
         Err(error) => {
-            writeln!(io::stderr().lock(), "lodeseek: the store could not be compacted, and is as it was: {error}")
+            writeln!(io::stderr().lock(), "lodeseek: cannot compact the store; it is unchanged and usable: {error}")
         }
     }
 }
 
 fn update_vectors(home: &Path, encoders: &[Box<dyn Encoder>], precision: Precision) -> anyhow::Result<()> {
-    encode_all(home, encoders, precision)?;
-    Ok(write_vectors(&mut io::stderr().lock(), &vectors_of(home)?)?)
+    encode_and_report(home, encoders, precision)?;
+    Ok(write_vectors(&mut io::stderr().lock(), &list_vectors(home)?)?)
 }
 
-fn encode_all(home: &Path, encoders: &[Box<dyn Encoder>], precision: Precision) -> anyhow::Result<()> {
+fn encode_and_report(home: &Path, encoders: &[Box<dyn Encoder>], precision: Precision) -> anyhow::Result<()> {
     let bar = bar(1, "encoding {bar:30} {pos} of {len} datasets · {eta} left");
     let options = EncodingOptions { precision, ..EncodingOptions::default() };
-    let of_each: Vec<_> = encoders.iter().map(|encoder| (encoder.as_ref(), options)).collect();
-    let reports = encode_by(home, &of_each, &|progress| {
+    let jobs: Vec<_> = encoders.iter().map(|encoder| (encoder.as_ref(), options)).collect();
+    let reports = encode_all(home, &jobs, &|progress| {
         bar.set_length(progress.total as u64);
         bar.set_position(progress.datasets as u64);
     });
     bar.finish_and_clear();
     for (encoder, report) in encoders.iter().zip(reports?) {
         let EncodingReport { model, encoded, unchanged, removed, time, bytes } = report;
-        let what = rows(encoder.granularity());
-        let shared = if encoders[0].name() == model && encoders[0].granularity() != encoder.granularity() {
+        let method = method_name(encoder.granularity());
+        let shared_pass = if encoders[0].name() == model && encoders[0].granularity() != encoder.granularity() {
             " from the same pass"
         } else {
             ""
         };
         writeln!(
             io::stderr().lock(),
-            "{encoded} datasets encoded, {what} by {model}{shared}, {unchanged} unchanged, {removed} removed; {:.1} MB in {:.1} s ({} datasets/s)",
+            "{encoded} datasets encoded, {method} vectors by {model}{shared_pass}, {unchanged} unchanged, {removed} removed; {:.1} MB in {:.1} s ({} datasets/s)",
             bytes as f64 / 1e6,
             time.as_secs_f64(),
             rate(encoded as u64, time),
@@ -163,45 +163,51 @@ fn encode_all(home: &Path, encoders: &[Box<dyn Encoder>], precision: Precision) 
     Ok(())
 }
 
-/// Removes all vectors of a model by its name, whatever its fingerprint was.
-fn forget(home: &Path, name: &str) -> anyhow::Result<()> {
+/// Deletes all vectors of a model by its name, for every fingerprint.
+///
+/// # Errors
+/// If there are none.
+fn delete_vectors(home: &Path, name: &str) -> anyhow::Result<()> {
     let listed = vectors::list(&vectors_folder(home))?;
     let of_name = |one: &&StoredVectors| {
         let of_model = one.description.as_ref().is_ok_and(|description| description.model == name);
         of_model || one.folder.file_name().is_some_and(|folder| folder == name)
     };
     let found: Vec<&StoredVectors> = listed.iter().filter(of_name).collect();
-    anyhow::ensure!(!found.is_empty(), "there are no vectors of a model named {name:?}");
+    anyhow::ensure!(
+        !found.is_empty(),
+        "cannot delete vectors: no model or folder is named {name:?}; `lodeseek index` lists the stored vectors"
+    );
     for one in found {
         vectors::delete(one)?;
-        writeln!(io::stderr().lock(), "the vectors of {name} are removed ({:.1} MB)", one.bytes as f64 / 1e6)?;
+        writeln!(io::stderr().lock(), "deleted the vectors of {name} ({:.1} MB)", one.bytes as f64 / 1e6)?;
     }
     Ok(())
 }
 
-/// The vectors there are, and how many datasets are without: those of a model that is no longer used lie there until they
-/// are forgotten.
+/// Lists the stored vectors with the number of datasets that need encoding. Vectors of unused models remain until
+/// `--forget-vectors` deletes them.
 fn write_vectors(out: &mut impl Write, listed: &[(StoredVectors, usize)]) -> io::Result<()> {
     for (StoredVectors { description, folder, bytes }, missing) in listed {
         let what = match description {
-            Ok(known) => format!("of {}, {} columns of {}", known.model, known.columns, known.precision),
+            Ok(stored) => format!("of {}, {} columns of {}", stored.model, stored.columns, stored.precision),
             Err(error) => format!("at {}: {error}", folder.display()),
         };
         let without = match missing {
             0 => String::new(),
-            missing => format!("; {missing} datasets have none of their present texts"),
+            missing => format!("; {missing} datasets have no up-to-date vectors"),
         };
         writeln!(out, "vectors {what}, {:.1} MB{without}", *bytes as f64 / 1e6)?;
     }
     Ok(())
 }
 
-/// What there is to say where the index is of another analysis than the one wanted.
-fn other_analysis(home: &Path, wanted: Option<AnalysisKind>) -> Option<String> {
+/// Returns a message if the index has another analysis than the requested one.
+fn analysis_change(home: &Path, requested: Option<AnalysisKind>) -> Option<String> {
     let snapshot = Index::open(&index_folder(home)).ok()?.snapshot().ok()?;
-    let had = snapshot.analysis().kind();
-    let wanted = wanted.filter(|wanted| *wanted != had && !snapshot.is_empty())?;
-    Some(format!("the index was analysed as {had}; every dataset is indexed anew, analysed as {wanted}"))
+    let current = snapshot.analysis().kind();
+    let requested = requested.filter(|requested| *requested != current && !snapshot.is_empty())?;
+    Some(format!("the analysis changes from {current} to {requested}: all datasets are indexed again"))
 }
 
 fn write_report(out: &mut impl Write, report: &IndexReport, time: Duration) -> io::Result<()> {
@@ -230,7 +236,7 @@ fn write_report(out: &mut impl Write, report: &IndexReport, time: Duration) -> i
     for (stage, time) in stages {
         writeln!(
             out,
-            "  {stage:<10} {:>7.2} s of one thread  {:>12} triples/s",
+            "  {stage:<10} {:>7.2} s of thread time  {:>12} triples/s",
             time.as_secs_f64(),
             rate(report.triples, time)
         )?;

@@ -1,6 +1,6 @@
 //! Names of the research commands in a program built without them: each returns an error with the remedy.
 
-use crate::Done;
+use crate::ExitStatus;
 use std::ffi::OsString;
 
 /// The research commands, hidden from the help.
@@ -30,7 +30,7 @@ pub(crate) struct Ignored {
 
 impl Command {
     /// Returns the error that names the missing feature.
-    pub(crate) fn refuse(&self) -> anyhow::Result<Done> {
+    pub(crate) fn refuse(&self) -> anyhow::Result<ExitStatus> {
         let name = match self {
             Self::Tune(_) => "tune",
             Self::EvaluateSnippets(_) => "evaluate-snippets",

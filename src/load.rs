@@ -1,6 +1,6 @@
-//! `lodeseek load`: catalogues and dumps into the store; with `--endpoint`, samples of what an endpoint holds.
+//! `lodeseek load`: stores catalogues and dumps; with `--endpoint`, samples of the graphs of a SPARQL endpoint.
 
-use super::Done;
+use super::ExitStatus;
 use super::endpoint::EndpointArguments;
 use super::terminal::{bar, cut, grouped, memory_note, rate};
 use anyhow::Context;
@@ -18,34 +18,34 @@ use std::time::Instant;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
-    /// A catalogue, plain or in gzip, bzip2, xz or zstd (DCAT or VoID in any RDF syntax; CKAN; data.json; schema.org or
-    /// Croissant, also in a page; the LOD Cloud's list; a registry of ontologies; ACORDAR's or Papers with Code's
-    /// datasets.json; DataFinder's collection.jsonl), an RDF dump (Turtle, TriG, N3, N-Triples, N-Quads, RDF/XML, JSON-LD or
-    /// HDT), or a folder of these.
+    /// Catalogue, RDF dump, or folder of these; plain or compressed (gzip, bzip2, xz, zstd). Catalogues: DCAT or VoID in any
+    /// RDF syntax; CKAN; data.json; schema.org or Croissant, also in an HTML page; the LOD Cloud's list; a registry of
+    /// ontologies; ACORDAR's or Papers with Code's datasets.json; DataFinder's collection.jsonl. Dumps: Turtle, TriG, N3,
+    /// N-Triples, N-Quads, RDF/XML, JSON-LD, HDT.
     #[arg(required_unless_present = "endpoint", conflicts_with = "endpoint", value_name = "SOURCE")]
     sources: Vec<PathBuf>,
     #[command(flatten)]
     endpoint: EndpointArguments,
-    /// Write what became of every dataset and file, as JSON.
+    /// Write the outcome of each dataset and file as JSON.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// The base of all IRIs; set once, when the home is made.
+    /// Base of all IRIs. It is fixed when the home is created.
     #[arg(long, value_name = "IRI")]
     base: Option<String>,
-    /// Put this before every dataset id, so that two catalogues may use the same ids.
+    /// Prefix of each dataset id, so that two catalogues can use the same ids.
     #[arg(long, value_name = "TEXT", default_value = "")]
     id_prefix: String,
 }
 
-/// Problems shown for one dataset; the report holds more.
+/// Maximum number of problems printed for one dataset. The report file contains more.
 const SHOWN: usize = 3;
 
-pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
-    if arguments.endpoint.is_named() {
+pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+    if arguments.endpoint.is_given() {
         let Arguments { report, base, id_prefix, .. } = arguments;
         return arguments.endpoint.load(home, base.as_deref(), id_prefix, report.as_deref());
     }
-    // Every source is read before anything is written: a mistyped name must not stop a load half-way.
+    // All sources are read before anything is written, so that a mistyped name does not interrupt a load.
     let mut catalogs = Vec::new();
     let mut sources_of_ids = BTreeMap::new();
     for source in &arguments.sources {
@@ -55,7 +55,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
             dataset.metadata.id = lodeseek_catalog::DatasetId::new(id)?;
             if let Some(other) = sources_of_ids.insert(dataset.metadata.id.clone(), source) {
                 anyhow::bail!(
-                    "the dataset id {} is in {} and in {}: load them one by one, with --id-prefix",
+                    "the dataset id {} is in {} and in {}; load the sources one by one, with --id-prefix",
                     dataset.metadata.id,
                     other.display(),
                     source.display()
@@ -70,41 +70,41 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     };
     let store = Store::open(home, Access::Write, arguments.base.as_deref())?;
     let started = Instant::now();
-    let mut whole = LoadReport::default();
+    let mut total = LoadReport::default();
     for catalog in catalogs {
         let report = load(&store, catalog)?;
-        whole.datasets.extend(report.datasets);
-        whole.catalog_problems.extend(report.catalog_problems);
-        whole.cleared_graphs += report.cleared_graphs;
+        total.datasets.extend(report.datasets);
+        total.catalog_problems.extend(report.catalog_problems);
+        total.cleared_graphs += report.cleared_graphs;
     }
     let time = started.elapsed();
     if let Some(file) = &mut report_file {
-        serde_json::to_writer_pretty(&mut *file, &whole)?;
+        serde_json::to_writer_pretty(&mut *file, &total)?;
         writeln!(file)?;
     }
     let mut out = io::stderr().lock();
-    write_problems(&mut out, &whole, arguments.report.is_some())?;
-    let count = |outcome: DatasetOutcome| whole.datasets.iter().filter(|dataset| dataset.outcome == outcome).count();
+    write_problems(&mut out, &total, arguments.report.is_some())?;
+    let count = |outcome: DatasetOutcome| total.datasets.iter().filter(|dataset| dataset.outcome == outcome).count();
     writeln!(
         out,
         "{} datasets: {} loaded, {} replaced, {} unchanged, {} without content; {} distinct triples of {} read in {:.1} s ({} triples/s{})",
-        whole.datasets.len(),
+        total.datasets.len(),
         count(DatasetOutcome::Loaded),
         count(DatasetOutcome::Replaced),
         count(DatasetOutcome::Unchanged),
         count(DatasetOutcome::MetadataOnly),
-        grouped(whole.triples()),
-        grouped(whole.datasets.iter().map(|dataset| dataset.read).sum()),
+        grouped(total.triples()),
+        grouped(total.datasets.iter().map(|dataset| dataset.read).sum()),
         time.as_secs_f64(),
-        rate(whole.triples(), time),
+        rate(total.triples(), time),
         memory_note(),
     )?;
     let kept = count(DatasetOutcome::Kept);
     if kept > 0 {
-        writeln!(out, "{kept} kept as they were before, since a file of theirs cannot be read now")?;
-        return Ok(Done::Nothing);
+        writeln!(out, "{kept} keep their previous content: a file of theirs cannot be read")?;
+        return Ok(ExitStatus::NoResult);
     }
-    Ok(Done::Something)
+    Ok(ExitStatus::Success)
 }
 
 fn load(store: &Store, catalog: Catalog) -> anyhow::Result<LoadReport> {
@@ -136,12 +136,12 @@ fn write_problems(out: &mut impl Write, report: &LoadReport, has_file: bool) -> 
     for problem in &report.catalog_problems {
         writeln!(out, "catalogue: {}", cut(problem, 200))?;
     }
-    let troubled: Vec<&DatasetReport> = report.with_problems().collect();
-    if troubled.is_empty() {
+    let affected: Vec<&DatasetReport> = report.with_problems().collect();
+    if affected.is_empty() {
         return Ok(());
     }
     writeln!(out, "{:<12} {:>9} {:>8}  problems", "dataset", "triples", "skipped")?;
-    for dataset in &troubled {
+    for dataset in &affected {
         writeln!(
             out,
             "{:<12} {:>9} {:>8}  {}",

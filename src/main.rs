@@ -1,9 +1,12 @@
-//! The command line: arguments here, a file for each command beside.
+//! Command line of Lodeseek. This file defines the commands; each command has a file of its own.
 //!
-//! Results go to stdout, everything else to stderr. Exit codes: 0 done (for `search`: something was found), 1 nothing
-//! found (for `load`: a dataset was kept as it was, since a file of it cannot be read now, or a graph of an endpoint was not
-//! surveyed to its end; for `harvest`: a page or a file was not had; for `reproduce`: a score is not
-//! the one expected), 2 an error.
+//! Results are written to stdout, everything else to stderr. Exit codes:
+//!
+//! - 0: success; for commands that search, at least one result.
+//! - 1: no result, or an incomplete one. `load`: a dataset keeps its previous content, because a file cannot be read, or the
+//!   sampling of an endpoint is unfinished. `harvest`: a page or file could not be fetched. `reproduce`: a score differs from
+//!   the expected one.
+//! - 2: error.
 
 mod completions;
 mod egress;
@@ -41,11 +44,11 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Find RDF datasets by what they say and what they contain.
+/// Find RDF datasets by their metadata and content.
 #[derive(Parser, Debug)]
 #[command(name = "lodeseek", version, max_term_width = 110)]
 struct Arguments {
-    /// The folder that holds the collection.
+    /// Folder of the collection.
     #[arg(long, global = true, value_name = "DIR", default_value = "lodeseek-home", env = "LODESEEK_HOME")]
     home: PathBuf,
     #[command(subcommand)]
@@ -54,25 +57,25 @@ struct Arguments {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// Read catalogues and dumps into the collection.
+    /// Load catalogues and dumps into the collection.
     Load(load::Arguments),
-    /// Bring portals' catalogues, and the files they describe, into the collection, again and again.
+    /// Harvest the catalogues of portals, and the files they describe, into the collection.
     Harvest(harvest::Arguments),
-    /// Bring profiles, snippets, the text index and vectors up to date.
+    /// Update profiles, snippets, the text index and vectors.
     Index(index::Arguments),
-    /// Find datasets for a need in words.
+    /// Search datasets by words.
     Search(search::Arguments),
     /// Show a dataset.
     Show(show::Arguments),
-    /// The datasets most like one, or like an RDF file, and why.
+    /// List the datasets most similar to a dataset or an RDF file, with reasons.
     Similar(similar::Arguments),
-    /// A few triples that say what a dataset, or an RDF file, is.
+    /// Compute a snippet: a few triples that represent a dataset or an RDF file.
     Snippet(snippet::Arguments),
-    /// Ask the collection in SPARQL.
+    /// Query the collection with SPARQL.
     Query(query::Arguments),
-    /// How good the datasets are, by their descriptions and their content, and what to do next.
+    /// Assess the quality of descriptions and content, and name the next improvement.
     Quality(quality::Arguments),
-    /// Which datasets can answer a query in SPARQL, pattern by pattern.
+    /// List the datasets that match each triple pattern of a SPARQL query.
     Sources(sources::Arguments),
     /// Serve search, datasets and SPARQL over HTTP.
     Serve(serve::Arguments),
@@ -81,38 +84,40 @@ enum Command {
     #[cfg(feature = "lab")]
     /// Learn field weights by cross-validation.
     Tune(tune::Arguments),
-    /// Measure rankings against relevance judgements.
+    /// Evaluate rankings against relevance judgements.
     Evaluate(evaluate::Arguments),
     #[cfg(feature = "lab")]
-    /// Measure snippet methods over the datasets of the collection.
+    /// Evaluate snippet methods on the datasets of the collection.
     EvaluateSnippets(evaluate_snippets::Arguments),
     #[cfg(feature = "lab")]
-    /// Make one ranking of several, with weights given or learned by folds.
+    /// Fuse several rankings into one, with given weights or weights learned by cross-validation.
     Fuse(fuse::Arguments),
     #[cfg(feature = "lab")]
-    /// Find the datasets of the collection that papers name.
+    /// Tag papers with the datasets of the collection that they mention.
     Tag(tag::Arguments),
     #[cfg(feature = "lab")]
-    /// Make training data for encoders: queries, passages that answer them and passages that do not.
+    /// Generate training data for encoders: queries with positive and negative passages.
     TrainingData(training_data::Arguments),
     #[cfg(feature = "lab")]
-    /// Compute the scores of a condition and hold them against those expected.
+    /// Reproduce the scores of an experiment and compare them with the expected ones.
     Reproduce(reproduce::Arguments),
-    /// Research commands that this program was built without.
+    /// Research commands that are not part of this build.
     #[cfg(not(feature = "lab"))]
     #[command(flatten)]
     Missing(lab_missing::Command),
-    /// Write what a shell needs to complete the arguments.
+    /// Write the completion script of a shell.
     Completions(completions::Arguments),
     /// Write manual pages into a folder, one for each command.
     Man(man::Arguments),
 }
 
-/// How a command ended well.
+/// Result of a command that did not fail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Done {
-    Something,
-    Nothing,
+enum ExitStatus {
+    /// The command succeeded. Exit code 0.
+    Success,
+    /// There is no result, or an incomplete one. Exit code 1.
+    NoResult,
 }
 
 /// Runs the program with the arguments of the process.
@@ -120,8 +125,8 @@ fn main() -> ExitCode {
     let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "lodeseek=info,warn".into());
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_target(false).init();
     match run(&Arguments::parse()) {
-        Ok(Done::Something) => ExitCode::SUCCESS,
-        Ok(Done::Nothing) => ExitCode::from(1),
+        Ok(ExitStatus::Success) => ExitCode::SUCCESS,
+        Ok(ExitStatus::NoResult) => ExitCode::from(1),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(io::stderr(), "lodeseek: {error:#}");
@@ -130,7 +135,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(arguments: &Arguments) -> anyhow::Result<Done> {
+fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let home = &arguments.home;
     match &arguments.command {
         Command::Load(arguments) => load::run(home, arguments),
@@ -165,10 +170,10 @@ fn run(arguments: &Arguments) -> anyhow::Result<Done> {
     }
 }
 
-/// Whoever read our output has seen enough: no error.
+/// Returns true if the reader of the output closed the pipe, which is not an error.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let kind = |cause: &(dyn std::error::Error + 'static)| cause.downcast_ref::<io::Error>().map(io::Error::kind);
-    error.chain().any(|cause| kind(cause) == Some(io::ErrorKind::BrokenPipe))
+    let mut io_errors = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
+    io_errors.any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
 }
 
 #[cfg(test)]

@@ -1,19 +1,19 @@
 //! `lodeseek man`: manual pages, one for the program and one for each command.
 
-use super::Done;
+use super::ExitStatus;
 use clap::CommandFactory;
 use std::fs;
 use std::path::PathBuf;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
-    /// The folder for the pages; it is made where there is none.
+    /// Folder for the pages. It is created if it does not exist.
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Done> {
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     fs::create_dir_all(&arguments.folder)?;
     clap_mangen::generate_to(super::Arguments::command(), &arguments.folder)?;
-    Ok(Done::Something)
+    Ok(ExitStatus::Success)
 }

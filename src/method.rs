@@ -1,9 +1,9 @@
-//! Snippet methods as an argument.
+//! Snippet methods as values of an argument.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use lodeseek_snippet::Method;
 
-/// Reads the name of one of these methods.
+/// Returns a parser that accepts the names of these methods.
 fn parser(methods: impl IntoIterator<Item = Method>) -> impl TypedValueParser<Value = Method> {
     let value = |method: Method| {
         PossibleValue::new(method.name()).help(method.description()).aliases(method.aliases().iter().copied())
@@ -12,12 +12,12 @@ fn parser(methods: impl IntoIterator<Item = Method>) -> impl TypedValueParser<Va
     PossibleValuesParser::new(values).try_map(|name| name.parse::<Method>())
 }
 
-/// Reads the name of any method.
+/// Returns a parser that accepts every method.
 pub(super) fn any() -> impl TypedValueParser<Value = Method> {
     parser(Method::ALL)
 }
 
-/// Reads the name of a method that needs no query.
+/// Returns a parser that accepts the methods that need no query.
 pub(super) fn without_query() -> impl TypedValueParser<Value = Method> {
     parser(Method::without_query())
 }

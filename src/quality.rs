@@ -1,14 +1,16 @@
-//! `lodeseek quality`: how good the datasets are, and what to do next.
+//! `lodeseek quality`: assesses the quality of datasets and names the next improvement.
 
-use super::Done;
+use super::ExitStatus;
 use super::terminal::{Style, bar, cut, grouped, safe};
 use anyhow::Context;
 use ipnet::IpNet;
 use lodeseek_catalog::DatasetId;
-use lodeseek_engine::{Searcher, distribution_addresses, quality_of, quality_of_all};
-use lodeseek_net::egress::{Egress, EgressPolicy, OtherHosts};
-use lodeseek_quality::{Assessment, CheckOptions, Dimension, DatasetLabel, Outcome, Overview, POINTS, UrlChecks, check};
+use lodeseek_engine::{Searcher, assess_catalog, assess_dataset, distribution_addresses};
 use lodeseek_engine::{assessment_json, overview_json};
+use lodeseek_net::egress::{Egress, EgressPolicy, OtherHosts};
+use lodeseek_quality::{
+    Assessment, CheckOptions, DatasetLabel, Dimension, Outcome, Overview, POINTS, UrlChecks, check,
+};
 use lodeseek_store::{Access, Store};
 use oxsdatatypes::DateTime;
 use serde_json::Value;
@@ -17,85 +19,92 @@ use std::path::Path;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
-    /// The dataset's id; without it all datasets together.
+    /// Id of the dataset [default: an overview of all datasets].
     #[arg(value_name = "DATASET")]
     dataset: Option<String>,
-    /// How it is written.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Ask the addresses of distributions whether they answer, those asked longest ago first: the one thing that makes
-    /// requests. What they answer is kept in the home.
+    /// Check that the addresses of distributions respond, least recently checked first. The results are stored in the home.
+    /// Without this option the command sends no requests.
     #[arg(long)]
     check: bool,
-    /// Addresses asked at most.
+    /// Maximum number of addresses to check.
     #[arg(long, value_name = "N", default_value_t = 1000, requires = "check")]
     budget: usize,
     /// Allow a private network for the hosts of --inner-address only (127.0.0.0/8, 10.1.0.0/16). Repeatable.
     #[arg(long, alias = "inner-network", value_name = "CIDR", requires = "check")]
     allow_private_network: Vec<IpNet>,
-    /// The beginning of addresses that may lie in an inner network; any number of times.
+    /// Prefix of addresses that may be in a private network (--allow-private-network). Repeatable.
     #[arg(long, value_name = "IRI", requires = "check")]
     inner_address: Vec<lodeseek_net::egress::IriPrefix>,
-    /// Lines of each list at most.
+    /// Maximum number of lines of each list.
     #[arg(long, value_name = "N", default_value_t = 15)]
     limit: usize,
 }
 
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 enum Format {
-    /// For people.
+    /// Text.
     Text,
-    /// As `/api/quality` gives it.
+    /// JSON, as in `/api/quality`.
     Json,
 }
 
-pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
+pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let store = Store::open(home, Access::Read, None)?;
     let searcher = Searcher::open(home)?;
     let id = arguments.dataset.as_deref().map(DatasetId::new).transpose()?;
-    let mut reached = UrlChecks::read(home)?;
+    let mut checks = UrlChecks::read(home)?;
     if arguments.check {
-        ask(&store, id.as_ref(), &mut reached, arguments)?;
-        reached.write(home)?;
+        check_addresses(&store, id.as_ref(), &mut checks, arguments)?;
+        checks.write(home)?;
     }
     let mut out = io::stdout().lock();
     if let Some(id) = &id {
-        let found = quality_of(id, &store, &searcher, &reached)?;
-        let (named, found) = found.with_context(|| format!("there is no dataset {id}"))?;
+        let assessed = assess_dataset(id, &store, &searcher, &checks)?;
+        let (label, assessment) = assessed.with_context(|| format!("there is no dataset {id}"))?;
         match arguments.format {
-            Format::Json => write_json(&mut out, &assessment_json(&named, &found))?,
-            Format::Text => write_one(&mut out, &named, &found)?,
+            Format::Json => write_json(&mut out, &assessment_json(&label, &assessment))?,
+            Format::Text => write_assessment(&mut out, &label, &assessment)?,
         }
-        return Ok(Done::Something);
+        return Ok(ExitStatus::Success);
     }
-    let overview = quality_of_all(&store, &searcher, &reached)?;
+    let overview = assess_catalog(&store, &searcher, &checks)?;
     match arguments.format {
         Format::Json => write_json(&mut out, &overview_json(&overview))?,
-        Format::Text => write_all(&mut out, &overview, arguments.limit)?,
+        Format::Text => write_overview(&mut out, &overview, arguments.limit)?,
     }
-    Ok(if overview.is_empty() { Done::Nothing } else { Done::Something })
+    Ok(if overview.is_empty() { ExitStatus::NoResult } else { ExitStatus::Success })
 }
 
-/// Asks addresses; every hundred answers are kept at once, so that a run that is broken off has not asked for nothing.
-fn ask(store: &Store, of: Option<&DatasetId>, reached: &mut UrlChecks, arguments: &Arguments) -> anyhow::Result<()> {
+/// Checks the addresses of one dataset or of all. Results are saved after every hundred, so that an interrupted run keeps them.
+fn check_addresses(
+    store: &Store,
+    dataset: Option<&DatasetId>,
+    checks: &mut UrlChecks,
+    arguments: &Arguments,
+) -> anyhow::Result<()> {
     let policy = EgressPolicy {
         listed: arguments.inner_address.clone(),
         others: OtherHosts::AnyPublic,
         private_networks: arguments.allow_private_network.clone(),
     };
-    let addresses = reached.oldest(&distribution_addresses(store, of)?, arguments.budget);
+    let addresses = checks.oldest(&distribution_addresses(store, dataset)?, arguments.budget);
     let progress = bar(addresses.len() as u64, "{pos}/{len} addresses {wide_bar} {elapsed}");
-    let (egress, now, mut answers, mut kept) = (Egress::new(policy), DateTime::now(), 0_usize, Ok(()));
-    check(&egress, &addresses, now, &CheckOptions::default(), |address, reach| {
-        reached.insert(address, reach);
-        answers += 1;
-        if answers.is_multiple_of(100) && kept.is_ok() {
-            kept = reached.write(store.home());
+    let egress = Egress::new(policy);
+    let mut checked = 0_usize;
+    let mut saved = Ok(());
+    check(&egress, &addresses, DateTime::now(), &CheckOptions::default(), |address, result| {
+        checks.insert(address, result);
+        checked += 1;
+        if checked.is_multiple_of(100) && saved.is_ok() {
+            saved = checks.write(store.home());
         }
         progress.inc(1);
     });
     progress.finish_and_clear();
-    Ok(kept?)
+    Ok(saved?)
 }
 
 fn write_json(out: &mut impl Write, value: &Value) -> anyhow::Result<()> {
@@ -103,23 +112,23 @@ fn write_json(out: &mut impl Write, value: &Value) -> anyhow::Result<()> {
     Ok(writeln!(out)?)
 }
 
-fn write_one(out: &mut impl Write, named: &DatasetLabel, found: &Assessment) -> io::Result<()> {
+fn write_assessment(out: &mut impl Write, label: &DatasetLabel, assessment: &Assessment) -> io::Result<()> {
     let style = Style::of_stdout();
-    writeln!(out, "{}  {}", style.strong(&safe(&named.title)), style.faint(&format!("[{}]", safe(named.id.as_str()))))?;
-    let points = found.points();
+    writeln!(out, "{}  {}", style.strong(&safe(&label.title)), style.faint(&format!("[{}]", safe(label.id.as_str()))))?;
+    let points = assessment.points();
     writeln!(
         out,
-        "{}: {} of {POINTS} ({} of the {} points that could be told)",
-        found.band().name(),
-        found.score(),
+        "{}: {} of {POINTS} ({} of {} measurable points)",
+        assessment.band().name(),
+        assessment.score(),
         points.given,
         points.of
     )?;
     for dimension in Dimension::ALL {
-        let points = found.points_of(dimension);
-        let aside = if dimension.is_scored() { "" } else { ", no part of the score" };
-        writeln!(out, "\n{} {} of {}{aside}", style.strong(dimension.name()), points.given, points.of)?;
-        for finding in found.findings.iter().filter(|finding| finding.indicator.dimension() == dimension) {
+        let points = assessment.points_of(dimension);
+        let note = if dimension.is_scored() { "" } else { ", not part of the score" };
+        writeln!(out, "\n{} {} of {}{note}", style.strong(dimension.name()), points.given, points.of)?;
+        for finding in assessment.findings.iter().filter(|finding| finding.indicator.dimension() == dimension) {
             let (sign, given) = match finding.outcome {
                 Outcome::Met => ("+", finding.indicator.weight()),
                 Outcome::Missed => ("-", 0),
@@ -129,16 +138,22 @@ fn write_one(out: &mut impl Write, named: &DatasetLabel, found: &Assessment) -> 
             writeln!(out, "  {sign} {given:>2}/{weight:<2} {key:<21} {}", cut(&finding.reason, 100))?;
         }
     }
-    for breach in &found.violations {
-        writeln!(out, "DCAT-AP: {} {} {}", safe(&breach.node), safe(&breach.property), breach.fault.message())?;
+    for violation in &assessment.violations {
+        writeln!(
+            out,
+            "DCAT-AP: {} {} {}",
+            safe(&violation.node),
+            safe(&violation.property),
+            violation.fault.message()
+        )?;
     }
-    if let Some(next) = found.improvements().first() {
+    if let Some(next) = assessment.improvements().first() {
         writeln!(out, "\nNext: {} (+{})", next.indicator.advice(), next.indicator.weight())?;
     }
     Ok(())
 }
 
-fn write_all(out: &mut impl Write, overview: &Overview, limit: usize) -> io::Result<()> {
+fn write_overview(out: &mut impl Write, overview: &Overview, limit: usize) -> io::Result<()> {
     let style = Style::of_stdout();
     let heading = format!("{} datasets, mean score {:.1} of {POINTS}", grouped(overview.len() as u64), overview.mean());
     writeln!(out, "{}", style.strong(&heading))?;
@@ -148,15 +163,16 @@ fn write_all(out: &mut impl Write, overview: &Overview, limit: usize) -> io::Res
         overview.share_of(*dimension).map(|share| format!("{} {:.0} %", dimension.name(), 100.0 * share))
     });
     writeln!(out, "{}", shares.collect::<Vec<_>>().join(", "))?;
-    writeln!(out, "\n{}", style.strong("what costs most"))?;
+    writeln!(out, "\n{}", style.strong("largest losses of points"))?;
     for problem in overview.problems().iter().filter(|problem| problem.missed > 0).take(limit) {
-        let (told, advice) = (problem.met + problem.missed, problem.indicator.advice());
+        let measured = problem.met + problem.missed;
+        let advice = problem.indicator.advice();
         let weight = problem.indicator.weight();
-        writeln!(out, "{:>10} of {:<10} {weight:>2} points  {advice}", grouped(problem.missed), grouped(told))?;
+        writeln!(out, "{:>10} of {:<10} {weight:>2} points  {advice}", grouped(problem.missed), grouped(measured))?;
     }
     writeln!(out, "\n{}", style.strong("by publisher"))?;
     for row in overview.publishers().iter().take(limit) {
-        let name = row.name.as_deref().unwrap_or("no publisher told");
+        let name = row.name.as_deref().unwrap_or("no publisher");
         let advice = row.worst.map_or("", |problem| problem.indicator.advice());
         writeln!(out, "{:>10}  {:>5.1}  {}  {}", grouped(row.datasets), row.mean, cut(name, 50), style.faint(advice))?;
     }

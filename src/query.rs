@@ -1,6 +1,6 @@
-//! `lodeseek query`: SPARQL on the command line.
+//! `lodeseek query`: evaluates a SPARQL query.
 
-use super::Done;
+use super::ExitStatus;
 use super::egress::EgressArguments;
 use anyhow::Context;
 use lodeseek_catalog::{DatasetId, Iris};
@@ -16,30 +16,30 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Time that a query given up has to end.
-const GRACE: Duration = Duration::from_secs(2);
+/// Time for a cancelled query to end.
+const GRACE_PERIOD: Duration = Duration::from_secs(2);
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
-    /// The query; `-` reads it from stdin, `@FILE` from a file.
+    /// SPARQL query; `-` reads it from stdin, `@FILE` from a file.
     #[arg(value_name = "SPARQL")]
     query: String,
-    /// Join the query with a search: the JSON of `lodeseek search --json`, `-` for stdin. In the query ?dataset is then one of
-    /// the datasets found, and ?rank its rank.
+    /// Join the query with the hits of a search: a file with the JSON of `lodeseek search --json`, or `-` for stdin. The query
+    /// variables ?dataset and ?rank are bound to each hit and its rank.
     #[arg(long, value_name = "FILE")]
     hits: Option<String>,
-    /// Say of each row which endpoint answered each SERVICE: a variable ?provenance_N for the Nth.
+    /// Add a column ?provenance_N to the results: the endpoint that supplied the row's solution of the Nth SERVICE.
     #[arg(long)]
     provenance: bool,
     #[command(flatten)]
     egress: EgressArguments,
-    /// The form of the results.
+    /// Format of the results.
     #[arg(long, value_enum, default_value_t = Format::Tsv)]
     format: Format,
-    /// Seconds until the query is given up.
+    /// Cancel the query after this time, in seconds.
     #[arg(long, value_name = "S", default_value_t = 60)]
     deadline: u64,
-    /// Rows at most.
+    /// Maximum number of rows. Longer results are truncated with a message.
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     rows: usize,
 }
@@ -63,14 +63,20 @@ impl Format {
     }
 }
 
-pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
+pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let store = Arc::new(Store::open(home, Access::Read, None)?);
     let queries = QueryEngine::new(Arc::clone(&store));
     let mut query = text(&arguments.query)?;
     if let Some(hits) = &arguments.hits {
-        anyhow::ensure!(hits != "-" || arguments.query != "-", "stdin cannot be both the query and the hits");
+        anyhow::ensure!(
+            hits != "-" || arguments.query != "-",
+            "both the query and --hits are `-`; read one of them from a file"
+        );
         let hits = text(&if hits == "-" { hits.clone() } else { format!("@{hits}") })?;
-        query.push_str(&values(&serde_json::from_str(&hits).context("the hits are no JSON")?, store.iris())?);
+        query.push_str(&values(
+            &serde_json::from_str(&hits).context("--hits: not valid JSON; write it with `lodeseek search --json`")?,
+            store.iris(),
+        )?);
     }
     let limits = SparqlLimits {
         deadline: Duration::from_secs(arguments.deadline),
@@ -79,7 +85,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     };
     let endpoints = arguments.egress.client();
     let mut federation = Federation::new(&queries, limits.clone()).with_endpoints(Arc::clone(&endpoints));
-    // Most queries search for nothing: those that do are told what is wrong with the index.
+    // Without an index, only queries that search fail.
     federation = match Searcher::open(home) {
         Ok(searcher) => federation.with_search(Arc::new(searcher)),
         Err(error) => federation.without_search(error.to_string()),
@@ -88,9 +94,9 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     let provenance = if arguments.provenance { Provenance::PerService } else { Provenance::None };
     let request = QueryRequest { query, services: Some(services), provenance, ..QueryRequest::default() };
     let answer = queries.evaluate(&request, &limits);
-    // A query given up must not read the store while the process takes it down; most end soon after their deadline.
-    let given_up = Instant::now();
-    while answer.is_err() && Arc::strong_count(&queries) > 1 && given_up.elapsed() < GRACE {
+    // A cancelled query must not read the store while the process closes it. Most end soon after their deadline.
+    let cancelled_at = Instant::now();
+    while answer.is_err() && Arc::strong_count(&queries) > 1 && cancelled_at.elapsed() < GRACE_PERIOD {
         thread::sleep(Duration::from_millis(5));
     }
     let answer = answer?;
@@ -109,35 +115,39 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
             }
         }
     }
-    for asked in endpoints.snapshot() {
+    for endpoint in endpoints.snapshot() {
         writeln!(
             io::stderr(),
-            "lodeseek: asked {} {} times: {} rows, {} bytes, {:.2} s",
-            asked.endpoint,
-            asked.requests,
-            asked.rows,
-            asked.bytes,
-            asked.total_time.as_secs_f32()
+            "lodeseek: {}: {} requests, {} rows, {} bytes, {:.2} s",
+            endpoint.endpoint,
+            endpoint.requests,
+            endpoint.rows,
+            endpoint.bytes,
+            endpoint.total_time.as_secs_f32()
         )?;
     }
     if answer.is_truncated() {
-        writeln!(io::stderr(), "lodeseek: the answer was cut at {} rows (--rows)", arguments.rows)?;
+        writeln!(
+            io::stderr(),
+            "lodeseek: the result was truncated to {} rows; --rows raises the limit",
+            arguments.rows
+        )?;
     }
-    Ok(Done::Something)
+    Ok(ExitStatus::Success)
 }
 
-/// The hits of a search as the clause that ends a query: it is joined with the pattern before anything is sorted or cut.
+/// Converts the hits of a search into the `VALUES` clause at the end of a query. SPARQL joins it before sorting and slicing.
 fn values(answer: &Value, iris: &Iris) -> anyhow::Result<String> {
-    let hits = answer["hits"].as_array().context("the hits are not those of `lodeseek search --json`")?;
+    let hits = answer["hits"].as_array().context("--hits: no array `hits`; write it with `lodeseek search --json`")?;
     let row = |hit: &Value| {
-        let (id, rank) = hit["id"].as_str().zip(hit["rank"].as_u64()).context("a hit without id or rank")?;
+        let (id, rank) = hit["id"].as_str().zip(hit["rank"].as_u64()).context("--hits: a hit has no id or no rank")?;
         Ok(format!("({} {rank})", iris.dataset(&DatasetId::new(id)?)))
     };
     let rows = hits.iter().map(row).collect::<anyhow::Result<Vec<String>>>()?;
     Ok(format!("\nVALUES (?dataset ?rank) {{ {} }}\n", rows.join(" ")))
 }
 
-/// What data says must not move a terminal's cursor or change its title; files and pipes get every byte.
+/// Replaces control characters for a terminal: data could move its cursor or change its title. Files and pipes get all bytes.
 fn for_terminal(bytes: Vec<u8>) -> Vec<u8> {
     if !io::stdout().is_terminal() {
         return bytes;
@@ -146,7 +156,7 @@ fn for_terminal(bytes: Vec<u8>) -> Vec<u8> {
     String::from_utf8_lossy(&bytes).chars().map(visible).collect::<String>().into_bytes()
 }
 
-/// The text of an argument: itself, a file's, or that of stdin.
+/// Returns the text of an argument: of stdin for `-`, of a file for `@FILE`, else the argument itself.
 pub(super) fn text(argument: &str) -> anyhow::Result<String> {
     if argument == "-" {
         let mut text = String::new();

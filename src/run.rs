@@ -1,6 +1,6 @@
-//! `lodeseek run`: the rankings for a file of topics, as a TREC run with a record of what made it.
+//! `lodeseek run`: ranks the datasets for a file of topics, as a TREC run with a provenance record.
 
-use super::Done;
+use super::ExitStatus;
 use super::encoder::{self, RerankArguments};
 use super::model::ModelArguments;
 use super::provenance;
@@ -15,38 +15,40 @@ use std::path::{Path, PathBuf};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
-    /// Topics, one a line: id, tab, text.
+    /// File of topics, one a line: id, tab, text.
     #[arg(long, value_name = "FILE")]
     topics: PathBuf,
     #[command(flatten)]
     ranking: ModelArguments,
     #[command(flatten)]
     rerank: RerankArguments,
-    /// Datasets ranked for a topic; with --dpr or --colbert no more than there are candidates.
+    /// Maximum number of datasets ranked for a topic. With --dpr or --colbert also limited by the number of candidates.
     #[arg(long, value_name = "N", default_value = "100")]
     depth: NonZeroUsize,
-    /// The run; its record goes to FILE.json. Without it the run goes to stdout, without a record.
+    /// Output file; the provenance record is written to FILE.json [default: stdout, without a record].
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// The last column; by default the model, the fields where they are not all, and what ranks again.
+    /// Tag of the run, its last column [default: the model, the fields unless all, and the encoders].
     #[arg(long, value_name = "NAME", value_parser = tag)]
     tag: Option<String>,
 }
 
-/// A column of a run.
+/// Parses the tag of a run.
 fn tag(text: &str) -> Result<String, String> {
-    let sound = !text.is_empty() && !text.contains(char::is_whitespace);
-    if sound { Ok(text.to_owned()) } else { Err("a tag is one word".to_owned()) }
+    if text.is_empty() || text.contains(char::is_whitespace) {
+        return Err("a tag is one word without white space".to_owned());
+    }
+    Ok(text.to_owned())
 }
 
-pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
+pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let topics = Topics::read(&arguments.topics)?;
     let model = arguments.ranking.model()?;
     let record = arguments.ranking.record(model.as_ref());
     let mut searcher = Searcher::open(home)?.with_model(model);
     let mut tag = arguments.ranking.fields.tag(arguments.ranking.model);
     let mut reranked = Value::Null;
-    let pool = arguments.rerank.pool_beside(&arguments.ranking)?;
+    let pool = arguments.rerank.pool_with_model(&arguments.ranking)?;
     if let Some(reranker) = arguments.rerank.reranker(home, pool, 1)? {
         tag = encoder::tag(&tag, &reranker);
         reranked = encoder::record(&reranker);
@@ -59,17 +61,17 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         bar.inc(1);
     }
     bar.finish_and_clear();
-    let silent = run.iter().filter(|(_, ranking)| ranking.is_empty()).count();
-    if silent > 0 {
-        tracing::warn!("nothing was found for {silent} of {} topics", topics.0.len());
+    let empty = run.iter().filter(|(_, ranking)| ranking.is_empty()).count();
+    if empty > 0 {
+        tracing::warn!("no dataset was found for {empty} of {} topics", topics.0.len());
     }
     let mut text = Vec::new();
     run.write(&mut text)?;
     let Some(output) = &arguments.output else {
         io::stdout().lock().write_all(&text)?;
-        return Ok(Done::Something);
+        return Ok(ExitStatus::Success);
     };
-    provenance::write_whole(output, &text)?;
+    provenance::write_atomically(output, &text)?;
     let record = json!({
         "tag": run.tag,
         "model": record,
@@ -81,5 +83,5 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         "arguments": provenance::arguments(),
     });
     provenance::write(&provenance::sidecar(output), &record)?;
-    Ok(Done::Something)
+    Ok(ExitStatus::Success)
 }

@@ -1,16 +1,16 @@
-//! `lodeseek search`: a need in words, the datasets that meet it, and why.
+//! `lodeseek search`: ranks datasets for a query and explains the hits.
 
-use super::Done;
-use super::encoder::{RerankArguments, rows};
+use super::ExitStatus;
+use super::encoder::{RerankArguments, method_name};
 use super::filter::{self, FilterArguments, write_counts};
 use super::model::ModelArguments;
 use super::terminal::{Style, cut, grouped, safe};
 use lodeseek_catalog::{Metadata, Scheme};
+use lodeseek_engine::hit_json;
 use lodeseek_engine::{
-    DenseMatch, EncoderSummary, Hit, PartKind, RerankSummary, SearchRequest, SearchResponse, Searcher, Shown,
+    DenseMatch, DuplicateMode, EncoderSummary, Hit, PartKind, RerankSummary, SearchRequest, SearchResponse, Searcher,
     SnippetKind, SnippetTriple,
 };
-use lodeseek_server::hit_json;
 use lodeseek_snippet::LabelledTriple;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
@@ -18,30 +18,30 @@ use std::path::Path;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
-    /// The need, in words.
+    /// Query: words, or a description of the data in a sentence.
     #[arg(required = true, value_name = "QUERY")]
     query: Vec<String>,
-    /// Datasets shown.
+    /// Maximum number of hits.
     #[arg(short = 'k', long, value_name = "N", default_value = "10")]
     depth: NonZeroUsize,
-    /// One JSON document, as `/api/search` gives it.
+    /// Write one JSON document, as in `/api/search`.
     #[arg(long)]
     json: bool,
-    /// Show what each score is made of, and the triples that matched.
+    /// Show the parts of each score and the matching triples.
     #[arg(long)]
     explain: bool,
-    /// The snippet shown of a dataset: `stored` with it, made for the `query`, or made by a method: illusnip, patterns,
-    /// ksd, optimal, cover, qpcsg and others, as `lodeseek snippet --help` lists them.
+    /// Snippet of a hit: stored (with the index), query (computed for the query), or a method: illusnip, patterns, ksd, optimal,
+    /// cover, qpcsg and others, as listed by `lodeseek snippet --help`.
     #[arg(long, value_name = "KIND", default_value = "stored")]
     snippet: SnippetKind,
-    /// The languages of labels, best first: `de,en`.
+    /// Languages of labels, in order of preference: `de,en`.
     #[arg(long, value_name = "TAG", value_delimiter = ',', default_value = "en")]
     lang: Vec<String>,
-    /// Count what is found by year, task, modality, theme, class, keyword, publisher, author, format, licence, language,
-    /// vocabulary and portal.
+    /// Count the hits by year, task, modality, theme, class, keyword, publisher, author, format, licence, language, vocabulary
+    /// and portal.
     #[arg(long)]
     facets: bool,
-    /// Show datasets that are one each by itself, not as one.
+    /// Show duplicates as hits of their own, not merged into one.
     #[arg(long)]
     duplicates: bool,
     #[command(flatten)]
@@ -52,12 +52,12 @@ pub(crate) struct Arguments {
     rerank: RerankArguments,
 }
 
-/// Triples of a snippet shown in the terminal: those that match first.
+/// Maximum number of snippet triples printed for a hit. Matching triples come first.
 const SHOWN: usize = 5;
 
-pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
+pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let mut searcher = Searcher::open(home)?.with_model(arguments.ranking.model()?);
-    let pool = arguments.rerank.pool_beside(&arguments.ranking)?;
+    let pool = arguments.rerank.pool_with_model(&arguments.ranking)?;
     if let Some(reranker) = arguments.rerank.reranker(home, pool, arguments.depth.get())? {
         searcher = searcher.with_reranker(reranker);
     }
@@ -69,7 +69,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         languages: arguments.lang.clone(),
         filter: arguments.filter.filter(),
         facets: arguments.facets.then_some(filter::SHOWN),
-        duplicates: if arguments.duplicates { Shown::All } else { Shown::Once },
+        duplicates: if arguments.duplicates { DuplicateMode::All } else { DuplicateMode::Grouped },
         ..SearchRequest::new(query.clone())
     };
     let response = searcher.search(&request)?;
@@ -80,7 +80,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     } else {
         write_response(&mut out, &searcher, &request, &response)?;
     }
-    Ok(if response.hits.is_empty() || response.only_closest { Done::Nothing } else { Done::Something })
+    Ok(if response.hits.is_empty() || response.only_closest { ExitStatus::NoResult } else { ExitStatus::Success })
 }
 
 fn write_response(
@@ -92,22 +92,28 @@ fn write_response(
     let (style, query) = (Style::of_stdout(), request.query.as_str());
     let passing = if request.filter.is_empty() { "" } else { " and pass the filters" };
     if response.terms.is_empty() && response.hits.is_empty() {
-        writeln!(out, "“{}” has only common words, or none: those are not searched.", safe(query))?;
+        writeln!(out, "“{}” contains no searchable words: common words are ignored.", safe(query))?;
         return Ok(());
     }
     if response.hits.is_empty() {
         let passing = if request.filter.is_empty() { "" } else { " that passes the filters" };
-        writeln!(out, "No dataset{passing} holds any of the words of “{}”.", safe(query))?;
+        writeln!(out, "No dataset{passing} contains any of the words of “{}”.", safe(query))?;
         write_suggestion(out, style, response)?;
         return Ok(response.facets.as_ref().map_or(Ok(()), |counts| write_counts(out, counts))?);
     }
-    writeln!(out, "{} of {} datasets match “{}”{passing}", response.with_words, searcher.len()?, safe(query))?;
+    writeln!(
+        out,
+        "{} of {} datasets match “{}”{passing}",
+        response.with_words,
+        searcher.catalog().len()?,
+        safe(query)
+    )?;
     write_suggestion(out, style, response)?;
     if let Some(counts) = &response.facets {
         write_counts(out, counts)?;
     }
     if response.only_closest {
-        writeln!(out, "Nothing is near enough to count as found; these come closest.")?;
+        writeln!(out, "No close match; nearest results:")?;
     }
     if let Some(rerank) = &response.rerank {
         write_rerank(out, rerank)?;
@@ -119,7 +125,7 @@ fn write_response(
     Ok(())
 }
 
-/// What may have been meant.
+/// Writes the suggested spelling, if there is one.
 fn write_suggestion(out: &mut impl Write, style: Style, response: &SearchResponse) -> io::Result<()> {
     match &response.suggestion {
         Some(suggestion) => writeln!(out, "Did you mean “{}”?", style.strong(&safe(suggestion))),
@@ -127,26 +133,28 @@ fn write_suggestion(out: &mut impl Write, style: Style, response: &SearchRespons
     }
 }
 
-/// How many were ranked again, and by what.
+/// Writes the number of re-ranked candidates and the encoders.
 fn write_rerank(out: &mut impl Write, rerank: &RerankSummary) -> io::Result<()> {
-    let encoder = |encoder: &EncoderSummary| {
-        let without = match encoder.unencoded {
-            0 => String::new(),
-            without => format!(" ({without} not encoded by it yet: run `lodeseek index` with it)"),
-        };
-        format!("the {} ({}){without}", rows(encoder.granularity), safe(&encoder.model))
-    };
-    let encoders: Vec<String> = rerank.encoders.iter().map(encoder).collect();
+    let encoders: Vec<String> = rerank.encoders.iter().map(encoder_note).collect();
     if let Some(weight) = rerank.popularity {
-        writeln!(out, "popularity counts: {weight} · ln(1 + uses or names), known only later than what is asked for")?;
+        writeln!(out, "popularity prior added: {weight} · ln(1 + uses or names), as of the catalogue")?;
     }
     if encoders.is_empty() {
         return writeln!(out, "{} candidates", rerank.candidates);
     }
-    writeln!(out, "{} candidates ranked again by {}", rerank.candidates, encoders.join(" and "))
+    writeln!(out, "{} candidates re-ranked by {}", rerank.candidates, encoders.join(" and "))
 }
 
-/// What only some catalogues say: tasks, modalities and languages, and the work that introduced it.
+/// Names an encoder, its model and the number of datasets that it has not encoded.
+fn encoder_note(encoder: &EncoderSummary) -> String {
+    let unencoded = match encoder.unencoded {
+        0 => String::new(),
+        count => format!(" ({count} not encoded yet; run `lodeseek index` with this model)"),
+    };
+    format!("{} ({}){unencoded}", method_name(encoder.granularity), safe(&encoder.model))
+}
+
+/// Writes properties that only some catalogues have: tasks, modalities, languages and the introducing work.
 fn write_themes(out: &mut impl Write, metadata: &Metadata) -> io::Result<()> {
     for (name, scheme) in [("tasks", Scheme::Task), ("modalities", Scheme::Modality), ("languages", Scheme::Language)] {
         let labels: Vec<&str> = metadata.themes_of(scheme).collect();
@@ -160,6 +168,7 @@ fn write_themes(out: &mut impl Write, metadata: &Metadata) -> io::Result<()> {
     Ok(())
 }
 
+/// Writer of hits.
 struct View<'v> {
     style: Style,
     searcher: &'v Searcher,
@@ -182,7 +191,7 @@ impl View<'_> {
         )?;
         let mut facts: Vec<String> = metadata.agents().take(1).map(|agent| cut(&agent.name, 50)).collect();
         facts.extend(metadata.first_year().map(|year| year.to_string()));
-        // Some catalogues tell of datasets that are no RDF.
+        // Catalogues may also list datasets that are not RDF.
         let triples = hit.card.profile.triples;
         facts.extend((triples > 0).then(|| format!("{} triples", grouped(triples))));
         facts.extend(metadata.license.as_deref().map(|license| cut(license, 60)));
@@ -203,12 +212,12 @@ impl View<'_> {
         let fields: Vec<String> = hit.fields.iter().map(|m| format!("{} ({})", m.field, m.terms.join(", "))).collect();
         if fields.is_empty() {
             let named = hit.dense.iter().any(|dense| !dense.parts.is_empty());
-            writeln!(out, "    has none of the words; near in meaning{}", if named { ":" } else { "" })?;
+            writeln!(out, "    contains none of the words; similar in meaning{}", if named { ":" } else { "" })?;
         } else {
             writeln!(out, "    matched in {}", fields.join("; "))?;
         }
         if hit.is_closest() {
-            writeln!(out, "    among the closest there are, but hardly what was asked for")?;
+            writeln!(out, "    nearest result, below the minimum similarity")?;
         }
         for dense in &hit.dense {
             self.dense(out, dense)?;
@@ -227,11 +236,11 @@ impl View<'_> {
         self.snippet(out, &hit.snippet)
     }
 
-    /// What the vectors said.
+    /// Writes the scores by vectors and the nearest parts.
     fn dense(&self, out: &mut impl Write, dense: &DenseMatch) -> io::Result<()> {
         let score = |score: Option<f64>| score.map_or_else(|| "none".to_owned(), |score| format!("{score:.3}"));
         let (metadata, data) = (score(dense.metadata), score(dense.data));
-        writeln!(out, "    by the {} {:.3} (metadata {metadata}, data {data})", rows(dense.granularity), dense.score)?;
+        writeln!(out, "    {} {:.3} (metadata {metadata}, data {data})", method_name(dense.granularity), dense.score)?;
         for part in &dense.parts {
             let kind = if part.of == PartKind::Metadata { "metadata" } else { "triple" };
             writeln!(out, "      {:.3} {kind}: {}", part.score, self.marked(&cut(&part.text, 120)))?;
@@ -255,7 +264,7 @@ impl View<'_> {
         format!("{subject} — {} — {object}", self.marked(&cut(&triple.predicate.label, 40)))
     }
 
-    /// The text with the query's words emphasised.
+    /// Returns the text with the words of the query emphasised.
     fn marked(&self, text: &str) -> String {
         self.style.marked(text, |word| self.searcher.is_match(word, self.response))
     }

@@ -1,9 +1,9 @@
-//! `lodeseek serve`: the HTTP face.
+//! `lodeseek serve`: the HTTP server.
 
-use super::Done;
+use super::ExitStatus;
 use super::egress::EgressArguments;
 use super::encoder::RerankArguments;
-use super::harvest::LiveArguments;
+use super::harvest::ScheduleArguments;
 use anyhow::Context;
 use lodeseek_server::{Editor, Operators, Portal, Proxies, ServeOptions, SnippetLimits, serve};
 use lodeseek_sparql::SparqlLimits;
@@ -13,64 +13,64 @@ use std::time::Duration;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
-    /// The address to listen on.
+    /// Address and port to listen on.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7878")]
     bind: SocketAddr,
-    /// Seconds until a SPARQL query is given up.
+    /// Cancel a SPARQL query after this time, in seconds (503 with Retry-After).
     #[arg(long, value_name = "S", default_value_t = 30)]
     sparql_deadline: u64,
-    /// Rows of a SPARQL answer at most.
+    /// Maximum number of rows of a SPARQL result. Longer results are truncated.
     #[arg(long, value_name = "N", default_value_t = SparqlLimits::default().rows)]
     sparql_rows: usize,
-    /// Size of a SPARQL answer at most, counted as its terms.
+    /// Maximum size of a SPARQL result, in megabytes of its terms. Larger results are truncated.
     #[arg(long, value_name = "MB", default_value_t = SparqlLimits::default().answer_megabytes)]
     sparql_megabytes: u64,
-    /// SPARQL queries at one time.
+    /// Maximum number of concurrent SPARQL queries. Further queries wait.
     #[arg(long, value_name = "N", default_value_t = SparqlLimits::default().concurrent)]
     sparql_queries: usize,
-    /// SPARQL queries of one client address at one time; half of all where it is not said.
+    /// Maximum number of concurrent SPARQL queries of one client address [default: half of --sparql-queries].
     #[arg(long, value_name = "N")]
     sparql_queries_of_client: Option<usize>,
-    /// A proxy in front, believed when it says for whom it asks (X-Forwarded-For); any number of times. No other is.
+    /// Trust the X-Forwarded-For header of the reverse proxy with this IP address. Repeatable. Default: no proxy is trusted.
     #[arg(long, value_name = "ADDRESS")]
     trusted_proxy: Vec<IpAddr>,
-    /// Milliseconds after which a snippet made on demand is given as far as it has come.
+    /// Return the best snippet found after this time, in milliseconds, if it is computed on demand.
     #[arg(long, value_name = "MS", default_value_t = 2000)]
     snippet_deadline: u64,
-    /// Memory for the graphs that snippets made on demand read, kept for the next.
+    /// Size of the cache of dataset graphs for snippets computed on demand, in megabytes.
     #[arg(long, value_name = "MB", default_value_t = 256)]
     graph_cache: usize,
-    /// The folder of an editor for SPARQL, as `make web` makes it; without it the page has a plain form.
+    /// Folder of a SPARQL editor, as built by `make web` [default: none, the page has a plain form].
     #[arg(long, value_name = "FOLDER")]
     editor: Option<PathBuf>,
-    /// A file that holds a token: /operator, /api/operator and /metrics are for who gives it (as a bearer, or as password of any
-    /// user) instead of for this machine.
+    /// File with the operator token, at least 16 characters. /operator, /api/operator and /metrics then require it, as bearer
+    /// token or as password of any user. Without a token only this machine has access.
     #[arg(long, value_name = "FILE")]
     operator_token_file: Option<PathBuf>,
-    /// The portal's name, as catalogues and CKAN's interface tell it.
+    /// Name of the portal, in catalogues and CKAN responses.
     #[arg(long, value_name = "TEXT", default_value_t = Portal::default().title)]
     title: String,
-    /// What the portal is.
+    /// Description of the portal.
     #[arg(long, value_name = "TEXT", default_value_t = Portal::default().description)]
     description: String,
-    /// Who runs the portal.
+    /// Publisher of the portal.
     #[arg(long, value_name = "NAME", default_value_t = Portal::default().publisher)]
     publisher: String,
-    /// The IRI of who runs the portal.
+    /// IRI of the publisher.
     #[arg(long, value_name = "IRI")]
     publisher_iri: Option<String>,
     #[command(flatten)]
-    live: LiveArguments,
+    schedule: ScheduleArguments,
     #[command(flatten)]
     egress: EgressArguments,
     #[command(flatten)]
     rerank: RerankArguments,
 }
 
-/// Hits of a page, and of an answer that does not say how many.
+/// Number of hits of a page, and of a response to a request without a number.
 const SHOWN: usize = 10;
 
-pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
+pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let sparql = SparqlLimits {
         deadline: Duration::from_secs(arguments.sparql_deadline),
         rows: arguments.sparql_rows,
@@ -82,18 +82,18 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     };
     let snippets = SnippetLimits {
         deadline: Duration::from_millis(arguments.snippet_deadline),
-        kept_bytes: arguments.graph_cache << 20,
+        cache_bytes: arguments.graph_cache << 20,
         ..SnippetLimits::default()
     };
     let editor = arguments.editor.as_deref().map(Editor::read).transpose()?;
-    let reranker = arguments.rerank.reranker(home, arguments.rerank.pool_or_usual(), SHOWN)?;
+    let reranker = arguments.rerank.reranker(home, arguments.rerank.pool_or_default(), SHOWN)?;
     match &reranker {
         Some(reranker) => {
-            let names: Vec<String> =
-                reranker.encoders().map(|one| format!("{} on {}", one.name(), one.device())).collect();
-            tracing::info!("searches compare words, and meaning by {}", names.join(" and "));
+            let encoders = reranker.encoders().map(|encoder| format!("{} on {}", encoder.name(), encoder.device()));
+            let encoders: Vec<String> = encoders.collect();
+            tracing::info!("searches rank by words, and re-rank by {}", encoders.join(" and "));
         }
-        None => tracing::info!("searches compare words alone; --dpr and --colbert name models that compare meaning"),
+        None => tracing::info!("searches rank by words only; add --dpr or --colbert to re-rank by meaning"),
     }
     serve(
         home,
@@ -111,17 +111,27 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
                 publisher: arguments.publisher.clone(),
                 publisher_iri: arguments.publisher_iri.clone(),
             },
-            operators: arguments.operator_token_file.as_deref().map_or(Ok(Operators::default()), operators)?,
-            background: arguments.live.task(home, arguments.egress.allow_private_network()),
+            operators: match &arguments.operator_token_file {
+                Some(file) => read_operator_token(file)?,
+                None => Operators::default(),
+            },
+            background: arguments.schedule.background(arguments.egress.private_networks()),
         },
     )?;
-    Ok(Done::Something)
+    Ok(ExitStatus::Success)
 }
 
-/// Whoever knows the token of a file. White space around it is not part of it, and a short one is no secret.
-fn operators(file: &Path) -> anyhow::Result<Operators> {
+/// Reads the operator token of a file, without surrounding white space.
+///
+/// # Errors
+/// If the file cannot be read, or the token has fewer than 16 characters.
+fn read_operator_token(file: &Path) -> anyhow::Result<Operators> {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let token = text.trim();
-    anyhow::ensure!(token.len() >= 16, "{}: a token has at least 16 characters", file.display());
+    anyhow::ensure!(
+        token.len() >= 16,
+        "{}: the operator token is too short; use at least 16 characters",
+        file.display()
+    );
     Ok(Operators::with_token(token))
 }

@@ -1,74 +1,74 @@
-//! `lodeseek show`: one dataset.
+//! `lodeseek show`: prints the description, profile and snippet of a dataset.
 
-use super::Done;
+use super::ExitStatus;
 use super::syntax::Syntax;
 use super::terminal::{Style, cut, grouped, safe};
 use anyhow::Context;
 use lodeseek_catalog::{DatasetId, Scheme};
-use lodeseek_engine::{Card, Related, Searcher};
-use lodeseek_rdf::{RdfSyntax, local_name, words};
 use lodeseek_engine::dataset_triples;
+use lodeseek_engine::{Card, RelatedDatasets, Searcher};
+use lodeseek_rdf::{RdfSyntax, local_name, words};
 use lodeseek_store::{Access, Store, StoreError};
 use std::io::{self, Write};
 use std::path::Path;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
-    /// The dataset's id.
+    /// Id of the dataset.
     #[arg(value_name = "DATASET")]
     dataset: String,
-    /// Write its description, profile and snippet as RDF instead.
+    /// Write the description, profile and snippet as RDF.
     #[arg(long, value_enum, value_name = "SYNTAX")]
     rdf: Option<Syntax>,
-    /// Write what the index holds of it as JSON instead.
+    /// Write the index entry as JSON.
     #[arg(long, conflicts_with = "rdf")]
     json: bool,
 }
 
-pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
+pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let id = DatasetId::new(arguments.dataset.as_str())?;
     let mut out = io::stdout().lock();
     if let Some(syntax) = arguments.rdf {
         let store = Store::open(home, Access::Read, None)?;
         let text = RdfSyntax::from(syntax).write(&dataset_triples(&store, &id)?)?;
         out.write_all(&text)?;
-        return Ok(Done::Something);
+        return Ok(ExitStatus::Success);
     }
     let searcher = Searcher::open(home)?;
-    let card = searcher.card(&id)?.with_context(|| format!("there is no dataset {id} in the index"))?;
-    let related = searcher.related(&id)?.unwrap_or_default();
+    let card = searcher.catalog().card(&id)?.with_context(|| format!("there is no dataset {id} in the index"))?;
+    let related = searcher.catalog().related(&id)?.unwrap_or_default();
     if arguments.json {
         serde_json::to_writer_pretty(&mut out, &json(&card, &related)?)?;
         writeln!(out)?;
     } else {
-        write_card(&mut out, &card, &told(home, &id)?, &related)?;
+        write_card(&mut out, &card, &extra_properties(home, &id)?, &related)?;
     }
-    Ok(Done::Something)
+    Ok(ExitStatus::Success)
 }
 
-/// The card, and what was found of the dataset among the others, where there is anything.
-fn json(card: &Card, related: &Related) -> anyhow::Result<serde_json::Value> {
+/// Returns the card as JSON, with the duplicates and editions, if there are any.
+fn json(card: &Card, related: &RelatedDatasets) -> anyhow::Result<serde_json::Value> {
     let mut value = serde_json::to_value(card)?;
-    if *related != Related::default() {
+    if *related != RelatedDatasets::default() {
         value["related"] = serde_json::to_value(related)?;
     }
     Ok(value)
 }
 
-/// What the catalogue says beyond the card: the store has it, which another process may hold.
-fn told(home: &Path, id: &DatasetId) -> anyhow::Result<Vec<(&'static str, String)>> {
+/// Reads the properties of the catalogue that the card does not contain from the store. Another process may have it open.
+fn extra_properties(home: &Path, id: &DatasetId) -> anyhow::Result<Vec<(&'static str, String)>> {
     match Store::open(home, Access::Read, None) {
         Ok(store) => Ok(store.entry(id)?.dataset.extra_properties()),
-        Err(busy @ StoreError::InUse { .. }) => Ok(vec![("Not shown", format!("what the store holds: {busy}"))]),
+        Err(busy @ StoreError::InUse { .. }) => Ok(vec![("Not shown", format!("properties in the store: {busy}"))]),
         Err(error) => Err(error.into()),
     }
 }
 
-fn write_related(out: &mut impl Write, related: &Related) -> io::Result<()> {
+fn write_related(out: &mut impl Write, related: &RelatedDatasets) -> io::Result<()> {
     if !related.duplicates.is_empty() {
         let named = related.duplicates.iter().map(|other| {
-            let whom = other.publisher.as_ref().or(other.source.as_ref()).unwrap_or(&other.title);
-            format!("{} [{}]", safe(whom), safe(other.id.as_str()))
+            let name = other.publisher.as_ref().or(other.source.as_ref()).unwrap_or(&other.title);
+            format!("{} [{}]", safe(name), safe(other.id.as_str()))
         });
         let reasons: Vec<&str> = related.reasons.iter().map(|reason| reason.label()).collect();
         let named = named.collect::<Vec<_>>().join(", ");
@@ -84,7 +84,12 @@ fn write_related(out: &mut impl Write, related: &Related) -> io::Result<()> {
     Ok(())
 }
 
-fn write_card(out: &mut impl Write, card: &Card, told: &[(&'static str, String)], related: &Related) -> io::Result<()> {
+fn write_card(
+    out: &mut impl Write,
+    card: &Card,
+    extra: &[(&'static str, String)],
+    related: &RelatedDatasets,
+) -> io::Result<()> {
     let style = Style::of_stdout();
     let (metadata, profile) = (&card.metadata, &card.profile);
     writeln!(
@@ -125,7 +130,7 @@ fn write_card(out: &mut impl Write, card: &Card, told: &[(&'static str, String)]
             writeln!(out, "  {name:<10} {value}")?;
         }
     }
-    for same in told.chunk_by(|one, next| one.0 == next.0) {
+    for same in extra.chunk_by(|one, next| one.0 == next.0) {
         let values: Vec<String> = same.iter().map(|(_, value)| safe(value)).collect();
         writeln!(out, "  {:<10} {}", same[0].0.to_lowercase(), cut(&values.join(", "), 300))?;
     }

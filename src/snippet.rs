@@ -1,12 +1,12 @@
-//! `lodeseek snippet`: of a dataset in the home, or of any RDF file.
+//! `lodeseek snippet`: computes a snippet of a dataset of the home or of an RDF file.
 
-use super::Done;
-use super::provenance::write_whole;
+use super::ExitStatus;
+use super::provenance::write_atomically;
 use super::syntax::Syntax;
 use super::terminal::{Style, grouped, safe};
 use anyhow::Context;
 use lodeseek_catalog::DatasetId;
-use lodeseek_engine::{Content, DatasetSnippet, MadeSnippet, Searcher, SnippetRequest, make_snippet};
+use lodeseek_engine::{Content, DatasetSnippet, ExtractedSnippet, Searcher, SnippetRequest, extract_snippet};
 use lodeseek_index::Analysis;
 use lodeseek_profile::Patterns;
 use lodeseek_rdf::dump::{DumpReader, Outcome};
@@ -22,41 +22,42 @@ use std::time::{Duration, Instant};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
-    /// A dataset's id, or an RDF file.
+    /// Id of a dataset, or path of an RDF file.
     #[arg(value_name = "DATASET|FILE")]
     target: String,
-    /// The most triples.
+    /// Maximum number of triples.
     #[arg(short = 'k', long, value_name = "N", default_value_t = TripleBudget::default().0)]
     budget: usize,
-    /// Give the best found after this many milliseconds. Without it the search is bounded by work, and always the same.
+    /// Return the best snippet found after this time, in milliseconds. Without it, the number of steps is bounded, and the
+    /// result is deterministic.
     #[arg(long, value_name = "MS")]
     deadline: Option<u64>,
-    /// Stop after this many steps: deterministic, unlike a deadline.
+    /// Maximum number of steps. Unlike --deadline, the result is deterministic.
     #[arg(long, value_name = "N", conflicts_with = "deadline")]
     work: Option<u64>,
-    /// How to choose: `illusnip` by default, for a query `optimal`.
+    /// Snippet method [default: illusnip, or optimal with --query].
     #[arg(long, value_parser = super::method::any())]
     method: Option<Method>,
-    /// Choose for these words, or mark them where the method takes no query.
+    /// Query words. Methods that do not use a query only mark them.
     #[arg(long, value_name = "WORDS")]
     query: Option<String>,
-    /// For files that do not fit memory: read twice, choose among at most this many triples, and weigh by the counts of
-    /// the whole. With the IlluSnip methods.
+    /// Sample at most this many triples of a file that does not fit in memory. The file is read twice, so that weights are those
+    /// of the complete file. For the IlluSnip methods.
     #[arg(long, value_name = "N", conflicts_with = "metrics")]
     sample: Option<usize>,
-    /// The languages of labels, best first: `de,en`.
+    /// Languages of labels, in order of preference: `de,en`.
     #[arg(long, value_name = "TAG", value_delimiter = ',', default_value = "en")]
     lang: Vec<String>,
-    /// Write RDF instead of labels.
+    /// Write RDF instead of labels in this syntax.
     #[arg(long, value_enum, value_name = "SYNTAX")]
     rdf: Option<Syntax>,
-    /// Tell in the RDF what made the snippet, of which content, and when; for datasets of the home.
+    /// Add the provenance of the snippet to the RDF: method, content and time. For datasets of the home.
     #[arg(long, requires = "rdf")]
     provenance: bool,
-    /// Draw it: to a file with `--svg=FILE`.
+    /// Draw the snippet as SVG, to stdout or with `--svg=FILE` to a file.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, conflicts_with = "rdf")]
     svg: Option<Option<PathBuf>>,
-    /// Tell how well the snippet stands for the whole.
+    /// Print quality measures of the snippet to stderr.
     #[arg(long)]
     metrics: bool,
 }
@@ -74,20 +75,21 @@ impl Arguments {
     }
 }
 
-/// What the snippet is made of.
+/// Input of the snippet.
 enum Source {
     File(Box<Content>),
     Dataset(Box<Searcher>, DatasetId),
 }
 
-/// The snippet with what it was made of.
-enum Made {
-    File(Box<Content>, Box<MadeSnippet>),
+/// Snippet with its input.
+enum SnippetResult {
+    File(Box<Content>, Box<ExtractedSnippet>),
     Dataset(Box<DatasetSnippet>),
 }
 
 impl Source {
-    fn of(home: &Path, arguments: &Arguments, method: Method) -> anyhow::Result<Self> {
+    /// Opens the file or dataset that the arguments name.
+    fn open(home: &Path, arguments: &Arguments, method: Method) -> anyhow::Result<Self> {
         let target = &arguments.target;
         if Path::new(target).is_file() {
             let content = match arguments.sample {
@@ -96,30 +98,30 @@ impl Source {
             };
             return Ok(Self::File(Box::new(content)));
         }
-        anyhow::ensure!(arguments.sample.is_none(), "--sample reads a file, and {target} is none");
+        anyhow::ensure!(arguments.sample.is_none(), "--sample requires a file, but {target} is not a file");
         Ok(Self::Dataset(Box::new(Searcher::open(home)?), DatasetId::new(target)?))
     }
 
-    fn make(self, request: &SnippetRequest, deadline: Deadline<'_>) -> anyhow::Result<Made> {
+    fn make(self, request: &SnippetRequest, deadline: Deadline<'_>) -> anyhow::Result<SnippetResult> {
         match self {
             Self::File(content) => {
-                let made = make_snippet(&content, &Analysis::default(), request, deadline)?;
-                Ok(Made::File(content, Box::new(made)))
+                let made = extract_snippet(&content, &Analysis::default(), request, deadline)?;
+                Ok(SnippetResult::File(content, Box::new(made)))
             }
             Self::Dataset(searcher, id) => {
                 let made = searcher.snippet(&id, request, deadline)?;
-                let missing = || format!("{id} is neither a file nor a dataset of the index");
-                Ok(Made::Dataset(Box::new(made.with_context(missing)?)))
+                let missing = || format!("{id} is neither a file nor a dataset in the index");
+                Ok(SnippetResult::Dataset(Box::new(made.with_context(missing)?)))
             }
         }
     }
 }
 
-impl Made {
-    fn parts(&self) -> (&Content, &MadeSnippet) {
+impl SnippetResult {
+    fn parts(&self) -> (&Content, &ExtractedSnippet) {
         match self {
             Self::File(content, made) => (content, made),
-            Self::Dataset(snippet) => (&snippet.content, &snippet.made),
+            Self::Dataset(snippet) => (&snippet.content, &snippet.extracted),
         }
     }
 
@@ -131,12 +133,12 @@ impl Made {
     }
 }
 
-pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
+pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let request = arguments.request();
-    let source = Source::of(home, arguments, request.method)?;
+    let source = Source::open(home, arguments, request.method)?;
     let started = Instant::now();
-    let passed = || arguments.deadline.is_some_and(|limit| started.elapsed() >= Duration::from_millis(limit));
-    let made = source.make(&request, Deadline::new(&passed))?;
+    let has_passed = || arguments.deadline.is_some_and(|limit| started.elapsed() >= Duration::from_millis(limit));
+    let made = source.make(&request, Deadline::new(&has_passed))?;
     let time = started.elapsed();
     let (content, snippet) = made.parts();
     if let Some(syntax) = arguments.rdf {
@@ -152,23 +154,23 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
         writeln!(io::stderr(), "{report}")?;
     }
     write_note(&mut io::stderr().lock(), content.graph(), snippet, time)?;
-    Ok(if snippet.triples.is_empty() { Done::Nothing } else { Done::Something })
+    Ok(if snippet.triples.is_empty() { ExitStatus::NoResult } else { ExitStatus::Success })
 }
 
 fn rdf(
     home: &Path,
     arguments: &Arguments,
     request: &SnippetRequest,
-    made: &Made,
+    made: &SnippetResult,
     syntax: RdfSyntax,
 ) -> anyhow::Result<Vec<u8>> {
     let triples = match made {
-        Made::Dataset(snippet) if arguments.provenance => {
+        SnippetResult::Dataset(snippet) if arguments.provenance => {
             let store = Store::open(home, Access::Read, None)?;
             snippet.to_triples(store.iris(), request, Some(DateTime::now()))
         }
-        Made::File(..) if arguments.provenance => {
-            anyhow::bail!("{} is no dataset of the home: a file's snippet has no provenance", arguments.target)
+        SnippetResult::File(..) if arguments.provenance => {
+            anyhow::bail!("--provenance requires a dataset of the home, but {} is a file", arguments.target)
         }
         made => {
             let (content, snippet) = made.parts();
@@ -180,12 +182,14 @@ fn rdf(
 
 fn write_drawing(file: Option<&Path>, svg: &str) -> anyhow::Result<()> {
     match file {
-        Some(file) => write_whole(file, svg.as_bytes()).with_context(|| format!("{} was not written", file.display())),
+        Some(file) => {
+            write_atomically(file, svg.as_bytes()).with_context(|| format!("cannot write {}", file.display()))
+        }
         None => Ok(writeln!(io::stdout().lock(), "{svg}")?),
     }
 }
 
-fn write_triples(out: &mut impl Write, snippet: &MadeSnippet) -> io::Result<()> {
+fn write_triples(out: &mut impl Write, snippet: &ExtractedSnippet) -> io::Result<()> {
     let style = Style::of_stdout();
     let shown = |term: &LabelledTerm| style.marked(&safe(&term.label), |word| snippet.words.is_match(word));
     for LabelledTriple { subject, predicate, object } in snippet.triples.iter().map(|shown| &shown.triple) {
@@ -194,8 +198,8 @@ fn write_triples(out: &mut impl Write, snippet: &MadeSnippet) -> io::Result<()> 
     Ok(())
 }
 
-fn write_note(out: &mut impl Write, graph: &TripleGraph, made: &MadeSnippet, time: Duration) -> io::Result<()> {
-    let note = if made.snippet.interrupted { "; not every possibility was tried" } else { "" };
+fn write_note(out: &mut impl Write, graph: &TripleGraph, made: &ExtractedSnippet, time: Duration) -> io::Result<()> {
+    let note = if made.snippet.interrupted { "; stopped before all alternatives were examined" } else { "" };
     writeln!(
         out,
         "{}: {} of {} triples, gain {:.4}, {:.0} ms{note}",
@@ -207,36 +211,41 @@ fn write_note(out: &mut impl Write, graph: &TripleGraph, made: &MadeSnippet, tim
     )
 }
 
+/// Reads an RDF file and prints its problems.
+///
+/// # Errors
+/// If nothing could be read.
 pub(super) fn read_file(target: &str) -> anyhow::Result<TripleGraph> {
     let mut builder = TripleGraphBuilder::new();
     let failed = read_into(target, &mut builder)?;
-    anyhow::ensure!(!failed || !builder.is_empty(), "{target} was not read");
+    anyhow::ensure!(!failed || !builder.is_empty(), "cannot read {target}: no triple could be parsed");
     Ok(builder.finish())
 }
 
+/// Reads a sample of an RDF file and prints its problems.
 fn sample_file(target: &str, triples: usize, method: Method) -> anyhow::Result<Content> {
     let illusnip = [Method::IlluSnip, Method::IlluSnipMax, Method::IlluSnipBasic];
-    anyhow::ensure!(illusnip.contains(&method), "--sample goes with illusnip and its variants, not with {method}");
-    let mut survey = CountingPass::new(triples);
-    let failed = read_into(target, &mut survey)?;
-    let mut sampling = survey.finish();
+    anyhow::ensure!(illusnip.contains(&method), "--sample requires illusnip or one of its variants, not {method}");
+    let mut counting = CountingPass::new(triples);
+    let failed = read_into(target, &mut counting)?;
+    let mut sampling = counting.finish();
     if sampling.needs_second_pass() {
         read_quietly(target, &mut sampling);
     }
     let sample = sampling.finish();
-    anyhow::ensure!(!failed || !sample.graph.is_empty(), "{target} was not read");
+    anyhow::ensure!(!failed || !sample.graph.is_empty(), "cannot read {target}: no triple could be parsed");
     if !sample.is_whole {
         let error = match sample.count_error {
             0 => String::new(),
-            error => format!("; counts of classes and properties may be {} too small", grouped(error)),
+            error => format!("; counts of classes and properties may be too small by {}", grouped(error)),
         };
         let (held, all) = (grouped(sample.graph.len() as u64), grouped(sample.profile.triples));
         writeln!(io::stderr(), "a sample of {held} of {all} triples{error}")?;
     }
-    Ok(Content::of_sample(sample))
+    Ok(Content::from_sample(sample))
 }
 
-/// Reads a file and tells its problems; whether some of it could not be read at all.
+/// Reads a file and prints its problems. Returns true if a part of it could not be read.
 fn read_into(target: &str, sink: &mut dyn TripleSink) -> anyhow::Result<bool> {
     let mut failed = false;
     for report in DumpReader::default().read_file(Path::new(target), target, "file:///", sink) {
@@ -248,7 +257,7 @@ fn read_into(target: &str, sink: &mut dyn TripleSink) -> anyhow::Result<bool> {
     Ok(failed)
 }
 
-/// Reads a file again, whose problems were told the first time.
+/// Reads a file again without printing its problems.
 fn read_quietly(target: &str, sink: &mut dyn TripleSink) {
     DumpReader::default().read_file(Path::new(target), target, "file:///", sink);
 }

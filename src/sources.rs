@@ -1,6 +1,6 @@
-//! `lodeseek sources`: which datasets can answer a query.
+//! `lodeseek sources`: lists the datasets that match the triple patterns of a query.
 
-use super::Done;
+use super::ExitStatus;
 use super::query::text;
 use super::terminal::{Style, cut, grouped, safe};
 use lodeseek_catalog::DatasetId;
@@ -13,18 +13,18 @@ use std::sync::Arc;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
-    /// The query; `-` reads it from stdin, `@FILE` from a file.
+    /// SPARQL query; `-` reads it from stdin, `@FILE` from a file.
     #[arg(value_name = "SPARQL")]
     query: String,
-    /// Datasets shown of each list at most.
+    /// Maximum number of datasets printed for each pattern.
     #[arg(long, value_name = "N", default_value_t = 10, conflicts_with = "json")]
     limit: usize,
-    /// Write every dataset of every pattern as JSON instead.
+    /// Write all datasets of all patterns as JSON.
     #[arg(long)]
     json: bool,
 }
 
-pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
+pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let store = Store::open(home, Access::Read, None)?;
     let store = Arc::new(store);
     let found = QueryEngine::new(Arc::clone(&store)).sources(&text(&arguments.query)?, &SparqlLimits::default())?;
@@ -35,7 +35,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<Done> {
     } else {
         write_table(&mut out, &store, &found, arguments.limit)?;
     }
-    Ok(if found.alone.is_empty() { Done::Nothing } else { Done::Something })
+    Ok(if found.alone.is_empty() { ExitStatus::NoResult } else { ExitStatus::Success })
 }
 
 fn as_json(store: &Store, found: &Sources) -> Value {
@@ -79,7 +79,12 @@ fn write_table(out: &mut impl Write, store: &Store, found: &Sources, limit: usiz
         }
         write_if_any(out, &more(all))?;
     }
-    writeln!(out, "{}  {} datasets", style.strong("the query, each alone"), grouped(found.alone.len() as u64))?;
+    writeln!(
+        out,
+        "{}  {} datasets",
+        style.strong("datasets that answer the query alone"),
+        grouped(found.alone.len() as u64)
+    )?;
     for id in found.alone.iter().take(limit) {
         writeln!(out, "{}", line(id, String::new())?)?;
     }

@@ -1,8 +1,8 @@
-//! RDF syntaxes as an argument.
+//! RDF syntaxes as values of an argument.
 
 use lodeseek_rdf::RdfSyntax;
 
-/// The form of RDF on stdout.
+/// RDF syntax of the output.
 #[derive(clap::ValueEnum, Clone, Copy, Debug)]
 pub(super) enum Syntax {
     Turtle,

@@ -1,14 +1,13 @@
-//! Colours, progress bars and numbers for people.
+//! Terminal output: colours, links, progress bars and readable numbers.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 pub(super) use lodeseek_rdf::grouped;
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 
-/// Writes emphasis and links where a terminal shows them, and nothing elsewhere.
+/// Text style: emphasis and links if the output is a terminal that supports them, else plain text.
 ///
-/// `NO_COLOR` forbids colours and `CLICOLOR_FORCE` asks for them where there is no terminal; `FORCE_HYPERLINK` does the same
-/// for links.
+/// `NO_COLOR` disables colours. `CLICOLOR_FORCE` enables them without a terminal; `FORCE_HYPERLINK` does the same for links.
 #[derive(Clone, Copy)]
 pub(super) struct Style {
     colours: bool,
@@ -30,7 +29,7 @@ impl Style {
         if self.colours { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
     }
 
-    /// The text as a link (OSC 8), where the address is one of the web.
+    /// Returns the text as a link (OSC 8), if the address is an HTTP address without control characters.
     pub(super) fn linked(self, text: &str, address: Option<&str>) -> String {
         let is_web = |address: &&str| address.starts_with("https://") || address.starts_with("http://");
         let is_plain = |address: &&str| address.bytes().all(|byte| byte.is_ascii_graphic());
@@ -52,7 +51,7 @@ impl Style {
         self.wrap("1;4;33", text)
     }
 
-    /// The text with those of its words emphasised that match.
+    /// Returns the text with the matching words emphasised.
     pub(super) fn marked(self, text: &str, is_match: impl Fn(&str) -> bool) -> String {
         if !self.colours {
             return text.to_owned();
@@ -62,12 +61,12 @@ impl Style {
     }
 }
 
-/// Text from data, safe for a terminal: control characters could move its cursor or change its title.
+/// Replaces control characters by spaces: text from data could move the terminal's cursor or change its title.
 pub(super) fn safe(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect()
 }
 
-/// The text cut to a number of characters.
+/// Truncates a text to a number of characters and replaces its control characters.
 pub(super) fn cut(text: &str, length: usize) -> String {
     let safe = safe(text);
     if safe.chars().count() <= length {
@@ -78,7 +77,7 @@ pub(super) fn cut(text: &str, length: usize) -> String {
     short
 }
 
-/// A progress bar on stderr; silent where that is no terminal.
+/// Returns a progress bar on stderr. It is hidden if stderr is not a terminal.
 pub(super) fn bar(length: u64, template: &str) -> ProgressBar {
     let target =
         if io::stderr().is_terminal() { ProgressDrawTarget::stderr_with_hz(8) } else { ProgressDrawTarget::hidden() };
@@ -90,19 +89,19 @@ pub(super) fn bar(length: u64, template: &str) -> ProgressBar {
     bar
 }
 
-/// Items a second, rounded.
+/// Returns items per second, rounded.
 pub(super) fn rate(items: u64, time: Duration) -> String {
     grouped((items as f64 / time.as_secs_f64().max(1e-9)).round() as u64)
 }
 
-/// The most memory this process ever held, in megabytes, where the system tells.
+/// Returns the peak resident memory of this process in megabytes, if the system reports it.
 pub(super) fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.split_whitespace().next()?.parse::<u64>().ok().map(|kilobytes| kilobytes / 1024)
 }
 
-/// `, peak memory 120 MB` where it is known.
+/// Returns for example `, peak memory 120 MB`, or an empty text if it is unknown.
 pub(super) fn memory_note() -> String {
     peak_memory().map(|megabytes| format!(", peak memory {megabytes} MB")).unwrap_or_default()
 }
@@ -119,14 +118,14 @@ mod tests {
     }
 
     #[test]
-    fn words_are_marked_where_it_shows() {
+    fn words_are_marked_if_colours_are_enabled() {
         let marked = |colours: bool| Style { colours, links: false }.marked("a red oak", |word| word == "red");
         assert_eq!(marked(false), "a red oak");
         assert_eq!(marked(true), "a \u{1b}[1;4;33mred\u{1b}[0m oak");
     }
 
     #[test]
-    fn titles_are_links_where_that_shows() {
+    fn titles_are_links_if_links_are_enabled() {
         let linked = |links: bool, address| Style { colours: false, links }.linked("Oaks", address);
         let link = "\u{1b}]8;;https://e.org/oaks\u{1b}\\Oaks\u{1b}]8;;\u{1b}\\";
         assert_eq!(linked(true, Some("https://e.org/oaks")), link);

@@ -1,4 +1,4 @@
-//! The results of an evaluation as a table for people, Markdown, CSV and JSON.
+//! Output of an evaluation as a text table, Markdown, CSV and JSON.
 
 use super::super::terminal::safe;
 use lodeseek_eval::{Average, Comparison, Metric, SignificanceTest, TopicValues};
@@ -14,17 +14,17 @@ pub(super) enum Format {
     Json,
 }
 
-/// A run.
+/// Values of one run.
 pub(super) struct Row {
     pub(super) name: String,
     pub(super) tag: String,
-    /// For every measure.
+    /// Values by topic, one column for each measure.
     pub(super) columns: Vec<TopicValues>,
-    /// For every measure; none for the baseline, and where nothing is compared.
+    /// Comparisons with the baseline, one for each measure. Empty for the baseline and without one.
     pub(super) comparisons: Vec<Comparison>,
 }
 
-/// What the rows were compared with.
+/// Baseline of the comparisons.
 pub(super) struct Baseline {
     pub(super) place: usize,
     pub(super) test: SignificanceTest,
@@ -36,7 +36,7 @@ pub(super) struct Report<'f> {
     pub(super) metrics: Vec<Metric>,
     pub(super) average: Average<'f>,
     pub(super) baseline: Option<Baseline>,
-    /// Whether the topics have rows.
+    /// If true, each topic has a row of its own.
     pub(super) topic_rows: bool,
     pub(super) rows: Vec<Row>,
 }
@@ -52,7 +52,7 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// Aligned columns, marks, and a legend.
+    /// Writes aligned columns, significance marks and a legend.
     fn table(&self, out: &mut dyn Write) -> io::Result<()> {
         let lines = self.lines();
         let width = lines.iter().map(|(name, _)| name.chars().count()).chain([16]).max().unwrap_or_default();
@@ -74,7 +74,7 @@ impl Report<'_> {
         self.legend().map_or(Ok(()), |legend| writeln!(out, "{legend}"))
     }
 
-    /// A table of the values, and one of the comparisons.
+    /// Writes a table of the values and a table of the comparisons.
     fn markdown(&self, out: &mut dyn Write) -> io::Result<()> {
         let header: Vec<String> = self.metrics.iter().map(Metric::to_string).collect();
         writeln!(out, "| run | {} |\n|---|{}", header.join(" | "), "---:|".repeat(header.len()))?;
@@ -101,7 +101,7 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// A line for every run and measure, topic `all`, and for every topic where asked for.
+    /// Writes one line for each run and measure (topic `all`), and with `topic_rows` one for each topic.
     fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "run,measure,topic,value,difference,interval_low,interval_high,effect_size,p,corrected_p")?;
         for row in &self.rows {
@@ -161,7 +161,7 @@ impl Report<'_> {
         }
     }
 
-    /// The lines of a table, each value with its mark.
+    /// Returns the lines of a table. Each value has its significance mark.
     fn lines(&self) -> Vec<(String, Vec<(f64, &'static str)>)> {
         let mut lines = Vec::new();
         for row in &self.rows {
@@ -177,7 +177,7 @@ impl Report<'_> {
         lines
     }
 
-    /// The topics that count, where they have rows.
+    /// Returns the counted topics with their values, or nothing without `topic_rows`.
     fn topics_of<'v>(&self, column: &'v TopicValues) -> impl Iterator<Item = (&'v str, f64)> {
         let shown = if self.topic_rows { usize::MAX } else { 0 };
         column.counted(self.average).take(shown).collect::<Vec<_>>().into_iter()
@@ -194,7 +194,7 @@ impl Report<'_> {
     fn averaged(&self) -> String {
         match self.average {
             Average::AllTopics => format!("{} topics", self.topics),
-            Average::Intersection => "the topics each run ranks for".to_owned(),
+            Average::Intersection => "the topics that each run ranks".to_owned(),
             Average::Macro(folds) => format!("{} topics, mean of {} folds", self.topics, folds.0.len()),
         }
     }
@@ -237,7 +237,7 @@ fn capital(text: &str) -> String {
     characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
 }
 
-/// A field of CSV (RFC 4180).
+/// Quotes a CSV field if necessary (RFC 4180).
 fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }
@@ -264,7 +264,7 @@ struct JsonBaseline<'r> {
 struct JsonRun<'r> {
     run: &'r str,
     tag: &'r str,
-    /// Those the means are over.
+    /// Number of topics in the means.
     topics: usize,
     missing_topics: usize,
     means: BTreeMap<String, f64>,

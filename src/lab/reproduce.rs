@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     fn encoder(&self, granularity: Granularity, trained: Option<&Path>) -> anyhow::Result<Box<dyn Encoder>> {
-        let Some(folder) = trained else { return self.encoders.one(granularity) };
+        let Some(folder) = trained else { return self.encoders.open_required(granularity) };
         let models = self.models.as_deref().context("this condition needs trained models: --models FOLDER")?;
         self.encoders.open_folder(granularity, &models.join(folder))
     }

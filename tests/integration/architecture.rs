@@ -22,7 +22,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("rerank", &["index", "ranking"]),
     ("harvest", &["catalog", "net", "rdf"]),
     ("engine", &["catalog", "index", "net", "profile", "quality", "ranking", "rdf", "rerank", "snippet", "store"]),
-    ("server", &["catalog", "engine", "index", "net", "quality", "rdf", "snippet", "sparql", "store"]),
+    ("server", &["catalog", "engine", "harvest", "index", "net", "quality", "rdf", "snippet", "sparql", "store"]),
     ("eval", &["ranking"]),
     ("lab", &["catalog", "engine", "eval", "index", "ranking", "rdf", "rerank"]),
 ];

@@ -96,7 +96,7 @@ fn search_in_words_and_in_json() {
         assert_eq!(reference.json(&text), json(home.path(), &text));
     }
     let none = run(home.path(), &["search", "zzzzzz"]);
-    assert_eq!((none.code, none.out.as_str()), (Some(1), "No dataset holds any of the words of “zzzzzz”.\n"));
+    assert_eq!((none.code, none.out.as_str()), (Some(1), "No dataset contains any of the words of “zzzzzz”.\n"));
     let none = run(home.path(), &["search", "--json", "zzzzzz"]);
     assert!(none.code == Some(1) && none.out.contains("\"hits\": []"), "{none:?}");
 }
@@ -276,7 +276,7 @@ fn sources_names_the_datasets_that_can_answer() {
     assert!(!alone.is_empty() && told.len() == alone.len(), "{asked} {json}");
     assert!(ids(&json["patterns"][0]["sources"]).is_superset(&alone), "{json}");
     let table = sources(&[query, "--limit", "1"]);
-    assert!(table.code == Some(0) && table.out.contains("the query, each alone"), "{table:?}");
+    assert!(table.code == Some(0) && table.out.contains("datasets that answer the query alone"), "{table:?}");
     let nothing = sources(&["SELECT * { ?s <http://nowhere.example/p> ?o }"]);
     assert_eq!((nothing.code, nothing.out.lines().count()), (Some(1), 2), "{nothing:?}");
     assert!(fails(folder.path(), &["sources", "SELECT"]).contains("error at"), "a syntax error is said");
@@ -442,7 +442,7 @@ fn papers_with_code_from_the_dump_to_the_answer() {
     let none = run(&home, &["search", "images", "--language", "Klingon"]);
     assert_eq!(
         (none.code, none.out.as_str()),
-        (Some(1), "No dataset that passes the filters holds any of the words of “images”.\n")
+        (Some(1), "No dataset that passes the filters contains any of the words of “images”.\n")
     );
     fs::write(&file, "{}").expect("written");
     assert!(fails(&home, &["query", "ASK {}", "--hits", hits]).contains("search --json"));

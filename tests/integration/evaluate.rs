@@ -102,7 +102,7 @@ fn means_of_folds() {
 
     files.write("folds/fold1.test.qrels", "1 0 relevant 1\n1 0 other 0\n");
     let twice = files.refused(&["qrels.txt", "bad.run", "--folds", "folds"]);
-    let parts = ["qrels.txt do not belong together", "topic 1 is in the test parts of fold 0 and of fold 1"];
+    let parts = ["qrels.txt do not match", "topic 1 is in the test parts of fold 0 and of fold 1"];
     assert!(parts.iter().all(|part| twice.contains(part)), "{twice}");
     let none = files.refused(&["qrels.txt", "bad.run", "--average", "macro"]);
     assert!(none.contains("--average macro needs --folds"), "{none}");
@@ -128,7 +128,7 @@ fn differences_are_marked_and_told_in_full() {
             .contains("from bad;")
     );
     let unknown = files.refused(&[&compared[..6], &["--compare=best"]].concat());
-    assert!(unknown.contains("the baseline best is none of the runs good, bad, one"), "{unknown}");
+    assert!(unknown.contains("unknown baseline best; the runs are good, bad, one"), "{unknown}");
 
     let two = ["qrels.txt", "good.run", "bad.run", "--metrics", "RR", "--compare", "--format"];
     assert_snapshot!(files.out(&[&two[..], &["markdown"]].concat()), @r#"
@@ -181,7 +181,7 @@ fn what_does_not_belong_together_is_refused() {
     let files = Files::new();
     files.write("strange.run", "99 Q0 relevant 1 2.5 t\n");
     let strange = files.refused(&["qrels.txt", "strange.run"]);
-    assert!(strange.contains("strange: none of its topics was judged: do the files belong together?"), "{strange}");
+    assert!(strange.contains("strange: none of its topics was judged; check that the run and the judgements belong to the same topics"), "{strange}");
     let swapped = files.refused(&["good.run", "qrels.txt"]);
     assert!(swapped.contains("good.run:1: expected 4 columns"), "{swapped}");
     files.write("conflict.run", "1 Q0 a 1 2.5 t\n<<<<<<< HEAD\n");

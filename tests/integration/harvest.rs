@@ -2,7 +2,10 @@
 
 use super::support::Home;
 use lodeseek_catalog::{Catalog, DatasetId};
-use lodeseek_harvest::{Batch, Budget, Downloads, DelistedPolicy, HarvestOptions, HarvestReport, Harvester, IdScheme, DatasetSink, StoreOutcome};
+use lodeseek_harvest::{
+    Batch, Budget, DatasetSink, DelistedPolicy, Downloads, HarvestOptions, HarvestReport, Harvester, IdScheme,
+    StoreOutcome,
+};
 use lodeseek_net::egress::{Egress, EgressPolicy};
 use lodeseek_store::{DatasetOutcome, LoadOptions, Loader, Stamp, Store};
 use std::collections::{BTreeMap, BTreeSet};
@@ -347,7 +350,11 @@ fn what_is_gone_is_removed_only_by_a_whole_harvest() {
     let broken = again(&portal, "/feed", &folder, &mut heap);
     assert_eq!((broken.gone().count(), heap.titles.len()), (20, 40), "reported alone: {broken:?}");
     *state.lock().expect("unharmed") = (30, false);
-    let kept = HarvestOptions { delisted: DelistedPolicy::Keep, existing_ids: heap.titles.keys().cloned().collect(), ..options() };
+    let kept = HarvestOptions {
+        delisted: DelistedPolicy::Keep,
+        existing_ids: heap.titles.keys().cloned().collect(),
+        ..options()
+    };
     let kept = harvest(&portal, "/feed", folder.path(), &mut heap, kept);
     assert_eq!((kept.gone().count(), heap.titles.len()), (10, 40));
     let whole = again(&portal, "/feed", &folder, &mut heap);
@@ -1224,7 +1231,10 @@ mod by_the_program {
         let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
         assert_eq!((&json["unchanged"], &json["not_modified"]), (&serde_json::json!(40), &serde_json::json!(4)));
         let refused = run(home.path(), &["harvest", &feed]);
-        assert!(refused.code == Some(2) && refused.err.contains("no address that the egress policy permits"), "{refused:?}");
+        assert!(
+            refused.code == Some(2) && refused.err.contains("no address that the egress policy permits"),
+            "{refused:?}"
+        );
         let local = run(home.path(), &["harvest", "testdata/catalog.ttl"]);
         assert!(local.code.is_some(), "{local:?}");
     }
@@ -1311,7 +1321,7 @@ mod by_the_program {
         going.wait_for("a round without a change", |said| said.contains("0 new, 0 changed, 2 unchanged"));
         let (code, said) = going.end();
         assert_eq!(code, Some(0), "{said}");
-        assert!(said.contains("0 new, 1 changed, 1 unchanged") && !said.contains("trying again"), "{said}");
+        assert!(said.contains("0 new, 1 changed, 1 unchanged") && !said.contains("retrying"), "{said}");
         portal.asked();
         thread::sleep(Duration::from_millis(1500));
         assert!(portal.asked().is_empty(), "it is over");
@@ -1324,7 +1334,7 @@ mod by_the_program {
         let going = Going::start(home.path(), &[&["harvest", &feed][..], &EVERY].concat());
         going.wait_for("a request", |_| !portal.asked.lock().expect("unharmed").is_empty());
         let (code, said) = going.end();
-        assert!(code == Some(0) && !said.contains("trying again"), "{code:?} {said}");
+        assert!(code == Some(0) && !said.contains("retrying"), "{code:?} {said}");
     }
 
     #[test]
@@ -1343,21 +1353,21 @@ mod by_the_program {
             return;
         }
         let going = Going::start(home.path(), &[&["harvest", &feed, "--dpr", DPR][..], &EVERY].concat());
-        going.wait_for("all are encoded", |said| said.contains("2 datasets encoded, texts by sentence-transformers"));
+        going.wait_for("all are encoded", |said| said.contains("2 datasets encoded, DPR vectors by sentence-transformers"));
         "Wombat".clone_into(&mut title.lock().expect("unharmed"));
         going.wait_for("what changed is encoded", |said| said.contains("1 datasets encoded"));
         let (code, said) = going.end();
-        assert!(code == Some(0) && !said.contains("have none"), "{said}");
+        assert!(code == Some(0) && !said.contains("no up-to-date vectors"), "{said}");
         let near = run(home.path(), &["search", "--json", "--dpr", DPR, "wombat"]);
         let answer: serde_json::Value = serde_json::from_str(&near.out).expect("JSON");
         assert!(answer["hits"][0]["id"] == "s1" && answer["hits"][0]["dense"].is_array(), "{answer}");
         // Without the model the vectors fall behind, and it says so.
         "Numbat".clone_into(&mut title.lock().expect("unharmed"));
         let going = Going::start(home.path(), &[&["harvest", &feed][..], &EVERY].concat());
-        going.wait_for("one is without", |said| said.contains("MB; 1 datasets have none of their present texts"));
+        going.wait_for("one is without", |said| said.contains("MB; 1 datasets have no up-to-date vectors"));
         assert_eq!(going.end().0, Some(0));
         let indexed = run(home.path(), &["index", "--dpr", DPR]);
-        assert!(indexed.err.contains("1 datasets encoded") && !indexed.err.contains("have none"), "{indexed:?}");
+        assert!(indexed.err.contains("1 datasets encoded") && !indexed.err.contains("no up-to-date vectors"), "{indexed:?}");
     }
 
     #[test]

@@ -65,8 +65,8 @@ fn encode_search_run_and_forget() {
     let carried = &hit["dense"][1]["parts"][0]["text"];
     assert!(carried.as_str().is_some_and(|text| !text.is_empty()), "what is near is named: {hit}");
     let shown = with(&["search", "-k", "1", "contamination of the atmosphere"]);
-    assert!(shown.out.contains("has none of the words; near in meaning:"), "{}", shown.out);
-    let closest = with(&["search", "--json", "--floor", "99,99", "contamination of the atmosphere"]);
+    assert!(shown.out.contains("contains none of the words; similar in meaning:"), "{}", shown.out);
+    let closest = with(&["search", "--json", "--min-similarity", "99,99", "contamination of the atmosphere"]);
     let answer: serde_json::Value = serde_json::from_str(&closest.out).expect("JSON");
     assert_eq!((closest.code, &answer["onlyClosest"]), (Some(1), &true.into()), "nothing was found");
 
@@ -78,7 +78,7 @@ fn encode_search_run_and_forget() {
         (&["search", "--fusion", "none", "trees"][..], "2 encoders without a fusion"),
         (&["search", "--fusion-weights", "1", "trees"], "1 weights for 4 rankings"),
         (&["search", "--floor", "1", "trees"], "1 minimum similarities for 2 encoders"),
-        (&["search", "--model", "lmd", "--pool", "bm25", "trees"], "--pool names its own models"),
+        (&["search", "--model", "lmd", "--pool", "bm25", "trees"], "--pool cannot be combined with --model"),
     ] {
         let refused = with(arguments);
         assert!(refused.code == Some(2) && refused.err.contains(said), "{refused:?}");

@@ -432,7 +432,7 @@ fn the_program_goes_on_and_says_what_it_holds() {
     let first = load(&["--budget", "5"]);
     assert_eq!(first.code, Some(1), "{first:?}");
     for part in
-        ["0 surveyed", "1 unfinished", "5 requests", "the budget of 5 requests is exhausted", "goes on from here"]
+        ["0 sampled", "1 unfinished", "5 requests", "the budget of 5 requests is exhausted", "run the same command again to continue"]
     {
         assert!(first.err.contains(part), "{part:?} in {}", first.err);
     }
