@@ -1,101 +1,25 @@
 //! Re-ranking: the best candidates of sparse models, and optionally the nearest by vectors, are scored by encoders' vectors
 //! and ranked by these scores, alone or fused with the sparse rankings.
 
+mod options;
+
+pub use options::{RerankError, RerankOptions, WeightedFusion};
+
 use super::dense::{DenseMatch, DenseRetriever, EncodedQuery, PartShare, ScoringOptions};
 use super::scope::CandidateScope;
 use super::{EncodingOptions, EngineError, encode_all};
 use lodeseek_catalog::DatasetId;
 use lodeseek_index::Snapshot;
-use lodeseek_index::sparse::ModelKind;
 use lodeseek_ranking::{Ranking, Scored};
-use lodeseek_rerank::{Combination, Encoder, Fusion, Granularity, Method, Similarity};
+use lodeseek_rerank::{Encoder, Fusion, Granularity, Similarity};
+use options::check;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use std::collections::BTreeSet;
-use std::num::NonZeroUsize;
 use std::path::Path;
 
 /// Minimum depth of sparse rankings that are fused. A candidate below this depth counts as not found by the model.
 const MIN_FUSION_DEPTH: usize = 100;
-
-/// Options of re-ranking.
-#[derive(Clone, Debug)]
-pub struct RerankOptions {
-    /// The sparse models whose best datasets are candidates. Default: empty, which stands for the searcher's model.
-    pub pool: Vec<ModelKind>,
-    /// Number of candidates of each sparse model. Default 20.
-    pub depth: usize,
-    /// Number of candidates by vectors, for each encoder with one vector per text. Default: none.
-    ///
-    /// The search is exhaustive and exact. All vectors are held in memory, in their stored number format.
-    pub dense: Option<NonZeroUsize>,
-    /// The combination of the scores of a dataset's metadata and data.
-    pub combination: Combination,
-    /// The fusion of sparse and dense rankings. Default: none, the dense scores of one encoder alone rank, after Q. Chen
-    /// et al., *Dense Re-Ranking with Weak Supervision for RDF Dataset Search*, ISWC 2023.
-    pub fusion: Option<WeightedFusion>,
-    /// The minimum similarity of a match, per row of the query, for each encoder. Hits below it are marked as nearest
-    /// results, not as matches. Scores of different models are not comparable: choose a value that irrelevant datasets of
-    /// judged queries rarely exceed. Default: none.
-    pub min_similarities: Vec<f64>,
-    /// The weight w of popularity: w · ln(1 + [popularity](lodeseek_index::NumericFacts::popularity)) is added to a
-    /// dataset's score. Default: none. Popularity was counted when the catalogue was made. It is later information than any
-    /// judged query, so evaluations with it leak.
-    pub popularity: Option<f64>,
-    /// Number of threads that score the candidates of one query. Default 1.
-    pub threads: NonZeroUsize,
-}
-
-impl Default for RerankOptions {
-    fn default() -> Self {
-        Self {
-            pool: Vec::new(),
-            depth: 20,
-            dense: None,
-            combination: Combination::default(),
-            fusion: None,
-            min_similarities: Vec::new(),
-            popularity: None,
-            threads: NonZeroUsize::MIN,
-        }
-    }
-}
-
-/// A fusion method with the weight of each sparse ranking, then of each dense one. Without weights, all are equal.
-#[derive(Clone, Debug, Default)]
-#[expect(missing_docs, reason = "named above")]
-pub struct WeightedFusion {
-    pub method: Method,
-    pub weights: Vec<f64>,
-}
-
-/// An error in the options of re-ranking.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum RerankError {
-    /// The number of weights differs from the number of rankings.
-    #[error("{given} weights for {expected} rankings: give one for each model of the pool, and one for each encoder")]
-    #[expect(missing_docs, reason = "named in the message")]
-    Weights { given: usize, expected: usize },
-    /// A weight is negative or not finite, or all are 0.
-    #[error("weights must be finite numbers of at least 0, and one of them above 0")]
-    NoWeight,
-    /// The weight of popularity is negative or not finite.
-    #[error("the weight of popularity must be a finite number of at least 0, not {0}")]
-    Popularity(f64),
-    /// The number of minimum similarities differs from the number of encoders.
-    #[error("{given} minimum similarities for {expected} encoders: give one for each encoder")]
-    #[expect(missing_docs, reason = "named in the message")]
-    MinSimilarities { given: usize, expected: usize },
-    /// Candidates by vectors are requested, but no encoder has one vector per text.
-    #[error(
-        "{0} has one vector per word piece: it re-ranks candidates, but cannot search all datasets; use an encoder with one vector per text"
-    )]
-    VectorPerPiece(String),
-    /// There are several rankings, but no fusion.
-    #[error("{0} encoders without a fusion: without one, exactly one encoder ranks; set a fusion method")]
-    NoFusion(usize),
-}
 
 /// Encoders, their vectors of a home's datasets, and the options of re-ranking with them.
 pub struct Reranker {
@@ -374,37 +298,4 @@ fn restrict(ranking: &Ranking, candidates: &[DatasetId]) -> Ranking {
 /// Returns true if an encoder has one vector per text.
 fn is_text_encoder(dense: &DenseRetriever) -> bool {
     dense.encoder().granularity() == Granularity::Text
-}
-
-/// Checks options against encoders.
-fn check(options: &RerankOptions, encoders: &[DenseRetriever]) -> Result<(), RerankError> {
-    let expected = options.pool.len().max(1) + encoders.len();
-    match &options.fusion {
-        None if encoders.len() > 1 || encoders.is_empty() && expected > 1 => {
-            return Err(RerankError::NoFusion(encoders.len()));
-        }
-        Some(WeightedFusion { weights, .. }) if !weights.is_empty() => check_weights(weights, expected)?,
-        _ => {}
-    }
-    if let Some(weight) = options.popularity
-        && !(weight.is_finite() && weight >= 0.0)
-    {
-        return Err(RerankError::Popularity(weight));
-    }
-    if !options.min_similarities.is_empty() && options.min_similarities.len() != encoders.len() {
-        return Err(RerankError::MinSimilarities { given: options.min_similarities.len(), expected: encoders.len() });
-    }
-    if options.dense.is_some() && !encoders.iter().any(is_text_encoder) {
-        let names: Vec<&str> = encoders.iter().map(|dense| dense.encoder().name()).collect();
-        return Err(RerankError::VectorPerPiece(names.join(", ")));
-    }
-    Ok(())
-}
-
-fn check_weights(weights: &[f64], expected: usize) -> Result<(), RerankError> {
-    if weights.len() != expected {
-        return Err(RerankError::Weights { given: weights.len(), expected });
-    }
-    let is_valid = weights.iter().all(|weight| weight.is_finite() && *weight >= 0.0);
-    if is_valid && weights.iter().any(|weight| *weight > 0.0) { Ok(()) } else { Err(RerankError::NoWeight) }
 }

@@ -1,0 +1,353 @@
+//! Indexing: computes profile, snippet and document of every dataset that changed in the store.
+
+mod prepare;
+
+use super::card::read_card;
+use super::duplicates;
+use super::facts::portal;
+use super::{CARD_LANGUAGES, EngineError, index_folder};
+use lodeseek_catalog::DatasetId;
+use lodeseek_index::{Analysis, AnalysisKind, IndexWriter};
+use lodeseek_snippet::{IlluSnip, Method, MethodError, TripleBudget};
+use lodeseek_store::{Entry, Store};
+use oxrdf::Triple;
+use oxsdatatypes::DateTime;
+use serde::Serialize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::sync_channel;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Number of ranked triples from which an encoder's text is filled: as in DR2, about 512 word pieces of three words each.
+pub(super) const COMPACT_BUDGET: TripleBudget = TripleBudget(171);
+/// Maximum entries of a profile's lists in a card.
+const MAX_CARD_LIST: usize = 50;
+/// The default method that ranks triples for encoders.
+pub(super) const DEFAULT_COMPACT_METHOD: Method = Method::IlluSnipMax;
+/// Minimum number of triples written, of datasets, profiles and snippets, for the store to be compacted.
+const MIN_COMPACTED_TRIPLES: u64 = 1_000_000;
+/// Minimum ratio of indexed to unchanged datasets for the store to be compacted: most of the store is then new.
+const MIN_COMPACTED_RATIO: usize = 4;
+/// Maximum number of patterns of either kind in a profile.
+const MAX_PROFILE_PATTERNS: usize = 50;
+
+/// Options of indexing.
+#[derive(Clone, Copy, Debug)]
+pub struct IndexOptions {
+    /// Number of threads that make documents. Default 2.
+    pub threads: usize,
+    /// Number of triples, including profiles and snippets, after which the index is committed. Default 1,000,000.
+    pub commit_triples: u64,
+    /// Maximum number of triples of the stored snippets.
+    pub snippet_budget: TripleBudget,
+    /// The extraction method of the stored snippets. It must not need a query. Default IlluSnip.
+    pub snippet_method: Method,
+    /// Maximum number of steps of one snippet. Default: a few milliseconds per dataset.
+    pub snippet_work: Option<u64>,
+    /// The method that ranks triples for [encoders](super::encode). It must not need a query. Default: the method of the
+    /// existing index, else IlluSnip from the heaviest triple. [`Method::Patterns`] gives DR2's other compact documents,
+    /// after PCSG. A change re-indexes every dataset.
+    pub compact_method: Option<Method>,
+    /// The current time, recorded as the creation time of snippets. A change re-indexes no dataset.
+    pub now: Option<DateTime>,
+    /// If true, unchanged datasets are re-indexed too. Default false.
+    pub rebuild: bool,
+    /// The kind of text analysis. Default: that of the existing index. A change re-indexes every dataset.
+    pub analysis: Option<AnalysisKind>,
+}
+
+impl Default for IndexOptions {
+    fn default() -> Self {
+        Self {
+            threads: 2,
+            commit_triples: 1_000_000,
+            snippet_budget: TripleBudget::default(),
+            snippet_method: Method::default(),
+            snippet_work: None,
+            compact_method: None,
+            now: None,
+            rebuild: false,
+            analysis: None,
+        }
+    }
+}
+
+/// The progress of indexing.
+#[derive(Clone, Copy, Debug)]
+pub struct IndexProgress {
+    /// Number of datasets done.
+    pub datasets: usize,
+    /// Number of datasets to index.
+    pub total: usize,
+    /// Number of triples done.
+    pub triples: u64,
+}
+
+/// The working time of each stage, summed over threads.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[expect(missing_docs, reason = "the names are the stages'")]
+pub struct StageTimes {
+    pub read: Duration,
+    pub profile: Duration,
+    pub snippet: Duration,
+    pub document: Duration,
+    pub index: Duration,
+    pub store: Duration,
+}
+
+impl StageTimes {
+    fn add(&mut self, other: Self) {
+        self.read += other.read;
+        self.profile += other.profile;
+        self.snippet += other.snippet;
+        self.document += other.document;
+        self.index += other.index;
+        self.store += other.store;
+    }
+}
+
+/// A report of indexing.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct IndexReport {
+    /// The kind of text analysis.
+    pub analysis: AnalysisKind,
+    /// Number of datasets indexed.
+    pub indexed: usize,
+    /// Number of datasets that had not changed.
+    pub unchanged: usize,
+    /// Number of datasets removed, because the catalogue no longer has them.
+    pub removed: usize,
+    /// Number of triples of the datasets indexed.
+    pub triples: u64,
+    /// Number of triples of their profiles and snippets.
+    pub derived: u64,
+    /// The time of each stage.
+    pub times: StageTimes,
+}
+
+/// Maximum number of PCSG steps at index time: below its default, because every dataset pays for it.
+const PATTERN_WORK: u64 = 1_000_000;
+
+impl IndexOptions {
+    /// Returns the maximum number of steps for the snippet of a graph with so many triples, if its method has a bound.
+    fn work(&self, triples: usize) -> Option<u64> {
+        let is_illusnip = self.snippet_method == Method::IlluSnip;
+        let default = if is_illusnip { IlluSnip::indexing_work(triples as u64) } else { PATTERN_WORK };
+        self.snippet_method.default_work().map(|_| self.snippet_work.unwrap_or(default))
+    }
+}
+
+/// Indexes the datasets of a store.
+pub struct Indexer<'s> {
+    store: &'s Store,
+    options: IndexOptions,
+}
+
+impl<'s> Indexer<'s> {
+    /// Creates an indexer of a store.
+    #[must_use]
+    pub fn new(store: &'s Store, options: IndexOptions) -> Self {
+        Self { store, options }
+    }
+
+    /// Updates the index to the store. An interrupted run keeps its commits, and the next one continues from there.
+    ///
+    /// # Errors
+    /// If a method needs a query, or the store or the index cannot be read or written.
+    pub fn run(&self, on_progress: &dyn Fn(IndexProgress)) -> Result<IndexReport, EngineError> {
+        self.check_methods()?;
+        let writer = IndexWriter::open(&index_folder(self.store.home()))?;
+        self.with_index_defaults(&writer)?.run_with(writer, on_progress)
+    }
+
+    /// Returns an indexer with the compact method of the existing index, unless the options name one.
+    fn with_index_defaults(&self, writer: &IndexWriter) -> Result<Self, EngineError> {
+        let compact_method = match self.options.compact_method {
+            Some(method) => Some(method),
+            None => compact_method_of(writer)?,
+        };
+        Ok(Self { store: self.store, options: IndexOptions { compact_method, ..self.options } })
+    }
+
+    fn run_with(
+        &self,
+        mut writer: IndexWriter,
+        on_progress: &dyn Fn(IndexProgress),
+    ) -> Result<IndexReport, EngineError> {
+        if let Some(analysis) = self.options.analysis {
+            writer = writer.with_analysis(analysis);
+        }
+        let indexed = writer.snapshot()?.versions()?;
+        let entries = self.store.entries()?;
+        let mut report = IndexReport { analysis: writer.analysis(), ..IndexReport::default() };
+        for id in indexed.keys() {
+            if entries.binary_search_by(|entry| entry.dataset.metadata.id.cmp(id)).is_err() {
+                writer.remove(id);
+                report.removed += 1;
+            }
+        }
+        duplicates::update(self.store, &entries)?;
+        let mut changed = Vec::new();
+        for entry in entries {
+            let version = self.version(&entry, &writer)?;
+            if !self.options.rebuild && indexed.get(&entry.dataset.metadata.id) == Some(&version) {
+                report.unchanged += 1;
+            } else {
+                changed.push((entry, version));
+            }
+        }
+        self.index_entries(&changed, &mut writer, &mut report, on_progress)?;
+        let started = Instant::now();
+        writer.commit()?;
+        writer.finish()?;
+        report.times.index += started.elapsed();
+        Ok(report)
+    }
+
+    /// Compacts the store if most datasets were just indexed. Returns true if it did.
+    ///
+    /// Reading the whole catalogue is up to ten times faster afterwards. Smaller updates are left to RocksDB, which compacts
+    /// in the background while a store is open for writing.
+    pub fn compact_store(&self, report: &IndexReport) -> Result<bool, EngineError> {
+        let is_due = Self::needs_compaction(report);
+        if is_due {
+            self.store.optimize()?;
+        }
+        Ok(is_due)
+    }
+
+    /// Returns true if [`Self::compact_store`] would compact the store.
+    #[must_use]
+    pub fn needs_compaction(report: &IndexReport) -> bool {
+        report.triples + report.derived >= MIN_COMPACTED_TRIPLES
+            && report.indexed >= MIN_COMPACTED_RATIO * report.unchanged
+    }
+
+    /// Indexes changed datasets and removes others from the index, without reading the rest of the store. All changes become
+    /// visible in one commit.
+    pub fn update(&self, changed: &[DatasetId], removed: &[DatasetId]) -> Result<IndexReport, EngineError> {
+        self.check_methods()?;
+        let mut writer = IndexWriter::open(&index_folder(self.store.home()))?;
+        let indexer = self.with_index_defaults(&writer)?;
+        let mut report = IndexReport { analysis: writer.analysis(), removed: removed.len(), ..IndexReport::default() };
+        for id in removed {
+            writer.remove(id);
+        }
+        let mut entries = Vec::with_capacity(changed.len());
+        for id in changed {
+            let entry = self.store.entry(id)?;
+            let version = indexer.version(&entry, &writer)?;
+            entries.push((entry, version));
+        }
+        // A single commit: all changes become visible together.
+        let options = IndexOptions { commit_triples: u64::MAX, ..indexer.options };
+        Indexer { store: self.store, options }.index_entries(&entries, &mut writer, &mut report, &|_| ())?;
+        let started = Instant::now();
+        writer.merge_segments()?;
+        report.times.index += started.elapsed();
+        Ok(report)
+    }
+
+    fn compact_method(&self) -> Method {
+        self.options.compact_method.unwrap_or(DEFAULT_COMPACT_METHOD)
+    }
+
+    fn check_methods(&self) -> Result<(), MethodError> {
+        for method in [Some(self.options.snippet_method), self.options.compact_method].into_iter().flatten() {
+            if method.takes_query() {
+                return Err(MethodError::NeedsQuery(method));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the version of a dataset's document: it changes with the content, the metadata and the options.
+    fn version(&self, entry: &Entry, writer: &IndexWriter) -> Result<String, EngineError> {
+        let metadata = serde_json::to_string(&entry.dataset.metadata)?;
+        let places: Vec<&str> = entry.dataset.distributions.iter().map(|d| d.location.as_str()).collect();
+        let IndexOptions { snippet_method, snippet_budget, .. } = self.options;
+        let compact = Some(self.compact_method()).filter(|method| *method != DEFAULT_COMPACT_METHOD);
+        let compact = compact.map_or(String::new(), |method| format!(" {method}"));
+        let work = self.options.work(0);
+        let snippet = format!("{snippet_method} {} {work:?} {CARD_LANGUAGES:?}{compact}", snippet_budget.0);
+        let remote = entry.dataset.remote.as_ref().map(serde_json::to_string).transpose()?.unwrap_or_default();
+        let (themes, formats) = (entry.dataset.theme_names(), entry.dataset.format_names());
+        let facets = format!("{themes:?}{formats:?}{:?}", portal(entry));
+        let description = format!("{metadata}{places:?}{remote}{snippet}{facets}");
+        Ok(writer.version(&entry.version, &description))
+    }
+
+    /// Prepares datasets in worker threads and writes them in this one.
+    fn index_entries(
+        &self,
+        entries: &[(Entry, String)],
+        writer: &mut IndexWriter,
+        report: &mut IndexReport,
+        on_progress: &dyn Fn(IndexProgress),
+    ) -> Result<(), EngineError> {
+        let next = AtomicUsize::new(0);
+        let analysis = Analysis::new(writer.analysis());
+        let (sender, receiver) = sync_channel(self.options.threads);
+        thread::scope(|scope| {
+            for _ in 0..self.options.threads {
+                let (sender, next, analysis) = (sender.clone(), &next, &analysis);
+                scope.spawn(move || {
+                    while let Some((entry, version)) = entries.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        if sender.send(self.prepare(entry, version, analysis)).is_err() {
+                            return; // The writing thread has failed and returns its error.
+                        }
+                    }
+                });
+            }
+            drop(sender);
+            let mut batch = Batch::default();
+            for prepared in receiver {
+                let prepared = prepared?;
+                report.indexed += 1;
+                report.triples += prepared.triples;
+                report.times.add(prepared.times);
+                // Profiles of many small datasets are larger than the datasets.
+                let derived = (prepared.profile.len() + prepared.snippet.len()) as u64;
+                report.derived += derived;
+                batch.triples += prepared.triples + derived;
+                batch.profiles.push((prepared.document.id.clone(), prepared.profile));
+                batch.snippets.push((prepared.document.id.clone(), prepared.snippet));
+                let started = Instant::now();
+                writer.put(prepared.document)?;
+                report.times.index += started.elapsed();
+                if batch.triples >= self.options.commit_triples {
+                    self.commit(std::mem::take(&mut batch), writer, &mut report.times)?;
+                }
+                on_progress(IndexProgress { datasets: report.indexed, total: entries.len(), triples: report.triples });
+            }
+            self.commit(batch, writer, &mut report.times)
+        })
+    }
+
+    /// Writes derived data first and the index last: after an interruption, datasets missing in the index are prepared again.
+    fn commit(&self, batch: Batch, writer: &mut IndexWriter, times: &mut StageTimes) -> Result<(), EngineError> {
+        let started = Instant::now();
+        self.store.replace_derived(&self.store.iris().profiles(), batch.profiles)?;
+        self.store.replace_derived(&self.store.iris().snippets(), batch.snippets)?;
+        times.store += started.elapsed();
+        let started = Instant::now();
+        writer.commit()?;
+        times.index += started.elapsed();
+        Ok(())
+    }
+}
+
+/// The derived data that the next commit writes.
+#[derive(Default)]
+struct Batch {
+    profiles: Vec<(DatasetId, Vec<Triple>)>,
+    snippets: Vec<(DatasetId, Vec<Triple>)>,
+    triples: u64,
+}
+
+/// Returns the compact method of an existing index, from its first card.
+fn compact_method_of(writer: &IndexWriter) -> Result<Option<Method>, EngineError> {
+    let snapshot = writer.snapshot()?;
+    let Some(id) = snapshot.versions()?.into_keys().next() else { return Ok(None) };
+    Ok(read_card(&snapshot, &id)?.and_then(|card| card.compact_method.parse().ok()))
+}
