@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::{Request, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::{Catalog, Dataset, DatasetId, Extent};
-use lodeseek_harvest::survey::{
+use lodeseek_harvest::endpoint_sampler::{
     Budget, EndpointSampler, GraphOutcome, GraphReport, GraphSelection, SampledGraph, SamplerError, SamplerOptions,
     SamplerReport,
 };
@@ -357,7 +357,7 @@ fn one_bad_graph_stops_no_other() {
         &home,
         &endpoint,
         &GraphSelection::Named(vec![bad]),
-        SamplerOptions { kept: lodeseek_harvest::survey::Kept::Forgotten, ..SamplerOptions::default() },
+        SamplerOptions { cache_policy: lodeseek_harvest::endpoint_sampler::CachePolicy::Discard, ..SamplerOptions::default() },
     )
     .expect("failed");
     assert_eq!(lines(&content(&home.store, "museum-objects")), lines(&original("museum-objects")));
