@@ -40,7 +40,7 @@ pub(crate) fn parse_duplicates(duplicates: Option<&str>) -> Result<DuplicateMode
 pub(crate) fn check_snippet(snippet: SnippetKind) -> Result<(), ApiError> {
     match snippet {
         SnippetKind::OnDemand(method) if !method.is_bounded() => {
-            Err(ApiError::bad_request(format!("{method} takes too long here")))
+            Err(ApiError::bad_request(format!("snippet={method} is not supported here: its run time is not bounded")))
         }
         _ => Ok(()),
     }
@@ -52,7 +52,7 @@ pub(crate) fn check_query(query: &str) -> Result<(), ApiError> {
         return Err(ApiError::bad_request("the query is empty"));
     }
     if query.chars().count() > MAX_QUERY_CHARACTERS {
-        let message = format!("a query may have {MAX_QUERY_CHARACTERS} characters");
+        let message = format!("a query may have at most {MAX_QUERY_CHARACTERS} characters");
         return Err(ApiError::with_status(StatusCode::URI_TOO_LONG, message));
     }
     Ok(())
@@ -84,14 +84,14 @@ fn year(text: &str) -> Result<i32, ApiError> {
 
 fn check(facet: Facet, value: &str) -> Result<(), ApiError> {
     if value.chars().count() > MAX_VALUE_CHARACTERS {
-        return Err(ApiError::bad_request(format!("a {facet} may have {MAX_VALUE_CHARACTERS} characters")));
+        return Err(ApiError::bad_request(format!("a {facet} may have at most {MAX_VALUE_CHARACTERS} characters")));
     }
     Ok(())
 }
 
 fn check_number(filter: &Filter) -> Result<(), ApiError> {
     if filter.values.len() > MAX_VALUES {
-        return Err(ApiError::bad_request(format!("a filter may have {MAX_VALUES} values")));
+        return Err(ApiError::bad_request(format!("a filter may have at most {MAX_VALUES} values")));
     }
     Ok(())
 }

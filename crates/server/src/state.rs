@@ -69,12 +69,6 @@ impl FromRef<AppState> for SparqlState {
     }
 }
 
-impl FromRef<AppState> for Arc<PortalState> {
-    fn from_ref(state: &AppState) -> Self {
-        Arc::clone(&state.portal)
-    }
-}
-
 impl AppState {
     /// Creates the state of an opened home.
     #[must_use]

@@ -220,7 +220,7 @@ pub(crate) fn overview(state: &AppState) -> Result<Overview, ApiError> {
         }),
         with_skipped: *with_skipped
             .get_or_compute(state.store.catalog_generation(), || Ok(state.store.with_skipped_statements()?))?,
-        endpoints: endpoint_statistics(state),
+        endpoints: endpoint_statistics(&state.sparql),
     })
 }
 

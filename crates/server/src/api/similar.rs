@@ -314,7 +314,7 @@ impl SentExample {
 fn body_error(status: StatusCode, message: String) -> ApiError {
     match status {
         StatusCode::PAYLOAD_TOO_LARGE => {
-            ApiError::with_status(status, format!("an example may have {} MB", MAX_EXAMPLE_BYTES >> 20))
+            ApiError::with_status(status, format!("an example may have at most {} MB", MAX_EXAMPLE_BYTES >> 20))
         }
         status => ApiError::with_status(status, message),
     }

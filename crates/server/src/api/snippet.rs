@@ -82,7 +82,7 @@ impl Parameters {
         let method = self.method.unwrap_or(default);
         if !method.is_bounded() {
             return Err(ApiError::bad_request(format!(
-                "{method} takes too long here; there are {}",
+                "method={method} is not supported here: its run time is not bounded; supported methods: {}",
                 bounded_methods()
             )));
         }

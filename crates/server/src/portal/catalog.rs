@@ -100,7 +100,7 @@ impl Request {
         let number = |name: &str, usual: usize, most: usize| match value(name).map(str::parse::<usize>) {
             None => Ok(usual),
             Some(Ok(number)) if (1..=most).contains(&number) => Ok(number),
-            Some(_) => Err(ApiError::bad_request(format!("{name} is a number from 1 to {most}"))),
+            Some(_) => Err(ApiError::bad_request(format!("{name} must be a number from 1 to {most}"))),
         };
         Ok(Self {
             suffix,
@@ -128,7 +128,9 @@ fn moment(text: &str) -> Result<DateTime, ApiError> {
     let text = text.replace(' ', "+");
     let found = text.parse::<DateTime>().ok().filter(|time| time.timezone_offset().is_some());
     found.or_else(|| zoned(&text)).or_else(day).ok_or_else(|| {
-        ApiError::bad_request(format!("modified_since={text:?} is no date: 2026-01-31 or 2026-01-31T12:00:00Z"))
+        ApiError::bad_request(format!(
+            "modified_since={text:?} is not a date; examples: 2026-01-31, 2026-01-31T12:00:00Z"
+        ))
     })
 }
 
@@ -150,7 +152,7 @@ fn page(
     let ids = matching(state, request, &listing)?;
     let pages = ids.len().div_ceil(request.rows).max(1);
     if request.page > pages {
-        return Err(ApiError::not_found(format!("there are {pages} pages")));
+        return Err(ApiError::not_found(format!("there is no such page; the last page is {pages}")));
     }
     let changed = records.values().max().map_or("", String::as_str);
     let (iris, portal) = (state.store.iris(), &state.portal.portal);

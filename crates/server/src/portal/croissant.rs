@@ -20,7 +20,9 @@ const NAMESPACE: &str = "http://mlcommons.org/croissant/";
 pub(crate) async fn croissant(State(state): State<AppState>, Path(id): Path<String>) -> Result<Response, ApiError> {
     let id = DatasetId::new(id).map_err(|error| ApiError::not_found(error.to_string()))?;
     let missing = ApiError::no_dataset(&id);
-    let none = ApiError::not_found(format!("nothing is known of {id} that Croissant could tell: no file, no task"));
+    let none = ApiError::not_found(format!(
+        "no Croissant document for {id}: it has neither files nor machine learning metadata"
+    ));
     let document = state.work(move |state| {
         let (described, card) = (PortalMetadata::read(&state.store, &id)?, state.searcher.catalog().card(&id)?);
         let (Some(described), Some(card)) = (described, card) else { return Err(missing) };

@@ -56,7 +56,7 @@ pub(crate) async fn datasets(State(state): State<AppState>, Query(pairs): Query<
         pairs.iter().find(|(name, _)| name == "q").map(|(_, query)| query.trim()).unwrap_or_default().to_owned();
     let filter = filter(&pairs)?;
     if query.is_empty() && !filter.is_empty() {
-        return Err(ApiError::bad_request("a feed with filters needs words too: q=words"));
+        return Err(ApiError::bad_request("a feed with filters requires a query: q=words"));
     }
     let named = pairs.iter().find(|(name, _)| name == "model").map(|(_, model)| model.as_str());
     let request =

@@ -1,7 +1,7 @@
 //! Editor of the page `/sparql`: YASGUI, bundled by `make web` and served from a folder. It is optional: without it the page
 //! has a plain form.
 
-use crate::AppState;
+use super::SparqlState;
 use crate::error::ApiError;
 use axum::body::Bytes;
 use axum::extract::State;
@@ -47,18 +47,18 @@ pub(super) fn allow(response: &mut Response) {
     response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY);
 }
 
-pub(super) async fn script(State(state): State<AppState>) -> Response {
-    file(state.sparql.editor.as_deref().map(|editor| &editor.script), "text/javascript; charset=utf-8")
+pub(super) async fn script(State(state): State<SparqlState>) -> Response {
+    file(state.editor.as_deref().map(|editor| &editor.script), "text/javascript; charset=utf-8")
 }
 
-pub(super) async fn style(State(state): State<AppState>) -> Response {
-    file(state.sparql.editor.as_deref().map(|editor| &editor.style), "text/css; charset=utf-8")
+pub(super) async fn style(State(state): State<SparqlState>) -> Response {
+    file(state.editor.as_deref().map(|editor| &editor.style), "text/css; charset=utf-8")
 }
 
 fn file(file: Option<&Bytes>, media_type: &'static str) -> Response {
     let headers = [(header::CONTENT_TYPE, media_type), (header::CACHE_CONTROL, "max-age=3600")];
     match file {
         Some(bytes) => (headers, bytes.clone()).into_response(),
-        None => ApiError::not_found("no editor is served here").into_response(),
+        None => ApiError::not_found("this server has no SPARQL editor").into_response(),
     }
 }

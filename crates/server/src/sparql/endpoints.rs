@@ -1,18 +1,18 @@
 //! `GET /api/endpoints`: statistics of the remote endpoints in `SERVICE` patterns since the start of the server.
 
-use crate::AppState;
+use super::SparqlState;
 use axum::Json;
 use axum::extract::State;
 use lodeseek_net::sparql_client::EndpointStatistics;
 use serde_json::{Map, Value, json};
 
-pub(crate) async fn endpoints(State(state): State<AppState>) -> Json<Value> {
+pub(crate) async fn endpoints(State(state): State<SparqlState>) -> Json<Value> {
     Json(json!({ "endpoints": endpoint_statistics(&state) }))
 }
 
 /// Returns the statistics of each endpoint.
-pub(crate) fn endpoint_statistics(state: &AppState) -> Vec<Value> {
-    state.sparql.client.snapshot().iter().map(one).collect()
+pub(crate) fn endpoint_statistics(state: &SparqlState) -> Vec<Value> {
+    state.client.snapshot().iter().map(one).collect()
 }
 
 fn one(endpoint: &EndpointStatistics) -> Value {

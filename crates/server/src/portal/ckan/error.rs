@@ -21,7 +21,7 @@ pub(super) enum ActionError {
     #[error("Not found")]
     NotFound,
     /// A write action.
-    #[error("Access denied: what is served can be read, not changed")]
+    #[error("Access denied: this portal is read-only")]
     Denied,
     /// An invalid parameter.
     #[error("{0}: {1}")]
@@ -37,23 +37,23 @@ pub(super) enum ActionError {
 /// Syntax error of a CKAN query.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum QueryError {
-    #[error("a closing {0} is missing")]
+    #[error("missing closing {0}")]
     Open(char),
-    #[error("{0:?} is not expected here")]
+    #[error("unexpected {0:?}")]
     Unexpected(String),
-    #[error("something is missing at the end")]
+    #[error("unexpected end")]
     End,
     #[error("undefined field {0}")]
     Field(String),
-    #[error("{0:?} is no date: 2021-02-11T00:00:00Z")]
+    #[error("{0:?} is not a date; example: 2021-02-11T00:00:00Z")]
     Date(String),
-    #[error("a range is written [from TO to]")]
+    #[error("invalid range; syntax: [from TO to]")]
     Range,
-    #[error("brackets may be {0} deep")]
+    #[error("parentheses and signs may be nested at most {0} deep")]
     Deep(usize),
-    #[error("a query may have {0} characters")]
+    #[error("a query may have at most {0} characters")]
     Long(usize),
-    #[error("a query may have {0} groups of words")]
+    #[error("a query may have at most {0} groups of words")]
     Words(usize),
     #[error("Invalid \"sort\" parameter: {0}")]
     Sort(String),
