@@ -199,9 +199,10 @@ mod tests {
         }
     }
 
-    /// Returns the commands of a page: lines that start with `lodeseek` or `$ lodeseek`, with their continuations.
+    /// Returns the commands of a page: lines that start with `lodeseek` or `$ lodeseek`, with their continuations. `$model`,
+    /// the variable of a shell loop over ranking models, is replaced by one of them.
     fn commands(text: &str) -> Vec<String> {
-        let joined = text.replace("\\\n", " ");
+        let joined = text.replace("\\\n", " ").replace("$model", "bm25");
         let lines = joined.lines().map(|line| line.trim_start().trim_start_matches("$ "));
         lines.filter(|line| line.starts_with("lodeseek ") && !line.contains(['<', '…'])).map(str::to_owned).collect()
     }

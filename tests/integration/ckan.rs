@@ -843,11 +843,12 @@ async fn tasks_and_modalities_are_facets() {
 }
 
 #[tokio::test]
-async fn readme_shows_the_answer() {
-    let readme = fs::read_to_string(super::support::root().join("README.md")).expect("README");
+async fn the_documentation_shows_the_answer() {
+    let page = super::support::root().join("docs/src/reference/portal.md");
+    let page = fs::read_to_string(page).expect("a page");
     let command =
-        readme.lines().find(|line| line.starts_with("curl 'localhost:7878/api/3/action/")).expect("a command");
+        page.lines().find(|line| line.starts_with("curl 'localhost:7878/api/3/action/")).expect("a command");
     let path = command.trim_start_matches("curl 'localhost:7878").trim_end_matches('\'');
     let answer = Site::testdata().get(path).await.body;
-    assert!(readme.contains(&format!("\n{answer}\n")), "README shows the answer:\n{answer}");
+    assert!(page.contains(&format!("\n{answer}\n")), "the page shows the answer:\n{answer}");
 }

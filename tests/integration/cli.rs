@@ -386,7 +386,7 @@ fn a_home_in_use_is_left_alone() {
     assert_eq!(run(home.path(), &["search", "ginkgo"]).code, Some(0), "the index can be searched meanwhile");
 }
 
-/// What README shows is what the program says.
+/// README shows the output of the program.
 #[test]
 fn the_answer_in_the_readme_holds() {
     let readme = fs::read_to_string(super::support::root().join("README.md")).expect("README");
@@ -401,13 +401,18 @@ fn the_answer_in_the_readme_holds() {
 
 /// The first of the worked queries in which SPARQL searches.
 #[test]
-fn the_search_inside_sparql_in_the_readme_holds() {
-    let readme = fs::read_to_string(super::support::root().join("README.md")).expect("README");
+fn the_search_inside_sparql_in_the_documentation_holds() {
+    let page = documentation("reference/search-vocabulary.md");
     let query = super::support::root().join("queries/search-datasets.rq");
     let home = home();
     let answer = run(home.path(), &["query", &format!("@{}", query.display())]);
     let shown = format!("$ lodeseek query @queries/search-datasets.rq\n{}```", answer.out);
-    assert!(readme.contains(&shown), "README shows the answer:\n{}", answer.out);
+    assert!(page.contains(&shown), "the page shows the answer:\n{}", answer.out);
+}
+
+/// Reads a page of the documentation.
+fn documentation(page: &str) -> String {
+    fs::read_to_string(super::support::root().join("docs/src").join(page)).expect("a page")
 }
 
 fn packed(path: &std::path::Path, bytes: &[u8]) {
@@ -430,15 +435,15 @@ fn papers_with_code_from_the_dump_to_the_answer() {
     let found =
         run(&home, &["search", need, "--before", "2018", "--task", "semantic segmentation", "--facets", "-k", "1"]);
     assert_eq!((found.code, found.err.as_str()), (Some(0), ""));
-    let readme = fs::read_to_string(super::support::root().join("README.md")).expect("README");
-    assert!(readme.contains(&found.out), "README shows the answer:\n{}", found.out);
+    let page = documentation("tutorials/find-datasets-for-an-idea.md");
+    assert!(page.contains(&found.out), "the tutorial shows the answer:\n{}", found.out);
     let hits = run(&home, &["search", need, "--json"]);
     let file = folder.path().join("hits.json");
     fs::write(&file, &hits.out).expect("written");
     let hits = file.to_str().expect("a path");
     let joined = run(&home, &["query", "@queries/datasets-of-a-task.rq", "--hits", hits]);
     assert_eq!(joined.code, Some(0), "{joined:?}");
-    assert!(readme.contains(&joined.out), "README shows the answer:\n{}", joined.out);
+    assert!(page.contains(&joined.out), "the tutorial shows the answer:\n{}", joined.out);
     let none = run(&home, &["search", "images", "--language", "Klingon"]);
     assert_eq!(
         (none.code, none.out.as_str()),

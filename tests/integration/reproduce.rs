@@ -20,11 +20,11 @@ fn reproduced(condition: &Path, data: &Path) -> anyhow::Result<Report> {
 }
 
 #[test]
-fn readme_quotes_the_results_as_they_are() {
+fn the_documentation_quotes_the_results_unchanged() {
     let results = marked_sections("table", &text("acordar/RESULTS.md"));
-    let readme = marked_sections("table", &text("README.md"));
-    assert!(!readme.is_empty(), "README quotes no table");
-    for (name, table) in readme {
+    let quoted = marked_sections("table", &text("docs/src/benchmarks/effectiveness.md"));
+    assert!(!quoted.is_empty(), "the page quotes no table");
+    for (name, table) in quoted {
         let original = results.iter().find(|(other, _)| *other == name).unwrap_or_else(|| panic!("no table {name}"));
         assert_eq!(table, original.1, "{name}: copy the table from acordar/RESULTS.md");
     }
