@@ -191,7 +191,7 @@ fn extrapolate(
     Ok(())
 }
 
-/// What encoding texts of full length would take, from eight of them.
+/// Estimates the time to encode texts of full length from eight of them.
 fn full_length(model: &Path, variant: &str, granularity: Granularity, size: usize) -> Result<(), Failure> {
     let clocked = Clocked::open_to(model, variant, granularity, THREADS, Some(FULL))?;
     let (words, mut random) = (words(model)?, Random::new(7));

@@ -123,7 +123,7 @@ fn tell(what: &str, scores: &[Scores]) {
     println!("  {what} ({}): {}; {}", scores.len(), of(0), of(1));
 }
 
-/// How often two floors are wrong.
+/// Measures the error rates of two minimum similarities.
 struct Rates {
     floors: Scores,
     /// Off-topic queries with a hit found.

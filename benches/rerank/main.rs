@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 
 type Failure = Box<dyn Error>;
 
-/// What is measured.
+/// Parts that can be measured.
 const PARTS: [&str; 4] = ["scoring", "queries", "collection", "floors"];
 
 struct Arguments {
@@ -87,7 +87,7 @@ impl Arguments {
         self.qrels.as_deref().ok_or_else(|| "--qrels=FILE is missing".into())
     }
 
-    /// Why a part that was not asked for by name cannot be measured.
+    /// Returns the reason why a part that is not named cannot be measured.
     fn lacks(&self, part: &str) -> Option<&'static str> {
         let real = matches!(part, "queries" | "floors");
         match part {

@@ -1,4 +1,4 @@
-//! What all parts measure with.
+//! Measurement functions shared by all parts.
 
 use lodeseek_index::vectors::Precision;
 use std::hint::black_box;
@@ -56,7 +56,7 @@ impl Sub for Cost {
     }
 }
 
-/// What a call costs.
+/// Measures the cost of a call.
 pub(super) fn cost<T>(call: impl FnOnce() -> T) -> (Cost, T) {
     let (core, started) = (on_core(), Instant::now());
     let outcome = black_box(call());

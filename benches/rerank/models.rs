@@ -18,7 +18,7 @@ pub(super) const VARIANTS: [&str; 2] = ["model.onnx", "model_int8.onnx"];
 /// A vector a text, a vector a piece.
 pub(super) const GRANULARITIES: [Granularity; 2] = [Granularity::Text, Granularity::Piece];
 
-/// What people call a granularity.
+/// Returns the name of a granularity in the output.
 pub(super) fn called(granularity: Granularity) -> &'static str {
     match granularity {
         Granularity::Text => "DPR",
@@ -61,7 +61,7 @@ impl Clocked {
         Ok(both.map(|encoder| Arc::new(Self { encoder, spent: Mutex::default() })))
     }
 
-    /// What queries have cost since this was last asked.
+    /// Returns the cost of queries since the last call.
     pub(super) fn spent(&self) -> Cost {
         std::mem::take(&mut self.spent.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -138,7 +138,7 @@ pub(super) fn options(encoders: usize, depth: usize, threads: usize) -> RerankOp
     }
 }
 
-/// As `lodeseek search` does it, unless it is told otherwise.
+/// Uses the defaults of `lodeseek search`.
 pub(super) fn default_options(threads: usize) -> RerankOptions {
     RerankOptions {
         pool: vec![ModelKind::Fsdm, ModelKind::Bm25],

@@ -203,7 +203,7 @@ fn compact(snapshot: &Snapshot, id: &DatasetId) -> Result<CompactDocument, Failu
     Ok(serde_json::from_slice(&snapshot.compact(id)?.ok_or("a candidate without texts")?)?)
 }
 
-/// What is encoded of a dataset, as the engine has it.
+/// Texts of a dataset that the engine encodes.
 pub(super) fn passages(compact: &CompactDocument) -> [Passage<'_>; 2] {
     [
         Passage { parts: &compact.metadata, pieces_a_part: None },

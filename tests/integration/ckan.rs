@@ -1,4 +1,4 @@
-//! The interfaces of portals: CKAN's actions, feeds, maps for crawlers, and what a dataset's page tells programs.
+//! Portal interfaces: CKAN's actions, feeds, sitemaps, and the machine-readable metadata of dataset pages.
 
 use super::http::{Reply, Site};
 use super::support::{limits, testdata};

@@ -1,4 +1,4 @@
-//! The program as people run it: exit codes, what is said on stdout and what on stderr.
+//! The program as users run it: exit codes, stdout and stderr.
 
 use super::support::{Home, Ran, iri, json, open, queries, run, testdata};
 use insta::assert_snapshot;

@@ -180,7 +180,7 @@ fn a_list_shows_each_once_whatever_the_pages() {
     }
 }
 
-/// What is measured does not change: a request of the library, and a run, know nothing of duplicates.
+/// Measurements do not change: requests of the library and runs do not group duplicates.
 #[test]
 fn rankings_that_are_measured_hold_every_dataset() {
     let (_folder, home) = home();

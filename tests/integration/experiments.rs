@@ -70,7 +70,7 @@ fn tune(home: &Path, output: &str) -> Ran {
     run(home, &[&["tune", "--fields", "metadata", "--output", output][..], &files].concat())
 }
 
-/// What tells this build of the program from others.
+/// Identifies this build of the program.
 fn build() -> Value {
     let file = fs::metadata(env!("CARGO_BIN_EXE_lodeseek")).expect("the program");
     let changed = file.modified().expect("a time").duration_since(std::time::UNIX_EPOCH).expect("after 1970");

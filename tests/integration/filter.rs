@@ -300,7 +300,7 @@ fn lists_without_words_are_whole_page_by_page() {
     }
 }
 
-/// What a dataset has of a facet, told from its description and its triples without the index.
+/// Computes the values of a facet from the description and triples of a dataset, without the index.
 fn has(home: &Home, id: &DatasetId, facet: Facet, value: &str) -> bool {
     let entry = home.store.entry(id).expect("an entry");
     let graph = home.store.content(&entry).expect("content");

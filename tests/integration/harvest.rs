@@ -23,7 +23,7 @@ use tempfile::TempDir;
 struct Asked {
     path: String,
     headers: BTreeMap<String, String>,
-    /// How often the path was asked for before.
+    /// Number of earlier requests of the path.
     times: usize,
 }
 
@@ -132,7 +132,7 @@ impl Portal {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
-    /// The paths asked for since this was called last.
+    /// Returns the paths requested since the last call.
     fn asked(&self) -> Vec<String> {
         std::mem::take(&mut *self.asked.lock().expect("unharmed"))
     }
@@ -153,7 +153,7 @@ fn read(stream: &TcpStream) -> Option<Asked> {
     Some(Asked { path, headers, times: 0 })
 }
 
-/// What was handed over, without a store.
+/// Sink that records batches without a store.
 #[derive(Default)]
 struct Heap {
     titles: BTreeMap<DatasetId, String>,

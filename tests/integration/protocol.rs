@@ -35,7 +35,7 @@ const UPDATES: &[&str] = &[
     "update_base_uri",
 ];
 
-/// Where the graphs of the protocol's tests lie, and our datasets in their place.
+/// Graphs of the protocol's tests, and the datasets used in their place.
 const GRAPHS: &str = "http://kasei.us/2009/09/sparql/data/";
 const DATASETS: &str = "http://localhost:7878/dataset/";
 
@@ -424,7 +424,7 @@ async fn the_endpoint_describes_itself() {
     }
 }
 
-/// How often a pattern is found in the default graph, as the endpoint counts it.
+/// Returns the number of matches of a pattern in the default graph, as counted by the endpoint.
 async fn counts(site: &Site, pattern: &str) -> String {
     let reply = site.post("/sparql", QUERY, &format!("SELECT (COUNT(*) AS ?n) {{ {pattern} }}")).await;
     reply.json()["results"]["bindings"][0]["n"]["value"].as_str().expect("a number").to_owned()

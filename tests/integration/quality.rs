@@ -128,7 +128,7 @@ async fn all_datasets_together() {
     assert_eq!(datasets, 12);
 }
 
-/// What a check has learnt shows in a server that runs, the overview included.
+/// A running server shows the results of a check, also in the overview.
 #[tokio::test]
 async fn addresses_count_once_they_were_asked() {
     let folder = tempfile::tempdir().expect("a folder");

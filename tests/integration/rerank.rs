@@ -540,7 +540,7 @@ fn below_the_floor_is_closest_not_found() {
     assert!(marked.iter().any(|hit| hit.is_some_and(|(_, closest)| closest)), "{marked:?}");
 }
 
-/// What is encoded after the searcher was opened is used by its next search.
+/// Vectors encoded after the searcher was opened are used by its next search.
 #[test]
 fn a_searcher_follows_the_vectors() {
     let home = home();

@@ -198,7 +198,7 @@ async fn a_deadline_breaks_the_transfer_off() {
     assert!(slow.collect().await.is_err());
 }
 
-/// Whether the only place becomes free within a time.
+/// Returns true if the only permit is released within a time.
 async fn soon(site: &Site, time: Duration) -> bool {
     let begun = Instant::now();
     while begun.elapsed() < time {

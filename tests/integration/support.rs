@@ -85,7 +85,7 @@ impl Home {
         count(&self.store, query)
     }
 
-    /// What `search --json` prints.
+    /// Returns the output of `search --json`.
     pub(crate) fn json(&self, query: &str) -> String {
         json(self.path(), query)
     }
@@ -96,7 +96,7 @@ impl Home {
         (lodeseek_server::app(state), folder)
     }
 
-    /// What is served, and the folder.
+    /// Returns the state of a server, and the folder.
     pub(crate) fn state(self, limits: SparqlLimits) -> (AppState, TempDir) {
         let searcher = self.searcher();
         let store = Arc::into_inner(self.store).expect("nobody else holds the store");
@@ -188,7 +188,7 @@ mod program {
         Store::open(home, access, base)
     }
 
-    /// How a run of the program ended.
+    /// Outcome of a run of the program.
     #[derive(Debug)]
     pub(crate) struct Ran {
         pub(crate) code: Option<i32>,

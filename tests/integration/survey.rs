@@ -75,7 +75,7 @@ impl Endpoint {
         *self.front.refused.lock().expect("unharmed") = Box::new(refused);
     }
 
-    /// How many queries came since it was asked last.
+    /// Returns the number of queries since the last call.
     fn asked(&self) -> u64 {
         std::mem::take(&mut *self.front.queries.lock().expect("unharmed")).len() as u64
     }
@@ -160,7 +160,7 @@ fn content(store: &Store, id: &str) -> TripleGraph {
     store.content(&entry).expect("content")
 }
 
-/// What the dumps of the test data hold.
+/// Content of the dumps of the test data.
 fn original(id: &str) -> TripleGraph {
     static HOME: std::sync::OnceLock<Home> = std::sync::OnceLock::new();
     let home = HOME.get_or_init(|| {

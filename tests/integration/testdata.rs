@@ -249,7 +249,7 @@ fn is_unknown(entry: &std::io::Result<fs::DirEntry>, files: &[(PathBuf, Vec<u8>)
     !is_derived(&path) && files.iter().all(|(known, _)| *known != path)
 }
 
-/// Whether a file holds the counts of a graph, not the graph.
+/// Returns true if a file contains the counts of a graph instead of the graph.
 fn is_derived(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "counts" || extension == "rdfc")
 }

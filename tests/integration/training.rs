@@ -16,7 +16,7 @@ fn home(catalog: &str) -> TempDir {
     folder
 }
 
-/// What a kind makes, twice: the files have to be the same.
+/// Output of a kind of training data, generated twice: the files must be equal.
 struct Made {
     passages: BTreeMap<String, Value>,
     examples: Vec<Value>,
@@ -54,7 +54,7 @@ impl Made {
         .checked(kind)
     }
 
-    /// What holds of all kinds.
+    /// Properties of all kinds.
     fn checked(self, kind: &str) -> Self {
         assert_eq!(self.about["kind"], kind);
         for (id, passage) in &self.passages {
