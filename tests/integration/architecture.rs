@@ -21,7 +21,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("index", &["catalog", "ranking", "rdf", "snippet"]),
     ("rerank", &["index", "ranking"]),
     ("harvest", &["catalog", "net", "rdf"]),
-    ("engine", &["catalog", "index", "net", "profile", "quality", "ranking", "rdf", "rerank", "snippet", "store"]),
+    ("engine", &["catalog", "index", "net", "profile", "quality", "ranking", "rdf", "rerank", "snippet", "sparql", "store"]),
     ("server", &["catalog", "engine", "harvest", "index", "net", "quality", "rdf", "snippet", "sparql", "store"]),
     ("eval", &["ranking"]),
     ("lab", &["catalog", "engine", "eval", "index", "ranking", "rdf", "rerank"]),
@@ -69,7 +69,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if path.is_dir() && name != "tests" {
+        if path.is_dir() && !matches!(name.as_str(), "tests" | "examples") {
             sources(&path, found);
         } else if name.ends_with(".rs") && name != "tests.rs" {
             found.push(path);

@@ -99,6 +99,7 @@ impl Home {
     /// Returns the state of a server, and the folder.
     pub(crate) fn state(self, limits: SparqlLimits) -> (AppState, TempDir) {
         let searcher = self.searcher();
+        drop(self.queries); // it shares the store
         let store = Arc::into_inner(self.store).expect("nobody else holds the store");
         (AppState::new(searcher.with_content_cache(1 << 20), store, limits), self.folder)
     }
