@@ -133,7 +133,8 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
 fn read_folds(arguments: &Arguments, qrels: &Qrels) -> anyhow::Result<Option<Folds>> {
     let Some(folder) = &arguments.folds else { return Ok(None) };
     let folds = Folds::read(folder)?;
-    let mismatch = || format!("the folds {} and the judgements {} do not match", folder.display(), arguments.qrels.display());
+    let mismatch =
+        || format!("the folds {} and the judgements {} do not match", folder.display(), arguments.qrels.display());
     folds.check(qrels).with_context(mismatch)?;
     Ok(Some(folds))
 }

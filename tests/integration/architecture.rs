@@ -21,7 +21,10 @@ const CRATES: &[(&str, &[&str])] = &[
     ("index", &["catalog", "ranking", "rdf", "snippet"]),
     ("rerank", &["index", "ranking"]),
     ("harvest", &["catalog", "net", "rdf"]),
-    ("engine", &["catalog", "index", "net", "profile", "quality", "ranking", "rdf", "rerank", "snippet", "sparql", "store"]),
+    (
+        "engine",
+        &["catalog", "index", "net", "profile", "quality", "ranking", "rdf", "rerank", "snippet", "sparql", "store"],
+    ),
     ("server", &["catalog", "engine", "harvest", "index", "net", "quality", "rdf", "snippet", "sparql", "store"]),
     ("eval", &["ranking"]),
     ("lab", &["catalog", "engine", "eval", "index", "ranking", "rdf", "rerank"]),

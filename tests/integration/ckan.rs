@@ -846,8 +846,7 @@ async fn tasks_and_modalities_are_facets() {
 async fn the_documentation_shows_the_answer() {
     let page = super::support::root().join("docs/src/reference/portal.md");
     let page = fs::read_to_string(page).expect("a page");
-    let command =
-        page.lines().find(|line| line.starts_with("curl 'localhost:7878/api/3/action/")).expect("a command");
+    let command = page.lines().find(|line| line.starts_with("curl 'localhost:7878/api/3/action/")).expect("a command");
     let path = command.trim_start_matches("curl 'localhost:7878").trim_end_matches('\'');
     let answer = Site::testdata().get(path).await.body;
     assert!(page.contains(&format!("\n{answer}\n")), "the page shows the answer:\n{answer}");

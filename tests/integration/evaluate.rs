@@ -181,7 +181,12 @@ fn what_does_not_belong_together_is_refused() {
     let files = Files::new();
     files.write("strange.run", "99 Q0 relevant 1 2.5 t\n");
     let strange = files.refused(&["qrels.txt", "strange.run"]);
-    assert!(strange.contains("strange: none of its topics was judged; check that the run and the judgements belong to the same topics"), "{strange}");
+    assert!(
+        strange.contains(
+            "strange: none of its topics was judged; check that the run and the judgements belong to the same topics"
+        ),
+        "{strange}"
+    );
     let swapped = files.refused(&["good.run", "qrels.txt"]);
     assert!(swapped.contains("good.run:1: expected 4 columns"), "{swapped}");
     files.write("conflict.run", "1 Q0 a 1 2.5 t\n<<<<<<< HEAD\n");

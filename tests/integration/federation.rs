@@ -4,7 +4,9 @@
 //! holds the services' data as named graphs.
 
 use super::support::{Home, limits};
-use lodeseek_sparql::{Answer, QueryRequest, ServiceCall, ServiceError, ServiceRow, Services, SparqlError, SparqlLimits};
+use lodeseek_sparql::{
+    Answer, QueryRequest, ServiceCall, ServiceError, ServiceRow, Services, SparqlError, SparqlLimits,
+};
 use oxigraph::io::{RdfFormat, RdfParser};
 use oxigraph::sparql::{QueryResults, SparqlEvaluator};
 use oxigraph::store::Store as Oxigraph;
@@ -118,7 +120,7 @@ fn ask_within(home: &Home, services: &Arc<Stores>, query: &str, limits: &SparqlL
     home.queries.evaluate(&request, limits)
 }
 
-/// How often each row is there; blank nodes are all alike.
+/// Counts equal rows. All blank nodes are equal.
 type Bag = BTreeMap<Vec<Option<String>>, usize>;
 
 fn shown(term: &Term) -> String {

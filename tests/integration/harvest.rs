@@ -1353,7 +1353,9 @@ mod by_the_program {
             return;
         }
         let going = Going::start(home.path(), &[&["harvest", &feed, "--dpr", DPR][..], &EVERY].concat());
-        going.wait_for("all are encoded", |said| said.contains("2 datasets encoded, DPR vectors by sentence-transformers"));
+        going.wait_for("all are encoded", |said| {
+            said.contains("2 datasets encoded, DPR vectors by sentence-transformers")
+        });
         "Wombat".clone_into(&mut title.lock().expect("unharmed"));
         going.wait_for("what changed is encoded", |said| said.contains("1 datasets encoded"));
         let (code, said) = going.end();
@@ -1367,7 +1369,10 @@ mod by_the_program {
         going.wait_for("one is without", |said| said.contains("MB; 1 datasets have no up-to-date vectors"));
         assert_eq!(going.end().0, Some(0));
         let indexed = run(home.path(), &["index", "--dpr", DPR]);
-        assert!(indexed.err.contains("1 datasets encoded") && !indexed.err.contains("no up-to-date vectors"), "{indexed:?}");
+        assert!(
+            indexed.err.contains("1 datasets encoded") && !indexed.err.contains("no up-to-date vectors"),
+            "{indexed:?}"
+        );
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub(crate) struct Site {
     folder: TempDir,
 }
 
-/// What came back.
+/// Response with its body.
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
@@ -63,7 +63,7 @@ impl Site {
         Reply { status: parts.status, headers: parts.headers, body: String::from_utf8(bytes.to_vec()).expect("UTF-8") }
     }
 
-    /// What comes back before its body is read.
+    /// Returns the response before its body is read.
     pub(crate) async fn begin(&self, request: Request<Body>) -> axum::response::Response {
         self.app.clone().oneshot(request).await.expect("an answer")
     }
@@ -214,7 +214,10 @@ async fn the_page_answers_with_and_without_a_query() {
 async fn the_page_lists_without_a_query() {
     let site = Site::testdata();
     let welcome = site.get("/").await.body;
-    assert!(welcome.contains("<h2 id=\"around\">Browse</h2>") && welcome.contains("href=\"/?q=&#38;page=0\""), "{welcome}");
+    assert!(
+        welcome.contains("<h2 id=\"around\">Browse</h2>") && welcome.contains("href=\"/?q=&#38;page=0\""),
+        "{welcome}"
+    );
     assert!(welcome.contains("href=\"/?q=&#38;page=0&#38;keyword=Environment\""), "{welcome}");
     let titles = |page: &str| page.matches("<article>").count();
     let all = site.get("/?q=&page=0").await;
@@ -240,7 +243,10 @@ async fn the_page_lists_without_a_query() {
         "{kept}"
     );
     let begun = site.get("/?lang=de&model=lmd").await.body;
-    assert!(begun.contains("<h2 id=\"around\">Browse</h2>") && begun.contains("name=\"model\" value=\"lmd\""), "{begun}");
+    assert!(
+        begun.contains("<h2 id=\"around\">Browse</h2>") && begun.contains("name=\"model\" value=\"lmd\""),
+        "{begun}"
+    );
     assert_eq!(site.get("/?page=0&snippet=nonsense").await.status, 400);
     assert_eq!(site.get("/?before=soon").await.status, 400);
 }

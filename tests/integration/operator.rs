@@ -1,4 +1,4 @@
-//! What the operator sees, and who does not.
+//! The operator's routes and their access rule.
 
 use super::http::Site;
 use super::support::{Home, copy_of_testdata, limits, testdata};
@@ -158,9 +158,7 @@ async fn loads_are_told_with_what_was_wrong() {
     assert_eq!(told["datasetsWithSkippedStatements"], skipped);
 
     let page = site.send(request("/operator", HERE, &here)).await;
-    for shown in
-        ["The last loads with changes", "href=\"/dataset/boreholes\"", "https://data.example.org/catalog"]
-    {
+    for shown in ["The last loads with changes", "href=\"/dataset/boreholes\"", "https://data.example.org/catalog"] {
         assert!(page.body.contains(shown), "{shown}: {}", page.body);
     }
 }

@@ -290,7 +290,10 @@ mod program {
         assert!(told.out.contains("<http://www.w3.org/ns/prov#generatedAtTime>"), "{told:?}");
         assert_eq!(told.out.matches("#statement>").count(), 3);
         let refused = run(home.path(), &["snippet", "testdata/dumps/soils.ttl", "--rdf", "nt", "--provenance"]);
-        assert!(refused.code == Some(2) && refused.err.contains("--provenance requires a dataset of the home"), "{refused:?}");
+        assert!(
+            refused.code == Some(2) && refused.err.contains("--provenance requires a dataset of the home"),
+            "{refused:?}"
+        );
     }
 
     #[tokio::test]

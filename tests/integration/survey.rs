@@ -357,7 +357,10 @@ fn one_bad_graph_stops_no_other() {
         &home,
         &endpoint,
         &GraphSelection::Named(vec![bad]),
-        SamplerOptions { cache_policy: lodeseek_harvest::endpoint_sampler::CachePolicy::Discard, ..SamplerOptions::default() },
+        SamplerOptions {
+            cache_policy: lodeseek_harvest::endpoint_sampler::CachePolicy::Discard,
+            ..SamplerOptions::default()
+        },
     )
     .expect("failed");
     assert_eq!(lines(&content(&home.store, "museum-objects")), lines(&original("museum-objects")));
@@ -431,9 +434,13 @@ fn the_program_goes_on_and_says_what_it_holds() {
     assert_eq!(refused.code, Some(2), "loopback is not public: {refused:?}");
     let first = load(&["--budget", "5"]);
     assert_eq!(first.code, Some(1), "{first:?}");
-    for part in
-        ["0 sampled", "1 unfinished", "5 requests", "the budget of 5 requests is exhausted", "run the same command again to continue"]
-    {
+    for part in [
+        "0 sampled",
+        "1 unfinished",
+        "5 requests",
+        "the budget of 5 requests is exhausted",
+        "run the same command again to continue",
+    ] {
         assert!(first.err.contains(part), "{part:?} in {}", first.err);
     }
     let report = folder.path().join("report.json");

@@ -2,8 +2,9 @@
 //! reported.
 //!
 //! The parser holds each top-level object in memory, and each value once per enclosing object. This memory is estimated
-//! and limited, and so is nesting.
+//! and limited, and so are nesting and contexts ([`jsonld_context`](super::jsonld_context)).
 
+use super::jsonld_context::ContextGuard;
 use super::{Refusal, Sink, check, shorten};
 use oxjsonld::{JsonLdParseError, JsonLdParser, JsonLdRemoteDocument};
 use oxrdf::Triple;
@@ -131,7 +132,7 @@ impl UndefinedTerms {
 /// Number of bytes that are checked together.
 const CHUNK_BYTES: usize = 32 << 10;
 
-/// Reader that rejects strings, nesting and objects above the limits before they reach the JSON parser.
+/// Reader that rejects strings, nesting, objects and contexts above the limits before they reach the JSON parser.
 struct LimitGuard<R> {
     inner: R,
     token_limit: usize,
@@ -144,6 +145,7 @@ struct LimitGuard<R> {
     in_string: bool,
     escaped: bool,
     line: u64,
+    contexts: ContextGuard,
     /// Checked bytes, unread from `position` on.
     buffer: Vec<u8>,
     position: usize,
@@ -164,6 +166,7 @@ impl<R> LimitGuard<R> {
             in_string: false,
             escaped: false,
             line: 1,
+            contexts: ContextGuard::new(),
             buffer: Vec::new(),
             position: 0,
         }
@@ -173,12 +176,15 @@ impl<R> LimitGuard<R> {
         self.token += 1;
         self.memory += 1;
         self.line += u64::from(byte == b'\n');
+        let was_in_string = self.in_string;
         if self.in_string {
             self.in_string = self.escaped || byte != b'"';
             self.escaped = !self.escaped && byte == b'\\';
         } else {
             self.mark(byte);
         }
+        self.memory =
+            self.memory.saturating_add(self.contexts.byte(byte, (was_in_string, self.in_string), self.line)?);
         if self.token > self.token_limit {
             return Err(Refusal::TokenSize { limit: self.token_limit, line: self.line });
         }

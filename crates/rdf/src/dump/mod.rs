@@ -15,6 +15,7 @@
 mod format;
 mod hdt;
 mod jsonld;
+mod jsonld_context;
 mod lines;
 mod text;
 mod turtle;
@@ -284,6 +285,14 @@ pub enum Refusal {
     JsonMemory {
         /// Limit.
         limit: u64,
+        /// Line number.
+        line: u64,
+    },
+    /// JSON-LD context that needs too much recursion, time or memory.
+    #[error("a JSON-LD context is over a limit at line {line}: {reason}")]
+    Context {
+        /// Limit, and what to do.
+        reason: String,
         /// Line number.
         line: u64,
     },
