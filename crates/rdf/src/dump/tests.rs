@@ -439,3 +439,44 @@ fn token() -> impl Strategy<Value = &'static str> {
 
 const TOKENS: &str = "< > \" ' \"\"\" \\ . ; , [ ] ( ) { } \n \r # @prefix PREFIX e: <http://e/> a @en ^^ _:b 1. << >> => \
     <!DOCTYPE <!ENTITY &e; <!-- --> <![CDATA[ ]]> <? ?> </ /> \"@id\" : é \0";
+
+/// Issue 25, finding 1: the parser defines a chain of terms recursively, and overflowed the stack.
+#[test]
+fn json_ld_chains_of_terms_are_rejected() {
+    let document = |terms: usize| {
+        let chain: String = (1..terms).map(|term| format!(", \"a{term}\": \"a{}:x\"", term - 1)).collect();
+        format!("{{\"@context\": {{\"a0\": \"http://e/\"{chain}}}, \"@id\": \"http://e/a\", \"http://e/p\": 1}}")
+    };
+    let message = refusal(Limits::default(), "a.jsonld", document(5000).as_bytes());
+    assert!(message.contains("up to 5000 terms are defined one by the other"), "{message}");
+    assert_eq!(read("a.jsonld", &document(60)).0.len(), 1);
+    let terms: Vec<String> = (0..5000).map(|term| format!("\"t{term}\": \"e:term-of-the-context-{term}\"")).collect();
+    let wide = format!("{{\"@context\": {{\"e\": \"http://e/\", {}}}, \"@id\": \"e:a\", \"t7\": 1}}", terms.join(", "));
+    assert!(wide.len() > 150_000);
+    assert_eq!(read("a.jsonld", &wide).0.len(), 1);
+}
+
+/// Issue 25, finding 14: the parser copies all terms for each context inside another one.
+#[test]
+fn json_ld_contexts_inside_contexts_are_limited() {
+    let terms: Vec<String> = (0..6000).map(|term| format!("\"a{term}\": \"http://e/{term}\"")).collect();
+    let document = |inner: &str, node: &str, nodes: usize| {
+        let nodes = vec![node; nodes].join(",");
+        format!("{{\"@context\": {{{inner}{}}}, \"@graph\": [{nodes}]}}", terms.join(", "))
+    };
+    let node = r#"{"@context": {}, "@id": "http://e/x", "a1": 1}"#;
+    let message = refusal(Limits::default(), "a.jsonld", document("", node, 6000).as_bytes());
+    assert!(message.contains("copies of term definitions"), "{message}");
+    let inner = r#""s": {"@id": "http://e/s", "@context": {}}, "#;
+    let message = refusal(Limits::default(), "a.jsonld", document(inner, r#"{"s": {"a1": 1}}"#, 6000).as_bytes());
+    assert!(message.contains("copies of term definitions"), "{message}");
+    assert_eq!(read("a.jsonld", &document("", node, 20)).0.len(), 1);
+}
+
+/// Issue 25, finding 13: a long prefix is prepended to each short name.
+#[test]
+fn json_ld_namespaces_are_limited() {
+    let context = format!("{{\"e\": \"http://e/{}/\"}}", "x".repeat(100_000));
+    let message = refusal(Limits::default(), "a.jsonld", format!("{{\"@context\": {context}}}").as_bytes());
+    assert!(message.contains("prefixes, vocabulary and base"), "{message}");
+}
