@@ -758,7 +758,7 @@ fn what_a_ckan_portal_removes_has_it_read_whole() {
     });
     let exchanged = work.harvest();
     assert_eq!((counted(&exchanged), exchanged.spent.requests), ([1, 0, 298, 1], 1 + 3));
-    assert!(doubt(&exchanged).contains("300 would be known"), "{}", doubt(&exchanged));
+    assert!(doubt(&exchanged).contains("300 were found"), "{}", doubt(&exchanged));
     // The newest itself, for one of which nothing was known and which claims to be old.
     work.change(|portal| {
         portal.packages.remove(&300);
@@ -857,7 +857,7 @@ fn a_ckan_portal_is_read_whole_when_asked_and_when_due() {
     std::fs::remove_file(largest).expect("removed");
     let lost = work.harvest();
     assert_eq!((counted(&lost), lost.spent.requests), ([0, 0, 300, 0], 1 + 3));
-    assert!(doubt(&lost).contains("is not there any more"), "{}", doubt(&lost));
+    assert!(doubt(&lost).contains("is missing"), "{}", doubt(&lost));
 }
 
 /// A harvest that breaks off among the changes loses nothing, and the next one goes on from what was known before.
@@ -1346,7 +1346,7 @@ mod by_the_program {
         let nowhere = run(home.path(), &[&["harvest", &feed, "--dpr", "nowhere"][..], &EVERY].concat());
         assert!(nowhere.code == Some(2) && nowhere.err.contains("there is no model at nowhere"), "{nowhere:?}");
         let once = run(home.path(), &["harvest", &feed, "--dpr", DPR]);
-        assert!(once.code == Some(2) && once.err.contains("go with --every"), "{once:?}");
+        assert!(once.code == Some(2) && once.err.contains("require --every"), "{once:?}");
         assert!(portal.asked().is_empty(), "nothing was asked");
         if std::env::var_os("ORT_DYLIB_PATH").is_none() {
             eprintln!("SKIPPED: models cannot be run without ONNX Runtime: set ORT_DYLIB_PATH, or use `make test`");

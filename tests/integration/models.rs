@@ -36,7 +36,7 @@ fn what_is_missing_is_said_before_anything_is_indexed() {
     let unindexed = run(home.path(), &["search", "trees"]);
     assert!(unindexed.code == Some(2) && unindexed.err.contains("there is no index"), "{unindexed:?}");
     let device = run(home.path(), &["index", "--dpr", DPR, "--device", "gpu"]);
-    assert!(device.code == Some(2) && device.err.contains("auto, cpu, cuda or cuda:N"), "{device:?}");
+    assert!(device.code == Some(2) && device.err.contains("auto, cpu, cuda, cuda:N"), "{device:?}");
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn encode_search_run_and_forget() {
         run(home.path(), &all)
     };
     let indexed = with(&["index"]);
-    for part in ["12 datasets encoded, texts by sentence-transformers, 0 unchanged", "words by colbert-native"] {
+    for part in ["12 datasets encoded, DPR vectors by sentence-transformers, 0 unchanged", "ColBERT vectors by colbert-native"] {
         assert!(indexed.code == Some(0) && indexed.err.contains(part), "{indexed:?}");
     }
     let again = with(&["index"]);

@@ -234,7 +234,7 @@ async fn the_protocols_manifest() {
         if UPDATES.contains(&name.as_str()) {
             let reply = requests[0].send(&site, &requests[0].our_path()).await;
             assert!(
-                reply.status == 403 && reply.body.contains("queries only"),
+                reply.status == 403 && reply.body.contains("read-only"),
                 "{name}: {} {}",
                 reply.status,
                 reply.body
@@ -498,7 +498,7 @@ async fn the_endpoint_names_its_methods_and_takes_query() {
         assert!(reply.header("accept-post").contains("application/sparql-query"), "{method}");
         let refused = !["GET", "HEAD", "OPTIONS"].contains(&method);
         assert_eq!(reply.status.as_u16(), if refused { 405 } else { 200 }, "{method}");
-        assert!(!refused || reply.body.contains("not changed") && reply.body.contains(expected), "{}", reply.body);
+        assert!(!refused || reply.body.contains("read-only") && reply.body.contains(expected), "{}", reply.body);
     }
     let query = Method::from_bytes(b"QUERY").expect("a method");
     let asked =
@@ -600,7 +600,7 @@ async fn the_graph_stores_manifests() {
             read.push(name);
         } else {
             assert_eq!((reply.status.as_u16(), reply.header("allow")), (405, "GET, HEAD, OPTIONS"), "{name}");
-            assert!(reply.body.contains("not changed"), "{name}: {}", reply.body);
+            assert!(reply.body.contains("read-only"), "{name}: {}", reply.body);
             refused += 1;
         }
     }

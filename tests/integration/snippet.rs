@@ -131,7 +131,7 @@ async fn bad_requests_are_told_what_there_is() {
     for (query, status, reason) in [
         ("method=guess", 400, "illusnip, illusnip-max"),
         ("method=ksd", 400, "requires a query; methods without a query: illusnip"),
-        ("method=ksd&query=%20", 400, "needs a query"),
+        ("method=ksd&query=%20", 400, "requires a query"),
         ("method=basic", 400, "its run time is not bounded; supported methods: illusnip"),
         ("budget=0", 400, "from 1 to 100"),
         ("budget=101", 400, "from 1 to 100"),
@@ -262,7 +262,7 @@ mod program {
             assert_eq!(file.out, ran.out, "a file has the snippets of the dataset");
             let without = run(home.path(), &["snippet", "street-trees", "--method", method]);
             assert_eq!(without.code, Some(2));
-            assert!(without.err.contains(&format!("{method} needs a query")), "{}", without.err);
+            assert!(without.err.contains(&format!("{method} requires a query")), "{}", without.err);
         }
         let unknown = run(home.path(), &["snippet", "street-trees", "--method", "guess"]);
         assert!(unknown.code == Some(2) && unknown.err.contains("qpcsg"), "{unknown:?}");

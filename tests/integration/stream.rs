@@ -86,7 +86,7 @@ async fn what_nothing_could_stop_is_refused() {
             (response.status(), read(response).await.expect("a body").0)
         };
         assert_eq!(status, 400, "{text}");
-        assert!(text.contains("refused"), "{text}");
+        assert!(text.contains("rejected"), "{text}");
     }
 }
 
@@ -289,7 +289,7 @@ async fn a_client_has_no_more_than_its_places() {
         request.extensions_mut().insert(ConnectInfo(SocketAddr::from(([192, 0, 2, 1], 1))));
         let refused = site.begin(request).await;
         assert_eq!((refused.status().as_u16(), &refused.headers()["retry-after"]), (429, &"5".parse().expect("text")));
-        assert!(read(refused).await.expect("a body").0.contains("queries of yours"));
+        assert!(read(refused).await.expect("a body").0.contains("of this client"));
     }
     assert_eq!(site.begin(get("ASK {}", "json")).await.status(), 200, "who is no client of the network is not counted");
 }

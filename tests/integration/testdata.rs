@@ -391,7 +391,7 @@ fn the_triples_that_encoders_read_are_ranked_as_is_wished() {
         ["patterns"]
     );
     let error = Indexer::new(&home.store, by(Method::Cover)).run(&|_| ()).expect_err("no query").to_string();
-    assert!(error.contains("needs a query"), "{error}");
+    assert!(error.contains("requires a query"), "{error}");
 
     // What was just written is compacted where it is much, and most of what there is; it is all there afterwards.
     let indexer = Indexer::new(&home.store, by(Method::Patterns));

@@ -52,7 +52,7 @@ fn every_own_term_that_is_described_is_a_constant() {
 
 #[test]
 fn the_list_of_vocabularies_is_complete() {
-    let source = fs::read_to_string(root().join("src/rdf/vocab.rs")).expect("readable");
+    let source = fs::read_to_string(root().join("crates/rdf/src/vocab.rs")).expect("readable");
     assert_eq!(source.lines().filter(|line| line.starts_with("vocabulary! {")).count(), VOCABULARIES.len());
 }
 

@@ -28,9 +28,11 @@ pub use unpack::open;
 use super::triples::TripleSink;
 use oxrdf::{Literal, NamedOrBlankNode, Term, Triple};
 use serde::Serialize;
+use std::cell::Cell;
 use std::fmt;
 use std::io::{self, Read};
 use std::path::Path;
+use std::rc::Rc;
 
 /// Limits beyond which a dump is rejected.
 #[derive(Clone, Debug)]
@@ -302,6 +304,17 @@ pub enum Refusal {
         /// Reason.
         reason: String,
     },
+    /// Short names that resolve to long IRIs.
+    #[error(
+        "the names resolve to more than {limit} bytes of IRIs and literals, from {read} bytes: the base or a prefix is too \
+         long; declare a shorter one"
+    )]
+    ResolvedSize {
+        /// Limit for the bytes read so far.
+        limit: u64,
+        /// Number of bytes read.
+        read: u64,
+    },
     /// Statement above the limit.
     #[error("the statement of line {line} is longer than {limit} bytes")]
     StatementSize {
@@ -388,7 +401,14 @@ impl ReadContext<'_> {
     fn document(&mut self, reader: Box<dyn Read + '_>, name: &str, layers: Vec<&'static str>) {
         let mut report = FileReport { layers, ..FileReport::new(name) };
         self.graph.start_file();
-        let mut sink = Sink { limits: self.limits, graph: self.graph, report: &mut report };
+        let mut sink = Sink {
+            limits: self.limits,
+            graph: self.graph,
+            report: &mut report,
+            budget: Rc::default(),
+            last_subject: String::new(),
+            last_predicate: String::new(),
+        };
         // The media type describes the whole distribution, not the members of an archive.
         let announced = self.announced.filter(|_| !name.contains('!')).or_else(|| Syntax::from_file_name(name));
         let result = read_document(reader, name, announced, self.base, &mut sink);
@@ -432,20 +452,93 @@ fn read_document(
     let mut text = text::to_utf8(reader)?;
     let syntax = format::detect(name, announced, text.head())?;
     sink.report.syntax = Some(syntax);
-    let result = match syntax {
-        Syntax::NTriples | Syntax::NQuads => lines::read(&mut text, sink),
-        Syntax::Turtle | Syntax::TriG | Syntax::N3 => turtle::read(&mut text, syntax, base, sink),
-        Syntax::RdfXml => xml::read(&mut text, base, sink),
-        Syntax::JsonLd => jsonld::read(&mut text, base, sink),
-        Syntax::Hdt => {
-            let reason = format!("{name} is not an HDT file: it does not begin with $HDT");
-            return Err(Refusal::NotRdf { reason }.into());
-        }
-    };
+    let budget = Rc::clone(&sink.budget);
+    let result = read_text(CountedText { inner: &mut text, budget: Rc::clone(&budget) }, syntax, name, base, sink);
     for problem in text.problems() {
         sink.problem(problem.line, problem.message);
     }
-    result
+    result.and(budget.check().map_err(Into::into))
+}
+
+fn read_text(reader: impl Read, syntax: Syntax, name: &str, base: &str, sink: &mut Sink<'_>) -> io::Result<()> {
+    match syntax {
+        Syntax::NTriples | Syntax::NQuads => lines::read(reader, sink),
+        Syntax::Turtle | Syntax::TriG | Syntax::N3 => turtle::read(reader, syntax, base, sink),
+        Syntax::RdfXml => xml::read(reader, base, sink),
+        Syntax::JsonLd => jsonld::read(reader, base, sink),
+        Syntax::Hdt => {
+            let reason = format!("{name} is not an HDT file: it does not begin with $HDT");
+            Err(Refusal::NotRdf { reason }.into())
+        }
+    }
+}
+
+/// Number of bytes that terms may have in any document, and additionally for each byte read.
+const FREE_RESOLVED_BYTES: u64 = 16 << 20;
+const RESOLVED_PER_BYTE: u64 = 256;
+
+/// Counters of bytes read, and of bytes of the terms that were made from them.
+///
+/// A document with a base of a megabyte and thousands of short relative IRIs would otherwise need gigabytes. Subjects and
+/// predicates that are repeated count once.
+#[derive(Default)]
+struct ResolvedBudget {
+    read: Cell<u64>,
+    resolved: Cell<u64>,
+}
+
+impl ResolvedBudget {
+    fn limit(&self) -> u64 {
+        FREE_RESOLVED_BYTES.saturating_add(RESOLVED_PER_BYTE.saturating_mul(self.read.get()))
+    }
+
+    fn is_exceeded(&self) -> bool {
+        self.resolved.get() > self.limit()
+    }
+
+    /// Adds bytes of terms. Returns false if there are too many.
+    fn spend(&self, bytes: usize) -> bool {
+        self.resolved.set(self.resolved.get().saturating_add(bytes as u64));
+        !self.is_exceeded()
+    }
+
+    fn check(&self) -> Result<(), Refusal> {
+        let (limit, read) = (self.limit(), self.read.get());
+        if self.is_exceeded() { Err(Refusal::ResolvedSize { limit, read }) } else { Ok(()) }
+    }
+}
+
+/// Text that counts the bytes read, and ends with an error when the budget is spent.
+struct CountedText<R> {
+    inner: R,
+    budget: Rc<ResolvedBudget>,
+}
+
+impl<R: Read> Read for CountedText<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.budget.check()?;
+        let read = self.inner.read(buffer)?;
+        self.budget.read.set(self.budget.read.get() + read as u64);
+        Ok(read)
+    }
+}
+
+fn object_length(object: &Term) -> usize {
+    match object {
+        Term::NamedNode(node) => node.as_str().len(),
+        Term::BlankNode(node) => node.as_str().len(),
+        Term::Literal(literal) => {
+            let datatype = literal.datatype().as_str().len();
+            literal.value().len() + if datatype > 256 { datatype } else { 0 }
+        }
+    }
+}
+
+fn subject_text(subject: &NamedOrBlankNode) -> &str {
+    match subject {
+        NamedOrBlankNode::NamedNode(node) => node.as_str(),
+        NamedOrBlankNode::BlankNode(node) => node.as_str(),
+    }
 }
 
 /// Receiver of the triples and problems of all syntax readers.
@@ -453,13 +546,35 @@ struct Sink<'a> {
     limits: &'a Limits,
     graph: &'a mut dyn TripleSink,
     report: &'a mut FileReport,
+    budget: Rc<ResolvedBudget>,
+    last_subject: String,
+    last_predicate: String,
 }
 
 impl Sink<'_> {
     /// Adds a triple from a reader that checks IRIs and language tags itself.
+    ///
+    /// A triple beyond the budget of resolved bytes is dropped; the reader then ends with an error.
     fn triple(&mut self, triple: &Triple) {
+        if self.report.syntax != Some(Syntax::Hdt) && !self.spend(triple) {
+            return;
+        }
         self.report.triples += 1;
         self.graph.insert_triple(triple.as_ref());
+    }
+
+    /// Adds the terms of a triple to the budget. Returns false if it is spent.
+    fn spend(&mut self, triple: &Triple) -> bool {
+        let mut bytes = object_length(&triple.object);
+        let (subject, predicate) = (subject_text(&triple.subject), triple.predicate.as_str());
+        for (last, term) in [(&mut self.last_subject, subject), (&mut self.last_predicate, predicate)] {
+            if last != term {
+                bytes += term.len();
+                last.clear();
+                last.push_str(term);
+            }
+        }
+        self.budget.spend(bytes)
     }
 
     /// Checks and adds a triple. One with an invalid IRI or language tag is skipped.

@@ -75,6 +75,10 @@ fn read_batches(mut reader: impl Read, document: &mut Document<'_, '_>) -> io::R
         if ended || result.is_err() {
             return result;
         }
+        if document.declared.longest() > MAX_NAMESPACE_BYTES {
+            let (limit, line) = (MAX_NAMESPACE_BYTES, document.line);
+            return Err(Refusal::NamespaceSize { limit, line }.into());
+        }
     }
 }
 
