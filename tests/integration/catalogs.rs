@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folder of real catalogues; without it the test says that it did nothing.
+/// Returns the folder of real catalogues; without it the test prints that it was skipped.
 #[expect(clippy::print_stderr, reason = "whoever runs the tests must see what was not tested")]
 fn real(test: &str) -> Option<PathBuf> {
     let data = std::env::var_os("LODESEEK_DATA").map_or_else(|| root().join("../shared/data"), PathBuf::from);

@@ -75,7 +75,7 @@ fn catalogue() -> (TempDir, PathBuf) {
 
 fn site() -> (TempDir, Site) {
     let (folder, path) = catalogue();
-    (folder, Site::of(&path, limits()))
+    (folder, Site::from_catalog(&path, limits()))
 }
 
 /// Every package, as one answer.
@@ -216,7 +216,7 @@ async fn a_package_is_what_ckan_has() {
     let resource = &package["resources"][0];
     let shown = result(&site, "resource_show", &[("id", resource["id"].as_str().expect("an id"))]).await;
     assert_eq!(shown, *resource);
-    // What a resource's address gives is what its format says.
+    // The content at a resource's address has the format that the resource declares.
     let address = resource["url"].as_str().expect("an address").strip_prefix(BASE).expect("our own");
     let content = site.get(&format!("/{address}")).await;
     assert_eq!((content.status, content.media_type()), (StatusCode::OK, "application/n-triples"));
@@ -747,7 +747,7 @@ async fn no_metadata_ends_the_script_of_its_page() {
 
 #[tokio::test]
 async fn croissant_where_there_is_something_to_tell() {
-    let site = Site::of(&testdata("papers-with-code.json"), limits());
+    let site = Site::from_catalog(&testdata("papers-with-code.json"), limits());
     let reply = site.get("/dataset/Harbour_Scenes/croissant").await;
     assert_eq!((reply.status, reply.media_type()), (StatusCode::OK, "application/ld+json"), "{}", reply.body);
     let document = reply.json();
@@ -796,13 +796,13 @@ async fn croissant_tells_the_checksums_that_the_catalogue_tells() {
         all.into_iter().map(|(name, sha256, md5)| (json!(name).to_string(), (sha256.clone(), md5.clone()))).collect()
     };
     let (hex_md5, hex_sha256) = (json!(md5), json!(sha256));
-    let site = Site::of(&catalog, limits());
+    let site = Site::from_catalog(&catalog, limits());
     let document = site.get("/dataset/summed/croissant").await.json();
     assert_eq!(document["@context"]["md5"], "cr:md5");
-    // A file that lies here is handed out in another form than the one whose checksum is told.
+    // A file of the home is served in another format than the one whose checksum is declared.
     let all = [("one", &hex_sha256, &hex_md5), ("two", &none, &none), ("three", &none, &none)];
     assert_eq!(told(document), expected(all));
-    let site = Site::of(&packages, limits());
+    let site = Site::from_catalog(&packages, limits());
     let document = site.get("/dataset/packed/croissant").await.json();
     let all = [("four", &none, &hex_md5), ("five", &hex_sha256, &none), ("six", &none, &none)];
     assert_eq!(told(document), expected(all));
@@ -810,7 +810,7 @@ async fn croissant_tells_the_checksums_that_the_catalogue_tells() {
     let hashes: BTreeSet<&str> =
         package["resources"].as_array().expect("resources").iter().filter_map(|one| one["hash"].as_str()).collect();
     assert_eq!(hashes, BTreeSet::from(["", md5.as_str(), sha256.as_str()]));
-    // Croissant's own, and its agents: what is read is told again, also by schema.org, which has no term for MD5.
+    // Croissant's own checksums and agents are written again as read, also as schema.org, which has no term for MD5.
     let croissant = folder.path().join("croissant.jsonld");
     let agent = |kind: &str| json!({ "@type": kind, "name": format!("Lin {kind}") });
     let own = json!({
@@ -820,7 +820,7 @@ async fn croissant_tells_the_checksums_that_the_catalogue_tells() {
         "distribution": {"@type": "cr:FileObject", "name": "seven", "contentUrl": "http://e.org/seven.csv", "md5": md5, "sha256": sha256},
     });
     fs::write(&croissant, own.to_string()).expect("written");
-    let site = Site::of(&croissant, limits());
+    let site = Site::from_catalog(&croissant, limits());
     let document = site.get("/dataset/leaves/croissant").await.json();
     assert_eq!(told(document.clone()), BTreeMap::from([(json!("seven").to_string(), (hex_sha256, hex_md5))]));
     assert_eq!(document["creator"], json!([agent("Organization"), agent("Person")]));
@@ -832,7 +832,7 @@ async fn croissant_tells_the_checksums_that_the_catalogue_tells() {
 
 #[tokio::test]
 async fn tasks_and_modalities_are_facets() {
-    let site = Site::of(&testdata("papers-with-code.json"), limits());
+    let site = Site::from_catalog(&testdata("papers-with-code.json"), limits());
     let answer =
         result(&site, "package_search", &[("facet.field", "[\"task\", \"modality\", \"language\"]"), ("rows", "0")])
             .await;

@@ -89,7 +89,7 @@ fn search_in_words_and_in_json() {
         │ T0011 — planted Year — “1954”
         │ T0011 — street Name — “Botanical Garden”
     "#);
-    let reference = Home::of(&testdata("catalog.ttl"));
+    let reference = Home::from_catalog(&testdata("catalog.ttl"));
     for (_, text) in queries() {
         let printed = run(home.path(), &["search", "--json", &text]);
         assert_eq!((printed.code, printed.out), (Some(0), reference.json(&text)), "{text}");
@@ -138,7 +138,7 @@ fn an_explanation_shows_the_score_and_the_triples() {
 
 #[test]
 fn similar_in_json_says_to_what() {
-    let home = Home::of(&testdata("catalog.ttl")).into_folder();
+    let home = Home::from_catalog(&testdata("catalog.ttl")).into_folder();
     let told = |arguments: &[&str]| -> serde_json::Value {
         let ran = run(home.path(), arguments);
         assert!(matches!(ran.code, Some(0 | 1)), "{}", ran.err);
@@ -259,7 +259,7 @@ fn query_writes_every_format() {
 
 #[test]
 fn sources_names_the_datasets_that_can_answer() {
-    let folder = Home::of(&testdata("catalog.ttl")).into_folder();
+    let folder = Home::from_catalog(&testdata("catalog.ttl")).into_folder();
     let sources = |arguments: &[&str]| run(folder.path(), &[&["sources"], arguments].concat());
     let query =
         "PREFIX skos: <http://www.w3.org/2004/02/skos/core#> SELECT * { ?c a skos:Concept ; skos:prefLabel ?l }";
@@ -268,7 +268,7 @@ fn sources_names_the_datasets_that_can_answer() {
         let ids = list.as_array().expect("a list").iter().map(|dataset| dataset["id"].to_string());
         ids.collect::<std::collections::BTreeSet<_>>()
     };
-    // The VoID of the profiles says the same.
+    // The VoID of the profiles contains the same.
     let asked = run(folder.path(), &["query", "@queries/sources-of-a-pattern.rq"]).out;
     let alone = ids(&json["alone"]);
     let told: std::collections::BTreeSet<&str> =
@@ -568,7 +568,7 @@ fn shells_and_manuals_know_every_command() {
     assert!(pages.join("lodeseek.1").exists());
 }
 
-/// Colours and links only where they are asked for: there is no terminal here.
+/// Colours and links only if requested: there is no terminal here.
 #[test]
 fn matches_stand_out_where_that_shows() {
     let home = home();

@@ -45,7 +45,7 @@ fn write_catalog(folder: &Path, generation: u32) {
     fs::write(folder.join("datasets.json"), serde_json::Value::from(entries).to_string()).expect("written");
 }
 
-/// Runs the program to its end, and says how long it took.
+/// Runs the program to its end, and returns its duration.
 fn complete(home: &Path, arguments: &[&str]) -> Duration {
     let started = Instant::now();
     let ran = run(home, arguments);

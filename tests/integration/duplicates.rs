@@ -1,4 +1,4 @@
-//! The same dataset from several portals: found when the index is made, shown once in results, by itself where asked for.
+//! The same dataset from several portals: found when the index is built, shown once in results, by itself on request.
 
 use super::http::Site;
 #[cfg(feature = "rocksdb")]
@@ -36,7 +36,7 @@ fn home() -> (TempDir, Home) {
     }
     let catalog = folder.path().join("catalog.ttl");
     fs::write(&catalog, turtle).expect("written");
-    let home = Home::of(&catalog);
+    let home = Home::from_catalog(&catalog);
     (folder, home)
 }
 
@@ -252,7 +252,7 @@ fn content_is_one_whatever_its_syntax_and_labels() {
         @prefix foaf: <http://xmlns.com/foaf/0.1/> .\n";
     let catalog = folder.path().join("catalog.ttl");
     fs::write(&catalog, prefixes.to_owned() + &files.map(entry).concat()).expect("written");
-    let home = Home::of(&catalog);
+    let home = Home::from_catalog(&catalog);
     let expected = json!({
         "groups": [
             { "members": ["knot-a", "knot-b"], "reasons": ["labelled-content-and-title"] },

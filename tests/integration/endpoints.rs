@@ -41,7 +41,7 @@ fn served(turtle: &str, client: Arc<SparqlClient>, limits: SparqlLimits) -> (Rou
     fs::write(folder.path().join("data.ttl"), turtle).expect("written");
     let catalog = folder.path().join("datasets.json");
     fs::write(&catalog, r#"[{"dataset_id": "data", "title": "data", "download": ["data.ttl"]}]"#).expect("written");
-    let home = Home::of(&catalog);
+    let home = Home::from_catalog(&catalog);
     let searcher = home.searcher();
     let (store, folder) = (Arc::clone(&home.store), home.into_folder());
     let store = Arc::into_inner(store).expect("nobody else holds the store");
@@ -83,7 +83,7 @@ async fn the_service_manifest() {
     for (name, test) in manifest.entries() {
         let action = manifest.object(&test, &format!("{MF}action")).expect("an action");
         let read = |file: Option<String>| file.map(|file| fs::read_to_string(folder.join(file)).expect("readable"));
-        // The last endpoint begins first, so that one that nests another knows it.
+        // The last endpoint starts first, so that one that nests another has its address.
         let mut names: Vec<(String, String)> = Vec::new();
         let mut folders = Vec::new();
         let mut services = manifest.objects(&action, &format!("{QT}serviceData"));
@@ -189,7 +189,7 @@ async fn nobody_inside_is_asked_for_a_stranger() {
     ] {
         let started = Instant::now();
         let reply = site.post("/sparql", "application/sparql-query", &asking(&service)).await;
-        // A name that leads inside is told like one that leads nowhere.
+        // A name of an inner address is reported like one that does not resolve.
         let named = service.to_ascii_lowercase().contains("localhost");
         assert!(reply.status == 403 || named && reply.status == 502, "{service}: {} {}", reply.status, reply.body);
         assert!(service.contains("127.") || !reply.body.contains("127."), "{}", reply.body);
@@ -292,6 +292,6 @@ async fn rows_say_who_answered_where_asked() {
     }
     let described = site.accept("/sparql", "text/turtle").await;
     assert!(described.body.contains("BasicFederatedQuery"), "{}", described.body);
-    let closed = Site::of(&testdata("catalog.ttl"), limits()).accept("/sparql", "text/turtle").await;
+    let closed = Site::from_catalog(&testdata("catalog.ttl"), limits()).accept("/sparql", "text/turtle").await;
     assert!(!closed.body.contains("BasicFederatedQuery") && closed.body.contains("propertyFeature"), "{}", closed.body);
 }

@@ -1,4 +1,4 @@
-//! `lodeseek evaluate` on runs: tables, comparisons, folds, and what it says when files do not belong together.
+//! `lodeseek evaluate` on runs: tables, comparisons, folds, and errors for files that do not belong together.
 
 use super::support::{Ran, run};
 use insta::assert_snapshot;
@@ -6,8 +6,8 @@ use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-/// Twelve topics with one relevant document each; `good` ranks it first, `bad` second and is silent on topic 12, `one`
-/// knows topic 1 and one that nobody judged.
+/// Twelve topics with one relevant document each. `good` ranks it first; `bad` ranks it second and omits topic 12;
+/// `one` holds topic 1 and one without judgements.
 struct Files {
     folder: TempDir,
 }

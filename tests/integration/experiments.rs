@@ -127,7 +127,7 @@ fn tuning_ranks_every_topic_once_and_goes_on_where_it_was() {
     assert_eq!(json(&out.path().join("t.run.json"))["weights_of_folds"].as_array(), Some(&folds));
 }
 
-/// An index written by another version of the program is said to be one, and `--rebuild` replaces it.
+/// An index written by another version of the program is reported as such, and `--rebuild` replaces it.
 #[test]
 fn an_index_of_another_version_is_rebuilt() {
     let home = home();

@@ -1,6 +1,6 @@
-//! `SERVICE`: joined with what is here by handing bindings down, and never with another answer than SPARQL's.
+//! `SERVICE`: bound joins with local data return the answer of SPARQL, never another one.
 //!
-//! What must come out is told by Oxigraph alone: the same query with `GRAPH` in the place of `SERVICE`, over one store that
+//! The expected answer comes from Oxigraph alone: the same query with `GRAPH` instead of `SERVICE`, over one store that
 //! holds the services' data as named graphs.
 
 use super::support::{Home, limits};
@@ -35,7 +35,7 @@ struct Stores {
 }
 
 impl Stores {
-    fn of<'s>(stores: impl IntoIterator<Item = (&'s str, &'s str)>) -> Self {
+    fn from_triples<'s>(stores: impl IntoIterator<Item = (&'s str, &'s str)>) -> Self {
         let stores = stores.into_iter().map(|(name, turtle)| (name.to_owned(), turtle.to_owned())).collect();
         Self { stores, ..Self::default() }
     }
@@ -169,7 +169,7 @@ impl World {
     fn new(seed: u64) -> Self {
         // Blank nodes of services are new with each answer, those of a graph are not.
         let [here, one, two] = [("_:b", seed * 3), (":e1", seed * 3 + 1), (":e2", seed * 3 + 2)].map(turtle);
-        let services = Stores::of([(ONE, one.as_str()), (TWO, two.as_str())]);
+        let services = Stores::from_triples([(ONE, one.as_str()), (TWO, two.as_str())]);
         let whole = filled([(None, here.as_str()), (Some(ONE), &one), (Some(TWO), &two)]);
         Self { home: home(&here), services: Arc::new(services), whole }
     }
@@ -258,7 +258,7 @@ fn filtered(group: &str, condition: &str) -> String {
     if words(condition).is_subset(&words(group)) { format!("{group} FILTER({condition})") } else { group.to_owned() }
 }
 
-/// What goes to a service: something inside may be optional or alternative.
+/// Patterns sent to a service: something inside may be optional or alternative.
 fn asked() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => triple(),
@@ -323,9 +323,9 @@ fn numbers(from: usize, to: usize, property: &str) -> String {
     format!("@prefix : <http://e.example/> .\n{triples}")
 }
 
-/// A home that knows `:n0 :a "0"` and so on, and a service that knows `:n0 :b "0"`.
+/// A home that contains `:n0 :a "0"` and so on, and a service that contains `:n0 :b "0"`.
 fn counting(here: usize, there: usize) -> (Home, Stores) {
-    (home(&numbers(0, here, "a")), Stores::of([(ONE, numbers(0, there, "b").as_str())]))
+    (home(&numbers(0, here, "a")), Stores::from_triples([(ONE, numbers(0, there, "b").as_str())]))
 }
 
 fn rows(answer: &Answer) -> usize {
@@ -356,7 +356,7 @@ fn bindings_go_in_blocks_that_grow() {
 #[test]
 fn few_rows_are_asked_for_as_a_whole() {
     let few: String = (0..30_000).step_by(100).map(|n| format!(":n{n} :b \"{n}\" . :n{n} :b \"again\" .\n")).collect();
-    let services = Stores::of([(ONE, format!("@prefix : <http://e.example/> .\n{few}").as_str())]);
+    let services = Stores::from_triples([(ONE, format!("@prefix : <http://e.example/> .\n{few}").as_str())]);
     let (home, services) = (home(&numbers(0, 20_000, "a")), Arc::new(services));
     let query = format!("{PREFIX} SELECT * {{ ?n :a ?a SERVICE <{ONE}> {{ ?n :b ?b FILTER(?b != \"0\") }} }}");
     assert_eq!(rows(&ask(&home, &services, &query).expect("an answer")), 399, "each row once");
@@ -405,7 +405,8 @@ fn constants_go_along() {
 fn a_service_may_be_named_by_what_is_here() {
     let here = format!("@prefix : <http://e.example/> . :x :at <{ONE}> . :y :at <{TWO}> . :z :at \"nowhere\" .");
     let home = home(&here);
-    let services = Arc::new(Stores::of([(ONE, numbers(0, 2, "b").as_str()), (TWO, numbers(2, 5, "b").as_str())]));
+    let services =
+        Arc::new(Stores::from_triples([(ONE, numbers(0, 2, "b").as_str()), (TWO, numbers(2, 5, "b").as_str())]));
     let inside = "?d :at ?service FILTER(isIRI(?service)) SERVICE ?service { ?n :b ?b }";
     let answer = ask(&home, &services, &format!("{PREFIX} SELECT ?d ?service ?b {{ {inside} }}")).expect("an answer");
     let found = ours(&answer);
@@ -443,7 +444,7 @@ fn silence_leaves_what_is_here() {
 #[test]
 fn blank_nodes_of_two_places_are_never_the_same() {
     let home = home("@prefix : <http://e.example/> . _:b :a 1 . :n :a 2 .");
-    let services = Arc::new(Stores::of([(ONE, "@prefix : <http://e.example/> . _:b :b 3 . :n :b 4 .")]));
+    let services = Arc::new(Stores::from_triples([(ONE, "@prefix : <http://e.example/> . _:b :b 3 . :n :b 4 .")]));
     let query = format!("{PREFIX} SELECT * {{ ?n :a ?a SERVICE <{ONE}> {{ ?n :b ?b }} }}");
     assert_eq!(rows(&ask(&home, &services, &query).expect("an answer")), 1);
     assert_eq!(services.calls(), [1], "the blank node is not asked for");

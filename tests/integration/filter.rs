@@ -61,7 +61,7 @@ impl Document {
         self.is_of_year(filter) && self.has_values(filter, None)
     }
 
-    /// Whether it has what a filter wants of all facets, but for one.
+    /// Returns true if it satisfies a filter in all facets but one.
     fn has_values(&self, filter: &Filter, but: Option<usize>) -> bool {
         (0..FACETS.len()).filter(|facet| Some(*facet) != but).all(|facet| self.has_value(filter, facet))
     }
@@ -79,7 +79,7 @@ fn document() -> impl Strategy<Value = Document> {
 }
 
 fn filter() -> impl Strategy<Value = Filter> {
-    // One value more than there are: what nothing has can be asked for.
+    // One value more than there are: a value that no dataset has can be requested.
     let value = (0..FACETS.len(), 0u8..8).prop_map(|(facet, value)| (FACETS[facet], Document::value(value)));
     (proptest::option::of(2009..2015), proptest::collection::vec(value, 0..4))
         .prop_map(|(until, values)| Filter { until, values })
@@ -234,7 +234,7 @@ fn values_are_shown_as_most_write_them() {
 }
 
 fn pwc() -> Home {
-    Home::of(&testdata("papers-with-code.json"))
+    Home::from_catalog(&testdata("papers-with-code.json"))
 }
 
 fn titles(home: &Home, filter: Filter) -> Vec<String> {
@@ -271,7 +271,7 @@ fn numbers_are_those_of_the_catalogue() {
 
 #[test]
 fn lists_without_words_are_whole_page_by_page() {
-    let home = Home::of(&testdata("catalog.ttl"));
+    let home = Home::from_catalog(&testdata("catalog.ttl"));
     let searcher = home.searcher();
     let request = BrowseRequest { depth: 5, facets: 100, ..BrowseRequest::default() };
     let mut years = Vec::new();
@@ -327,7 +327,7 @@ const RDF_TYPE: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 /// it finds those and no others.
 #[test]
 fn counts_and_filters_are_those_of_descriptions_and_content() {
-    let home = Home::of(&testdata("catalog.ttl"));
+    let home = Home::from_catalog(&testdata("catalog.ttl"));
     let searcher = home.searcher();
     let query = "the of trees water city data register objects soil stops contracts sensors trials port street air";
     let request = SearchRequest { facets: Some(1000), depth: 100, ..SearchRequest::new(query) };

@@ -207,7 +207,7 @@ fn options() -> HarvestOptions {
     HarvestOptions { pause: Duration::ZERO, backoff, ..HarvestOptions::default() }
 }
 
-/// Loopback may be asked at the portals alone.
+/// Loopback requests are permitted to the portals alone.
 fn egress(portals: &[&Portal]) -> Egress {
     let listed = portals.iter().map(|portal| portal.iri("/").parse().expect("a prefix")).collect();
     let inner = vec!["127.0.0.0/8".parse().expect("a network")];
@@ -385,7 +385,7 @@ fn a_feed_with_a_skipped_statement_loses_none() {
     }
 }
 
-/// Who lists an id that the home has from elsewhere neither writes nor removes what is there.
+/// A portal that lists an id which the home has from elsewhere neither writes nor removes that dataset.
 #[test]
 fn what_no_harvest_brought_is_left_alone() {
     let count = Arc::new(Mutex::new(2));
@@ -404,7 +404,7 @@ fn what_no_harvest_brought_is_left_alone() {
     assert_eq!(heap.titles[&id("s1")], "My own");
 }
 
-/// A process that is killed after a batch was stored knows it again.
+/// A process killed after a batch was stored recognises the batch later.
 #[test]
 fn a_batch_is_known_before_it_is_stored() {
     struct Killed;
@@ -424,7 +424,7 @@ fn a_batch_is_known_before_it_is_stored() {
     let egress = egress(&[&portal]);
     let harvester = Harvester::new(&egress, folder.path(), "here").with_options(options());
     assert!(harvester.run(&[portal.iri("/feed")], &mut Killed, &|_| ()).is_err());
-    // Stored, but not said to be.
+    // Stored, but not recorded.
     heap.titles.extend((0..5).map(|number| (id(&format!("s{number}")), format!("Set {number}"))));
     *count.lock().expect("unharmed") = 3;
     let next = again(&portal, "/feed", &folder, &mut heap);
@@ -582,7 +582,7 @@ fn a_ckan_portal_that_counts_less_loses_none() {
     assert_eq!((report.is_whole(), heap.titles.len(), heap.removed.len()), (false, 150, 0), "{report:?}");
 }
 
-/// A portal that tells when its packages changed, and tags nothing, as CKAN is.
+/// A portal that lists the times of changes and sends no entity tags, as CKAN does.
 struct Clocked {
     /// By number: id, name, title and moment.
     packages: BTreeMap<usize, (String, String, String, String)>,
@@ -594,7 +594,7 @@ struct Clocked {
 }
 
 impl Clocked {
-    fn of(count: usize) -> Self {
+    fn with_packages(count: usize) -> Self {
         let mut all = Self { packages: BTreeMap::new(), clock: 0, sorts: true, resource: None };
         (0..count).for_each(|number| all.put(number, "Package"));
         all
@@ -652,7 +652,7 @@ struct Clockwork {
 }
 
 impl Clockwork {
-    fn of(clocked: Clocked) -> Self {
+    fn new(clocked: Clocked) -> Self {
         let clocked = Arc::new(Mutex::new(clocked));
         let shared = Arc::clone(&clocked);
         let portal = Portal::start(move |asked| shared.lock().expect("unharmed").answer(asked));
@@ -675,7 +675,7 @@ impl Clockwork {
         report
     }
 
-    /// Whatever was asked: the home has what the portal has, and nothing else.
+    /// Whatever was requested: the home has what the portal has, and nothing else.
     fn is_right(&self, report: &HarvestReport) {
         let clocked = self.clocked.lock().expect("unharmed");
         let there = clocked.packages.values().map(|(_, name, title, _)| (id(name), title.clone()));
@@ -697,7 +697,7 @@ fn counted(report: &HarvestReport) -> [usize; 4] {
 
 #[test]
 fn an_unchanged_ckan_portal_costs_one_request() {
-    let mut work = Clockwork::of(Clocked::of(1000));
+    let mut work = Clockwork::new(Clocked::with_packages(1000));
     let first = work.harvest();
     assert_eq!((counted(&first), first.spent.requests), ([1000, 0, 0, 0], 1 + 10), "the newest, and all pages");
     assert_eq!((first.sources[0].as_before, doubt(&first)), (0, ""));
@@ -716,7 +716,7 @@ fn an_unchanged_ckan_portal_costs_one_request() {
 
 #[test]
 fn what_a_ckan_portal_changes_is_asked_for_alone() {
-    let mut work = Clockwork::of(Clocked::of(1000));
+    let mut work = Clockwork::new(Clocked::with_packages(1000));
     let first = work.harvest();
     work.change(|portal| portal.put(7, "Changed"));
     let one = work.harvest();
@@ -744,7 +744,7 @@ fn what_a_ckan_portal_changes_is_asked_for_alone() {
 
 #[test]
 fn what_a_ckan_portal_removes_has_it_read_whole() {
-    let mut work = Clockwork::of(Clocked::of(300));
+    let mut work = Clockwork::new(Clocked::with_packages(300));
     work.harvest();
     work.change(|portal| drop(portal.packages.remove(&50)));
     let removed = work.harvest();
@@ -772,10 +772,10 @@ fn what_a_ckan_portal_removes_has_it_read_whole() {
 
 #[test]
 fn packages_of_one_moment_are_told_apart_by_their_ids() {
-    let mut portal = Clocked::of(300);
+    let mut portal = Clocked::with_packages(300);
     let moment = Clocked::moment(1000);
     (0..40).for_each(|number| portal.put_at(number, "At once", &moment));
-    let mut work = Clockwork::of(portal);
+    let mut work = Clockwork::new(portal);
     let first = work.harvest();
     let again = work.harvest();
     assert_eq!((counted(&again), again.spent.requests), ([0, 0, 300, 0], 2), "all of that moment are looked at");
@@ -787,7 +787,7 @@ fn packages_of_one_moment_are_told_apart_by_their_ids() {
     let exchanged = work.harvest();
     assert_eq!((counted(&exchanged), exchanged.spent.requests), ([1, 0, 299, 1], 2 + 3));
     assert_eq!(doubt(&exchanged), "package 00-0020 is no longer among the newest");
-    // One more of them, and one that says other things at the same moment.
+    // One more of them, and one with another description at the same moment.
     work.change(|portal| {
         portal.put_at(301, "At once", &moment);
         portal.put_at(3, "Otherwise", &moment);
@@ -798,17 +798,17 @@ fn packages_of_one_moment_are_told_apart_by_their_ids() {
 
 #[test]
 fn a_ckan_portal_that_cannot_be_relied_on_is_read_whole() {
-    let unsorted = Clocked { sorts: false, ..Clocked::of(300) };
-    let mut undated = Clocked::of(300);
+    let unsorted = Clocked { sorts: false, ..Clocked::with_packages(300) };
+    let mut undated = Clocked::with_packages(300);
     undated.packages.values_mut().for_each(|package| package.3.clear());
-    let mut dates = Clocked::of(300);
+    let mut dates = Clocked::with_packages(300);
     dates
         .packages
         .values_mut()
         .zip(1..)
         .for_each(|(package, day)| package.3 = format!("2024-01-{:02}T00:00:00", day % 28 + 1));
     for portal in [unsorted, undated, dates] {
-        let mut work = Clockwork::of(portal);
+        let mut work = Clockwork::new(portal);
         for change in 0..3 {
             let report = work.harvest();
             assert_eq!((report.spent.requests, report.sources[0].as_before), (1 + 3, 0), "{:?}", report.sources);
@@ -819,7 +819,7 @@ fn a_ckan_portal_that_cannot_be_relied_on_is_read_whole() {
         }
     }
     // One that sorted, and does not any more.
-    let mut work = Clockwork::of(Clocked::of(300));
+    let mut work = Clockwork::new(Clocked::with_packages(300));
     work.harvest();
     work.change(|portal| {
         portal.sorts = false;
@@ -833,7 +833,7 @@ fn a_ckan_portal_that_cannot_be_relied_on_is_read_whole() {
 
 #[test]
 fn a_ckan_portal_is_read_whole_when_asked_and_when_due() {
-    let mut work = Clockwork::of(Clocked::of(300));
+    let mut work = Clockwork::new(Clocked::with_packages(300));
     work.harvest();
     // Changed without a new moment: nothing but a whole reading finds it.
     work.change(|portal| portal.put_at(9, "Silently", &Clocked::moment(10)));
@@ -863,7 +863,7 @@ fn a_ckan_portal_is_read_whole_when_asked_and_when_due() {
 /// A harvest that breaks off among the changes loses nothing, and the next one goes on from what was known before.
 #[test]
 fn changes_that_are_not_had_to_their_end() {
-    let mut work = Clockwork::of(Clocked::of(300));
+    let mut work = Clockwork::new(Clocked::with_packages(300));
     work.harvest();
     work.change(|portal| {
         (0..150).for_each(|number| portal.put(number, "Changed"));
@@ -880,7 +880,7 @@ fn changes_that_are_not_had_to_their_end() {
 /// A file may change though its package does not.
 #[test]
 fn files_of_packages_that_did_not_change_are_asked_for() {
-    let mut work = Clockwork::of(Clocked::of(20));
+    let mut work = Clockwork::new(Clocked::with_packages(20));
     let url = work.portal.iri("/file.nt");
     work.change(|portal| portal.resource = Some((url.clone(), TRIPLE.to_owned())));
     let download = || HarvestOptions { downloads: Downloads::Rdf, ..options() };
@@ -1156,7 +1156,7 @@ fn changing_tags_are_no_change() {
     assert_eq!((second.unchanged, second.spent.not_modified, heap.batches), (1, 0, 1));
 }
 
-/// Our own feed, all its pages, into another home: the same datasets, said to be what they were said to be.
+/// Our own feed, all its pages, into another home: the same datasets with the same descriptions.
 #[test]
 fn our_own_feed_comes_back() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
@@ -1239,7 +1239,7 @@ mod by_the_program {
         assert!(local.code.is_some(), "{local:?}");
     }
 
-    /// The program while it goes on, what it says kept in a file.
+    /// The program while it runs, its messages kept in a file.
     struct Going {
         child: Child,
         said: TempDir,
@@ -1265,7 +1265,7 @@ mod by_the_program {
             }
         }
 
-        /// Asks it to end: how it did, and what it had said.
+        /// Stops it; returns its exit status and its messages.
         fn end(mut self) -> (Option<i32>, String) {
             let asked = Command::new("sh").args(["-c", &format!("kill -TERM {}", self.child.id())]).status();
             assert!(asked.expect("a shell").success());
@@ -1363,7 +1363,7 @@ mod by_the_program {
         let near = run(home.path(), &["search", "--json", "--dpr", DPR, "wombat"]);
         let answer: serde_json::Value = serde_json::from_str(&near.out).expect("JSON");
         assert!(answer["hits"][0]["id"] == "s1" && answer["hits"][0]["dense"].is_array(), "{answer}");
-        // Without the model the vectors fall behind, and it says so.
+        // Without the model the vectors fall behind, and a message reports it.
         "Numbat".clone_into(&mut title.lock().expect("unharmed"));
         let going = Going::start(home.path(), &[&["harvest", &feed][..], &EVERY].concat());
         going.wait_for("one is without", |said| said.contains("MB; 1 datasets have no up-to-date vectors"));

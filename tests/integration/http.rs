@@ -43,13 +43,13 @@ impl Reply {
 }
 
 impl Site {
-    pub(crate) fn of(catalog: &Path, limits: SparqlLimits) -> Self {
-        let (app, folder) = Home::of(catalog).serve(limits);
+    pub(crate) fn from_catalog(catalog: &Path, limits: SparqlLimits) -> Self {
+        let (app, folder) = Home::from_catalog(catalog).serve(limits);
         Self { app, folder }
     }
 
     pub(crate) fn testdata() -> Self {
-        Self::of(&testdata("catalog.ttl"), limits())
+        Self::from_catalog(&testdata("catalog.ttl"), limits())
     }
 
     pub(crate) fn behind(app: Router, folder: TempDir) -> Self {
@@ -254,7 +254,7 @@ async fn the_page_lists_without_a_query() {
 /// A page keeps what was chosen: in its links, in its forms, and where it shows it.
 #[tokio::test]
 async fn the_page_narrows_down() {
-    let site = Site::of(&testdata("papers-with-code.json"), limits());
+    let site = Site::from_catalog(&testdata("papers-with-code.json"), limits());
     let page = site.get("/?q=domain+adaptation%0D%0Afor+images&before=2018&task=domain+adaptation&snippet=query").await;
     assert_eq!(page.status, 200, "{}", page.body);
     let body = page.body.replace("&#38;", "&").replace("&amp;", "&");
@@ -296,10 +296,10 @@ async fn the_page_narrows_down() {
     assert!(site.get("/").await.header("content-security-policy").contains("script-src 'self'"));
 }
 
-/// What a dataset of Papers with Code shows, nothing of it as markup, no address but of the web as a link.
+/// A dataset of Papers with Code: no data as markup, only web addresses as links.
 #[tokio::test]
 async fn a_page_of_papers_with_code() {
-    let site = Site::of(&testdata("papers-with-code.json"), limits());
+    let site = Site::from_catalog(&testdata("papers-with-code.json"), limits());
     let page = site.get("/dataset/Harbour_Scenes").await.body;
     for part in [
         "<b>Harbour Scenes val</b>",
@@ -325,7 +325,7 @@ async fn a_page_of_papers_with_code() {
 
 #[tokio::test]
 async fn search_filters_and_counts_in_json() {
-    let site = Site::of(&testdata("papers-with-code.json"), limits());
+    let site = Site::from_catalog(&testdata("papers-with-code.json"), limits());
     let path = "/api/search?q=semantic+segmentation&k=1&before=2018&modality=images&modality=texts&facets=true";
     let answer = site.get(path).await.json();
     insta::assert_snapshot!(serde_json::to_string(&answer["facets"]).expect("JSON").replace("]},", "]},\n"), @r#"
@@ -388,7 +388,7 @@ pub(crate) fn hostile() -> (TempDir, &'static str) {
 #[tokio::test]
 async fn nothing_from_data_becomes_markup() {
     let (folder, id) = hostile();
-    let site = Site::of(&folder.path().join("datasets.json"), limits());
+    let site = Site::from_catalog(&folder.path().join("datasets.json"), limits());
     let results = site.get("/?q=quokka").await;
     let own = hrefs(&results.body).into_iter().find(|href| href.starts_with("/dataset/")).expect("a link").to_owned();
     let page = site.get(&own).await;
@@ -617,7 +617,7 @@ async fn sparql_refuses_with_a_reason() {
 
 #[tokio::test]
 async fn sparql_answers_are_bounded() {
-    let few = Site::of(&testdata("catalog.ttl"), SparqlLimits { rows: 7, ..limits() });
+    let few = Site::from_catalog(&testdata("catalog.ttl"), SparqlLimits { rows: 7, ..limits() });
     let query = encoded(&[("query", "SELECT * { ?s ?p ?o }")]);
     let cut = few.get(&format!("/sparql?{query}")).await;
     assert_eq!(cut.json()["results"]["bindings"].as_array().map(Vec::len), Some(7));
@@ -629,11 +629,11 @@ async fn sparql_answers_are_bounded() {
 
     let slow = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?o ?p . ?q ?r ?s }";
     let deadline = std::time::Duration::from_millis(50);
-    let hasty = Site::of(&testdata("catalog.ttl"), SparqlLimits { deadline, ..limits() });
+    let hasty = Site::from_catalog(&testdata("catalog.ttl"), SparqlLimits { deadline, ..limits() });
     let given_up = hasty.get(&format!("/sparql?{}", encoded(&[("query", slow)]))).await;
     assert_eq!((given_up.status.as_u16(), given_up.header("retry-after")), (503, "5"));
 
-    let busy = Site::of(&testdata("catalog.ttl"), SparqlLimits { concurrent: 0, waiting: 0, ..limits() });
+    let busy = Site::from_catalog(&testdata("catalog.ttl"), SparqlLimits { concurrent: 0, waiting: 0, ..limits() });
     assert_eq!(busy.get(&format!("/sparql?{query}")).await.status, 503);
 }
 
@@ -712,7 +712,7 @@ async fn health_head_and_cors() {
 #[tokio::test]
 async fn every_dataset_has_examples_that_answer() {
     for catalog in ["catalog.ttl", "papers-with-code.json"] {
-        let site = Site::of(&testdata(catalog), limits());
+        let site = Site::from_catalog(&testdata(catalog), limits());
         let void = site.get("/.well-known/void?format=nt").await.body;
         let ids = site.get(&format!("/sparql?{}", encoded(&[("query", DATASETS), ("format", "csv")]))).await.body;
         let ids: Vec<&str> = ids.lines().skip(1).filter_map(|iri| iri.rsplit('/').next()).collect();
@@ -769,7 +769,7 @@ async fn the_page_for_queries_carries_an_editor_where_there_is_one() {
     fs::write(files.path().join("editor.js"), "let a;").expect("written");
     fs::write(files.path().join("editor.css"), "a {}").expect("written");
     let editor = Editor::read(files.path()).expect("both files");
-    let home = Home::of(&testdata("catalog.ttl"));
+    let home = Home::from_catalog(&testdata("catalog.ttl"));
     let (searcher, folder) = (home.searcher(), tempfile::tempdir().expect("a folder"));
     let store = lodeseek_store::Store::in_memory(folder.path(), home.store.iris().clone()).expect("a store");
     let state = AppState::new(searcher, store, limits()).with_editor(Some(editor));
@@ -821,7 +821,7 @@ async fn what_was_meant_is_a_link() {
     assert!(!site.get("/?q=tree+register").await.body.contains("Did you mean"));
 }
 
-/// How to rank is part of the address: the page ranks as the interface for programs does, and says which way it was.
+/// The choice of ranking is part of the address: the page ranks as the API does, and names the ranking.
 #[tokio::test]
 async fn the_page_ranks_as_it_is_asked_to() {
     let site = Site::testdata();
@@ -841,7 +841,7 @@ async fn the_page_ranks_as_it_is_asked_to() {
     assert_eq!(site.get("/feeds/datasets.atom?q=city&model=magic").await.status.as_u16(), 400);
 }
 
-/// What is in a dataset, by its classes: an IRI has a label, and may be asked for by a prefix.
+/// Classes of a dataset: an IRI has a label, and may be filtered by a prefixed name.
 #[tokio::test]
 async fn classes_and_formats_are_facets() {
     let site = Site::testdata();

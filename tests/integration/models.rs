@@ -51,7 +51,9 @@ fn encode_search_run_and_forget() {
         run(home.path(), &all)
     };
     let indexed = with(&["index"]);
-    for part in ["12 datasets encoded, DPR vectors by sentence-transformers, 0 unchanged", "ColBERT vectors by colbert-native"] {
+    for part in
+        ["12 datasets encoded, DPR vectors by sentence-transformers, 0 unchanged", "ColBERT vectors by colbert-native"]
+    {
         assert!(indexed.code == Some(0) && indexed.err.contains(part), "{indexed:?}");
     }
     let again = with(&["index"]);

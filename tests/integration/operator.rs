@@ -17,7 +17,7 @@ use std::net::SocketAddr;
 const PATHS: [&str; 3] = ["/operator", "/api/operator", "/metrics"];
 
 fn site(operators: Operators, proxies: Proxies) -> Site {
-    let (state, folder): (AppState, _) = Home::of(&testdata("catalog.ttl")).state(limits());
+    let (state, folder): (AppState, _) = Home::from_catalog(&testdata("catalog.ttl")).state(limits());
     let state = state.with_proxies(proxies).with_operators(operators).expect("counters");
     Site::behind(app(state), folder)
 }

@@ -220,7 +220,7 @@ fn site(folder: &Path, files: &[(&str, &str)]) -> Site {
     let catalog: Vec<Value> = files.iter().map(entry).collect();
     let path = home.path().join("datasets.json");
     fs::write(&path, Value::from(catalog).to_string()).expect("written");
-    Site::of(&path, limits())
+    Site::from_catalog(&path, limits())
 }
 
 #[tokio::test]
@@ -233,12 +233,7 @@ async fn the_protocols_manifest() {
         let requests = manifest.requests(&test);
         if UPDATES.contains(&name.as_str()) {
             let reply = requests[0].send(&site, &requests[0].our_path()).await;
-            assert!(
-                reply.status == 403 && reply.body.contains("read-only"),
-                "{name}: {} {}",
-                reply.status,
-                reply.body
-            );
+            assert!(reply.status == 403 && reply.body.contains("read-only"), "{name}: {} {}", reply.status, reply.body);
             refused.push(name);
             continue;
         }
@@ -512,7 +507,7 @@ async fn the_endpoint_names_its_methods_and_takes_query() {
     );
 }
 
-/// An error is text and says where it is; what no answer could satisfy is refused before any work.
+/// An error is text and names its place; requests that no answer could satisfy are rejected before any work.
 #[tokio::test]
 async fn errors_say_where() {
     let site = Site::testdata();
@@ -540,7 +535,7 @@ async fn errors_say_where() {
 #[tokio::test]
 async fn graphs_are_read_whole_by_name() {
     let few = SparqlLimits { rows: 7, ..limits() };
-    let site = Site::of(&testdata("catalog.ttl"), few);
+    let site = Site::from_catalog(&testdata("catalog.ttl"), few);
     let path = |graph: &str| format!("/rdf-graph-store?{}", encoded(&[("graph", graph.trim_matches(['<', '>']))]));
     let trees = path(&iri("street-trees"));
     for (accept, format, media_type, name) in [

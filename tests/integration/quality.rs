@@ -1,4 +1,4 @@
-//! Quality through the HTTP face and the program: one dataset, all together, as RDF, and after addresses were asked.
+//! Quality by HTTP and by the program: one dataset, all together, as RDF, and after URL checks.
 
 use super::http::Site;
 #[cfg(feature = "rocksdb")]
@@ -18,8 +18,9 @@ fn outcome<'v>(answer: &'v Value, key: &str) -> (&'v str, &'v str) {
     (found["outcome"].as_str().expect("an outcome"), found["reason"].as_str().expect("a reason"))
 }
 
-/// By hand: keywords 30, media type 10, of IANA's list 10, belonging to nobody 20, machine-readable 20, a licence 20 of a
-/// list 10, two dates 10. The file lies in the home alone, so no address can be asked and all points can be told.
+/// Computed by hand: keywords 30, media type 10, in IANA's list 10, not proprietary 20, machine-readable 20, a licence
+/// 20 in a list 10, two dates 10. The file lies in the home alone, so no URL can be checked and all points can be
+/// assessed.
 #[tokio::test]
 async fn one_dataset_in_json() {
     let site = Site::testdata();
@@ -76,7 +77,8 @@ async fn measurements_in_rdf() {
     let measured = |name: &str| {
         triples.iter().filter(|triple| triple.predicate.as_str() == format!("http://www.w3.org/ns/dqv#{name}")).count()
     };
-    // Every indicator can be told of a dataset whose content is held and whose files are nowhere else, and the score.
+    // Every indicator can be assessed for a dataset whose content is held and whose files are nowhere else, and the
+    // score.
     assert_eq!((measured("value"), measured("isMeasurementOf"), measured("computedOn")), (33, 33, 33));
     assert!(turtle.contains("http://localhost:7878/dataset/street-trees/quality#score"), "{turtle}");
 }
@@ -137,7 +139,7 @@ async fn addresses_count_once_they_were_asked() {
         <http://e.org/a> a dcat:Dataset ; dct:title \"A\"@en ; dct:description \"B\"@en ;
           dcat:distribution [ dcat:accessURL <http://e.org/page> ; dcat:downloadURL <http://e.org/a.ttl> ] .";
     std::fs::write(&catalog, turtle).expect("written");
-    let home = super::support::Home::of(&catalog);
+    let home = super::support::Home::from_catalog(&catalog);
     let path = home.path().to_owned();
     let (app, kept) = home.serve(super::support::limits());
     let site = Site::behind(app, kept);
@@ -162,7 +164,7 @@ async fn addresses_count_once_they_were_asked() {
 #[cfg(feature = "rocksdb")]
 #[test]
 fn the_program_tells_the_same() {
-    let home = Home::of(&testdata("catalog.ttl")).into_folder();
+    let home = Home::from_catalog(&testdata("catalog.ttl")).into_folder();
     let text = run(home.path(), &["quality", "street-trees"]);
     assert_eq!(text.code, Some(0), "{}", text.err);
     for line in [

@@ -243,8 +243,8 @@ proptest! {
         prop_assert_eq!(ranked.ranking, expected.cut(depth));
     }
 
-    /// Words that stand for several tokens each, some in common, some of them in no document: statistics and counts are
-    /// those of the definitions, and so is what is found. Asked twice, for what is kept of the first time.
+    /// Words that stand for several tokens each, some in common, some in no document: statistics, counts and ranking
+    /// follow the definitions. Searched twice, so that caches are covered.
     #[test]
     fn words_of_several_tokens_rank_by_the_definitions(
         all in proptest::collection::vec(fields(), 1..25),

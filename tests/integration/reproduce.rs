@@ -250,7 +250,7 @@ mod program {
         }
     }
 
-    /// Papers of two fields with words of their own, told apart by them.
+    /// Papers of two fields with words of their own, by which they are separated.
     fn papers(folder: &Path) -> std::path::PathBuf {
         let fields = [["graph", "node", "edge", "walk", "tree"], ["reward", "agent", "policy", "game", "value"]];
         let paper = |place: usize| {

@@ -108,7 +108,7 @@ fn boxed(encoder: Box<Hashed>) -> [Box<dyn Encoder>; 1] {
 }
 
 fn home() -> Home {
-    Home::of(&testdata("catalog.ttl"))
+    Home::from_catalog(&testdata("catalog.ttl"))
 }
 
 fn encoded(home: &Home, encoder: &Hashed) -> EncodingReport {
@@ -135,7 +135,7 @@ const QUERIES: [&str; 4] = ["air quality", "objects of the town museum", "stops 
 #[test]
 fn only_what_changed_is_encoded_again() {
     let data = copy_of_testdata();
-    let home = Home::of(&data.path().join("catalog.ttl"));
+    let home = Home::from_catalog(&data.path().join("catalog.ttl"));
     let encoder = Hashed::new(Granularity::Piece);
     let first = encoded(&home, &encoder);
     assert_eq!((first.encoded, first.unchanged, first.removed), (12, 0, 0));
@@ -340,7 +340,7 @@ fn damaged_vectors_are_those_of_their_dataset() {
 fn vectors_of_older_texts_take_no_part() {
     let data = copy_of_testdata();
     let catalog = data.path().join("catalog.ttl");
-    let home = Home::of(&catalog);
+    let home = Home::from_catalog(&catalog);
     encoded(&home, &Hashed::new(Granularity::Piece));
     let text = std::fs::read_to_string(&catalog).expect("read");
     std::fs::write(&catalog, text.replacen("Stream gauge samples", "Penguin samples", 1)).expect("written");
@@ -356,7 +356,8 @@ fn vectors_of_older_texts_take_no_part() {
     assert_eq!(unencoded(), 0);
 }
 
-/// Pages are parts of one ranking: candidates, then the rest of those with a word, each once, as many as was said.
+/// Pages are parts of one ranking: candidates, then the other datasets with a matching word, each once, as many as
+/// reported.
 #[test]
 fn pages_hold_every_dataset_once() {
     let home = home();
@@ -442,7 +443,7 @@ fn candidates_by_vectors_from_among_all() {
 /// Candidates by vectors are the best of those that pass, however many pass: the filter comes before the cut.
 #[test]
 fn filters_come_before_the_cut() {
-    let home = Home::of(&testdata("papers-with-code.json"));
+    let home = Home::from_catalog(&testdata("papers-with-code.json"));
     encoded(&home, &Hashed::new(Granularity::Text));
     let year = |id: &DatasetId| home.searcher().catalog().numeric_facts(id).expect("read").expect("a dataset").year;
     for query in ["the of and", "images of a harbour"] {
@@ -470,7 +471,7 @@ fn filters_come_before_the_cut() {
 /// Popularity is added to the scores there are, and a weight of 0 changes nothing.
 #[test]
 fn popularity_is_added_to_the_score() {
-    let home = Home::of(&testdata("papers-with-code.json"));
+    let home = Home::from_catalog(&testdata("papers-with-code.json"));
     let query = "semantic segmentation of images";
     let with = |weight: f64| {
         let options = RerankOptions { popularity: Some(weight), ..RerankOptions::default() };

@@ -17,7 +17,7 @@ struct Served {
 fn served() -> &'static Served {
     static SERVED: OnceLock<Served> = OnceLock::new();
     SERVED.get_or_init(|| {
-        let home = Home::of(&testdata("catalog.ttl"));
+        let home = Home::from_catalog(&testdata("catalog.ttl"));
         let services = Federation::new(&home.queries, limits())
             .with_search(Arc::new(home.searcher()))
             .with_addresses(vec!["http://127.0.0.1:7979/".to_owned()]);

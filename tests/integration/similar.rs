@@ -63,7 +63,7 @@ fn home() -> (TempDir, Home) {
     catalog += "<http://c.example.org/office> a <http://xmlns.com/foaf/0.1/Agent> ; <http://xmlns.com/foaf/0.1/name> \"Office\" .\n";
     let path = folder.path().join("catalog.ttl");
     fs::write(&path, catalog).expect("written");
-    let home = Home::of(&path);
+    let home = Home::from_catalog(&path);
     (folder, home)
 }
 

@@ -204,7 +204,7 @@ async fn results_show_triples_for_the_query_where_asked() {
 
 /// A site whose snippets may cost no more than this.
 fn bounded(snippets: SnippetLimits) -> (Site, tempfile::TempDir) {
-    let home = super::support::Home::of(&testdata("catalog.ttl"));
+    let home = super::support::Home::from_catalog(&testdata("catalog.ttl"));
     let (searcher, folder) = (home.searcher(), tempfile::tempdir().expect("a folder"));
     let store = lodeseek_store::Store::in_memory(folder.path(), home.store.iris().clone()).expect("a store");
     let app = lodeseek_server::app(AppState::new(searcher, store, limits()).with_snippets(snippets));
@@ -230,7 +230,7 @@ async fn what_the_deadline_cut_is_not_kept() {
 #[tokio::test]
 async fn pictures_of_hostile_data_are_well_formed() {
     let (folder, _) = hostile();
-    let site = Site::of(&folder.path().join("datasets.json"), limits());
+    let site = Site::from_catalog(&folder.path().join("datasets.json"), limits());
     let found = site.get("/?q=quokka").await.body;
     let own = found.split("href=\"").find(|rest| rest.starts_with("/dataset/")).expect("a link");
     let own = own.split(['"', '/']).nth(2).expect("an id").to_owned();
@@ -248,7 +248,7 @@ mod program {
 
     #[test]
     fn a_query_chooses_on_the_command_line() {
-        let home = Home::of(&testdata("catalog.ttl")).into_folder();
+        let home = Home::from_catalog(&testdata("catalog.ttl")).into_folder();
         for method in ["ksd", "optimal", "cover", "qpcsg"] {
             let ran =
                 run(home.path(), &["snippet", "street-trees", "-k", "6", "--method", method, "--query", "ginkgo"]);
@@ -274,7 +274,7 @@ mod program {
 
     #[test]
     fn pictures_languages_and_provenance() {
-        let home = Home::of(&testdata("catalog.ttl")).into_folder();
+        let home = Home::from_catalog(&testdata("catalog.ttl")).into_folder();
         let svg = run(home.path(), &["snippet", "soil-types", "--svg"]);
         assert!(svg.out.starts_with("<svg ") && svg.out.contains("Thesaurus of soil types"), "{svg:?}");
         let file = home.path().join("a.svg");
@@ -298,7 +298,7 @@ mod program {
 
     #[tokio::test]
     async fn the_same_by_http() {
-        let home = Home::of(&testdata("catalog.ttl")).into_folder();
+        let home = Home::from_catalog(&testdata("catalog.ttl")).into_folder();
         let ran =
             run(home.path(), &["snippet", "street-trees", "--method", "cover", "--query", "ginkgo", "--rdf", "nt"]);
         let site = Site::testdata();
@@ -311,7 +311,7 @@ mod program {
 
     #[test]
     fn evaluate_snippets_knows_every_method() {
-        let home = Home::of(&testdata("catalog.ttl")).into_folder();
+        let home = Home::from_catalog(&testdata("catalog.ttl")).into_folder();
         let ran = run(home.path(), &["evaluate-snippets", "--sample", "3", "--format", "json"]);
         assert_eq!(ran.code, Some(0), "{ran:?}");
         for method in ["IlluSnip OPT-RANK", "patterns", "pcsg", "pcsg-tau", "KSD", "keyword cover", "qpcsg"] {

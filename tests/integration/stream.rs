@@ -1,4 +1,5 @@
-//! Answers of `/sparql` that are sent while they are computed: whole or visibly not, given up when nobody waits.
+//! Answers of `/sparql` that are sent while they are computed: complete or visibly cut, cancelled when the client
+//! leaves.
 
 use super::http::{Site, encoded, triples};
 use super::support::limits;
@@ -32,7 +33,7 @@ fn site(limits: SparqlLimits) -> Site {
     let catalog = serde_json::json!([{ "dataset_id": "many", "title": "Many", "download": ["many.nt"] }]);
     let path = home.path().join("datasets.json");
     fs::write(&path, catalog.to_string()).expect("written");
-    Site::of(&path, limits)
+    Site::from_catalog(&path, limits)
 }
 
 fn solutions() -> String {
@@ -234,7 +235,7 @@ async fn who_leaves_is_waited_for_no_longer() {
         drop(client);
         assert!(soon(&site, Duration::from_secs(10)).await, "{query}");
     }
-    // The head of an answer is all that is asked for.
+    // Reads only the head of an answer.
     let head = Request::builder().method(Method::HEAD).uri(path(&product(), "csv")).body(Body::empty());
     let response = site.begin(head.expect("a request")).await;
     assert_eq!(response.status(), 200);

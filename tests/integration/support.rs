@@ -43,7 +43,7 @@ impl Home {
     }
 
     /// With a catalogue loaded and indexed.
-    pub(crate) fn of(catalog: &Path) -> Self {
+    pub(crate) fn from_catalog(catalog: &Path) -> Self {
         let home = Self::new();
         home.load(catalog);
         home.index();

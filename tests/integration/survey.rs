@@ -29,7 +29,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tower::ServiceExt;
 
-/// Queries that an endpoint fails at, told by their text.
+/// Queries that an endpoint fails at, matched by their text.
 type Refusal = Box<dyn Fn(&str) -> bool + Send + Sync>;
 
 #[derive(Clone)]
@@ -60,8 +60,8 @@ async fn answer(State(front): State<Front>, body: Bytes) -> Response {
 }
 
 impl Endpoint {
-    fn of(catalog: &Path) -> Self {
-        let (app, source) = Home::of(catalog).serve(limits());
+    fn from_catalog(catalog: &Path) -> Self {
+        let (app, source) = Home::from_catalog(catalog).serve(limits());
         let runtime = Runtime::new().expect("a runtime");
         let listener = runtime.block_on(TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0)))).expect("a port");
         let iri = format!("http://{}/sparql", listener.local_addr().expect("an address"));
@@ -215,7 +215,7 @@ fn forest(trees: usize) -> TempDir {
 }
 
 fn forest_endpoint(trees: usize) -> (Endpoint, GraphSelection) {
-    let endpoint = Endpoint::of(&forest(trees).path().join("datasets.json"));
+    let endpoint = Endpoint::from_catalog(&forest(trees).path().join("datasets.json"));
     let graphs = GraphSelection::Named(vec![endpoint.graph_of("forest")]);
     endpoint.asked();
     (endpoint, graphs)
@@ -223,7 +223,7 @@ fn forest_endpoint(trees: usize) -> (Endpoint, GraphSelection) {
 
 #[test]
 fn an_endpoint_becomes_datasets_that_are_found() {
-    let endpoint = Endpoint::of(&testdata("catalog.ttl"));
+    let endpoint = Endpoint::from_catalog(&testdata("catalog.ttl"));
     let home = Home::new();
     let run = survey(&home, &endpoint, &GraphSelection::All, SamplerOptions::default()).expect("surveyed");
     assert!(run.report.graphs.iter().all(|graph| graph.outcome == GraphOutcome::Sampled), "{:#?}", run.report);
@@ -274,7 +274,7 @@ fn a_sample_is_part_of_the_whole_and_the_counts_are_those_of_the_whole() {
     assert_eq!(names(classes(&sample)), names(classes(&whole)));
     assert_eq!(names(properties(&sample)), names(properties(&whole)));
     assert!(lines(&sample).iter().any(|line| line.ends_with(r#""a bolt of \"lightning\"\nand thunder""#)));
-    // The store says that it holds a sample, and where the whole is.
+    // The store records that it holds a sample, and the location of the whole.
     let ask = |query: &str| home.count(&format!("SELECT (COUNT(*) AS ?n) {{ {query} }}"));
     assert_eq!(
         ask(&format!(
@@ -318,10 +318,10 @@ fn what_was_answered_is_not_asked_again() {
     assert_eq!(one(&second).outcome, GraphOutcome::Sampled, "{:?}", one(&second));
     assert!(again < all / 2 + 1, "{again} of {all}");
     assert_eq!(second.surveyed["forest"], straight.surveyed["forest"]);
-    // Once more: what may have changed is asked for, nothing is written.
+    // Once more: what may have changed is requested, nothing is written.
     let third = survey(&home, &endpoint, &graphs, sampled(150)).expect("again");
     assert_eq!((third.loaded[0].outcome, endpoint.asked()), (DatasetOutcome::Unchanged, again - 2));
-    // A damaged page is asked for again.
+    // A damaged page is requested again.
     let pages: Vec<_> = walk(&home.path().join("remote"));
     let page =
         pages.iter().find(|page| fs::read_to_string(page).is_ok_and(|text| text.contains("Owner 3"))).expect("a page");
@@ -337,7 +337,7 @@ fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
 
 #[test]
 fn one_bad_graph_stops_no_other() {
-    let endpoint = Endpoint::of(&testdata("catalog.ttl"));
+    let endpoint = Endpoint::from_catalog(&testdata("catalog.ttl"));
     let bad = endpoint.graph_of("museum-objects");
     let from = format!("FROM {bad}");
     endpoint.refuse(move |query| query.contains(&from));
@@ -396,7 +396,7 @@ fn a_graph_that_has_changed_is_asked_anew() {
     let home = Home::new();
     let folder = forest(100);
     let catalog = folder.path().join("datasets.json");
-    let small = Endpoint::of(&catalog);
+    let small = Endpoint::from_catalog(&catalog);
     let graphs = GraphSelection::Default;
     survey(&home, &small, &graphs, sampled(50)).expect("surveyed");
     let before = survey(&home, &small, &graphs, sampled(50)).expect("surveyed");

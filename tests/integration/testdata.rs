@@ -96,7 +96,7 @@ fn quality(home: &Home, passes: fn(Field) -> bool) -> f64 {
 
 #[test]
 fn content_finds_what_metadata_does_not() {
-    let home = Home::of(&testdata("catalog.ttl"));
+    let home = Home::from_catalog(&testdata("catalog.ttl"));
     let (all, metadata) = (quality(&home, |_| true), quality(&home, Field::is_metadata));
     assert!(all >= 1.0 - 1e-9, "nDCG@10 {all}: every query had its ideal order");
     assert!(metadata <= 0.41, "nDCG@10 {metadata} from metadata alone: the queries no longer test the content");
@@ -104,7 +104,7 @@ fn content_finds_what_metadata_does_not() {
 
 #[test]
 fn the_same_again_changes_nothing() {
-    let home = Home::of(&testdata("catalog.ttl"));
+    let home = Home::from_catalog(&testdata("catalog.ttl"));
     let before: Vec<String> = queries().iter().map(|(_, text)| home.json(text)).collect();
     let report = home.load(&testdata("catalog.ttl"));
     assert!(report.datasets.iter().all(|d| d.outcome == DatasetOutcome::Unchanged), "{:?}", outcomes(&report));
@@ -119,7 +119,7 @@ fn the_same_again_changes_nothing() {
 fn a_changed_dump_replaces_its_dataset_alone() {
     let folder = copy_of_testdata();
     let catalog = folder.path().join("catalog.ttl");
-    let home = Home::of(&catalog);
+    let home = Home::from_catalog(&catalog);
     let (water, versions) = (home.iri("chesapeake-water"), versions(&home));
     assert_eq!(home.found("Susquehanna"), ["chesapeake-water"]);
 
@@ -164,7 +164,7 @@ fn versions(home: &Home) -> BTreeMap<String, String> {
 fn changed_metadata_keeps_the_content() {
     let folder = copy_of_testdata();
     let catalog = folder.path().join("catalog.ttl");
-    let home = Home::of(&catalog);
+    let home = Home::from_catalog(&catalog);
     let before = versions(&home);
     let text = fs::read_to_string(&catalog).expect("readable");
     fs::write(&catalog, text.replace("City tree register", "Quokka habitats")).expect("written");
@@ -207,7 +207,7 @@ fn acordars_form_is_read_with_its_quirks() {
 
 #[test]
 fn lost_graph_files_are_survived() {
-    let home = Home::of(&testdata("catalog.ttl"));
+    let home = Home::from_catalog(&testdata("catalog.ttl"));
     let other = Home::new();
     other.load(&testdata("catalog.ttl"));
     let folder = other.path().join("graphs");
@@ -276,7 +276,8 @@ fn blank_nodes_of_two_datasets_never_meet() {
 #[test]
 fn another_home_gives_the_same_bytes() {
     let folder = copy_of_testdata();
-    let (one, other) = (Home::of(&testdata("catalog.ttl")), Home::of(&folder.path().join("catalog.ttl")));
+    let (one, other) =
+        (Home::from_catalog(&testdata("catalog.ttl")), Home::from_catalog(&folder.path().join("catalog.ttl")));
     for (_, text) in queries() {
         let json = one.json(&text);
         assert!(json.contains("\"rank\": 1"), "{json}");
@@ -416,7 +417,7 @@ fn a_snippet_to_be_stored_needs_no_query() {
 
 #[test]
 fn cards_have_labels_in_several_languages() {
-    let home = Home::of(&testdata("catalog.ttl"));
+    let home = Home::from_catalog(&testdata("catalog.ttl"));
     let id = lodeseek_catalog::DatasetId::new("soil-types").expect("an id");
     let card = home.searcher().catalog().card(&id).expect("read").expect("a card");
     let names = |languages: &[&str]| -> BTreeSet<String> {
@@ -431,7 +432,7 @@ fn cards_have_labels_in_several_languages() {
 
 #[test]
 fn a_snippet_is_a_part_of_its_dataset() {
-    let home = Home::of(&testdata("catalog.ttl"));
+    let home = Home::from_catalog(&testdata("catalog.ttl"));
     for (id, triples, _) in DATASETS {
         let dataset = home.iri(id);
         let select = format!(
@@ -461,7 +462,7 @@ fn a_snippet_is_a_part_of_its_dataset() {
 
 #[test]
 fn profiles_are_void_of_the_content() {
-    let home = Home::of(&testdata("catalog.ttl"));
+    let home = Home::from_catalog(&testdata("catalog.ttl"));
     for (id, triples, _) in DATASETS {
         let (dataset, void) = (home.iri(id), "PREFIX void: <http://rdfs.org/ns/void#>");
         let stated = |property: &str| home.count(&format!("{void} SELECT ?n {{ {dataset} void:{property} ?n }}"));
@@ -480,7 +481,7 @@ fn profiles_are_void_of_the_content() {
 
 #[test]
 fn a_datasets_iri_stands_for_its_graph() {
-    let home = Home::of(&testdata("catalog.ttl"));
+    let home = Home::from_catalog(&testdata("catalog.ttl"));
     let (trees, stops) = (home.iri("street-trees"), home.iri("transit-stops"));
     for (query, expected) in [
         (format!("SELECT (COUNT(*) AS ?n) FROM {trees} {{ ?s ?p ?o }}"), 105),
@@ -510,7 +511,7 @@ fn a_datasets_iri_stands_for_its_graph() {
 
 #[test]
 fn queries_are_bounded() {
-    let home = Home::of(&testdata("catalog.ttl"));
+    let home = Home::from_catalog(&testdata("catalog.ttl"));
     let evaluate = |query: &str, limits: &SparqlLimits| {
         home.queries.evaluate(&QueryRequest { query: query.to_owned(), ..QueryRequest::default() }, limits)
     };
@@ -641,7 +642,7 @@ mod on_disk {
 fn a_dump_that_cannot_be_read_any_more_costs_nothing() {
     let folder = copy_of_testdata();
     let catalog = folder.path().join("catalog.ttl");
-    let home = Home::of(&catalog);
+    let home = Home::from_catalog(&catalog);
     fs::remove_file(folder.path().join("dumps/chesapeake-water.ttl")).expect("removed");
     let report = home.load(&catalog);
     assert_eq!(outcomes(&report)["chesapeake-water"], DatasetOutcome::Kept);
@@ -659,7 +660,7 @@ fn an_agent_that_is_named_anew_loses_its_old_name() {
     let text = text.replace("[ a foaf:Agent ; foaf:name \"Parks Department\" ]", agent);
     let named = |name: &str| fs::write(&catalog, format!("{text}\n{agent} foaf:name \"{name}\" .\n")).expect("written");
     named("Oldname");
-    let home = Home::of(&catalog);
+    let home = Home::from_catalog(&catalog);
     named("Newname");
     assert_eq!(outcomes(&home.load(&catalog))["street-trees"], DatasetOutcome::Replaced);
     home.index();

@@ -17,14 +17,14 @@ fn home(catalog: &str) -> TempDir {
 }
 
 /// Output of a kind of training data, generated twice: the files must be equal.
-struct Made {
+struct TrainingFolder {
     passages: BTreeMap<String, Value>,
     examples: Vec<Value>,
     about: Value,
 }
 
-impl Made {
-    fn of(home: &Path, kind: &str, arguments: &[&str]) -> Self {
+impl TrainingFolder {
+    fn write(home: &Path, kind: &str, arguments: &[&str]) -> Self {
         let place = tempfile::tempdir().expect("a folder");
         let [first, second] = ["first", "second"].map(|name| place.path().join(name));
         for folder in [&first, &second] {
@@ -91,7 +91,7 @@ fn ids(value: &Value) -> Vec<String> {
 fn judged_topics_with_their_folds() {
     let home = home("testdata/catalog.ttl");
     let files = ["--topics", "testdata/queries.tsv", "--qrels", "testdata/qrels.txt"];
-    let made = Made::of(home.path(), "judged", &[&files[..], &["--folds-dir", "testdata/folds"]].concat());
+    let made = TrainingFolder::write(home.path(), "judged", &[&files[..], &["--folds-dir", "testdata/folds"]].concat());
     let topic = made.asked("nitrogen reduction plan Chesapeake Bay");
     assert_eq!(ids(&topic["positives"]), ["chesapeake-water#metadata", "chesapeake-water#data"]);
     let mut negatives = ids(&topic["negatives"]);
@@ -103,14 +103,14 @@ fn judged_topics_with_their_folds() {
         let topic = example["id"].as_str().and_then(|id| id.strip_prefix("judged-")).expect("a topic");
         assert_eq!(example["fold"], Value::from(folds.test_fold(topic)), "{example}");
     }
-    let dealt = Made::of(home.path(), "judged", &[&files[..], &["--folds", "5"]].concat());
+    let dealt = TrainingFolder::write(home.path(), "judged", &[&files[..], &["--folds", "5"]].concat());
     assert_eq!(dealt.examples.len(), made.examples.len());
 }
 
 #[test]
 fn titles_are_masked_in_what_they_ask_for() {
     let home = home("testdata/catalog.ttl");
-    let made = Made::of(home.path(), "titles", &["--negatives", "2"]);
+    let made = TrainingFolder::write(home.path(), "titles", &["--negatives", "2"]);
     let example = made.asked("City tree register");
     assert_eq!(ids(&example["positives"]), ["street-trees#masked"]);
     assert_eq!(ids(&example["negatives"]).len(), 2);
@@ -125,7 +125,8 @@ fn titles_are_masked_in_what_they_ask_for() {
         format!("{{\"title\": \"{title}\", \"description\": \"{title} of the sea, by year and by port\"}}\n")
     };
     fs::write(&list, [line("Fish stocks"), line("Fish landings"), line("Fish")].concat()).expect("written");
-    let made = Made::of(&place.path().join("none"), "titles", &["--catalog", list.to_str().expect("a path")]);
+    let made =
+        TrainingFolder::write(&place.path().join("none"), "titles", &["--catalog", list.to_str().expect("a path")]);
     assert_eq!(ids(&made.asked("Fish stocks")["positives"]), ["1-Fish-stocks#masked"]);
     assert_eq!(ids(&made.asked("Fish stocks")["negatives"]), ["2-Fish-landings#masked"]);
     assert_eq!(made.passages["1-Fish-stocks#masked"]["parts"][1], "[MASK] [MASK] of the sea, by year and by port");
@@ -141,7 +142,7 @@ fn generated_queries_find_their_datasets() {
     let lines: Vec<String> = judged.iter().map(|id| format!("q1 0 {id} 0\n")).collect();
     fs::write(&qrels, lines.concat()).expect("written");
     let arguments = ["--judged", qrels.to_str().expect("a path")];
-    let made = Made::of(home.path(), "queries", &arguments);
+    let made = TrainingFolder::write(home.path(), "queries", &arguments);
     assert_eq!(made.about["counts"]["left_out"]["datasets that were judged"], 3);
     assert!(!made.examples.is_empty());
     for example in &made.examples {
@@ -152,7 +153,7 @@ fn generated_queries_find_their_datasets() {
         assert!(!judged.contains(&dataset), "{dataset} was judged");
         assert!(datasets.iter().all(|id| id.split('#').next() == Some(dataset)), "{example}");
     }
-    let other = Made::of(home.path(), "queries", &[&arguments[..], &["--seed", "2"]].concat());
+    let other = TrainingFolder::write(home.path(), "queries", &[&arguments[..], &["--seed", "2"]].concat());
     assert_ne!(other.examples, made.examples, "another seed draws others");
 }
 
@@ -171,7 +172,7 @@ fn queries_that_a_language_model_wrote_find_their_datasets() {
         "nowhere\tair quality",
     ];
     fs::write(&file, lines.join("\n")).expect("written");
-    let made = Made::of(home.path(), "queries", &["--written", path]);
+    let made = TrainingFolder::write(home.path(), "queries", &["--written", path]);
     let queries: Vec<&str> = made.examples.iter().map(|one| one["query"].as_str().expect("a query")).collect();
     assert_eq!(queries, ["air quality", "nitrogen in streams of Maryland"]);
     assert_eq!(ids(&made.examples[1]["positives"])[0], "chesapeake-water#metadata");
@@ -182,7 +183,7 @@ fn queries_that_a_language_model_wrote_find_their_datasets() {
         (&1.into(), &1.into())
     );
     assert_eq!(left_out["queries for which there were too few words"], 1);
-    let first = Made::of(home.path(), "queries", &["--written", path, "--per-dataset", "1"]);
+    let first = TrainingFolder::write(home.path(), "queries", &["--written", path, "--per-dataset", "1"]);
     assert_eq!(first.examples.len(), 2);
 
     fs::write(&file, "air-quality air quality").expect("written");
@@ -199,12 +200,12 @@ fn papers_without_names_and_without_those_that_are_tested_on() {
     let others = fs::read_to_string(testdata("research/papers.jsonl")).expect("read");
     fs::write(&papers, format!("{}\n{planted}\n", others.trim_end())).expect("written");
     let papers = ["--papers", papers.to_str().expect("a path")];
-    let all = Made::of(home.path(), "mentions", &papers);
+    let all = TrainingFolder::write(home.path(), "mentions", &papers);
     assert!(
         all.examples.iter().any(|example| example["query"].as_str().is_some_and(|query| query.starts_with("Planted")))
     );
     let topics = ["--topics", "testdata/research/topics.jsonl", "--qrels", "testdata/research/topics.qrels"];
-    let made = Made::of(home.path(), "mentions", &[&papers[..], &topics].concat());
+    let made = TrainingFolder::write(home.path(), "mentions", &[&papers[..], &topics].concat());
     assert!(ids(&made.about["excluded"]["papers near a topic"]).contains(&"Planted".to_owned()), "{}", made.about);
     assert!(made.examples.len() < all.examples.len());
     for example in &made.examples {
@@ -228,7 +229,7 @@ fn papers_are_given_what_others_asked() {
     let others = fs::read_to_string(testdata("research/papers.jsonl")).expect("read");
     fs::write(&papers, format!("{}\n{planted}\n", others.trim_end())).expect("written");
     let [papers, asked] = [&papers, &asked].map(|path| path.to_str().expect("a path"));
-    let made = Made::of(home.path(), "mentions", &["--papers", papers, "--queries", asked]);
+    let made = TrainingFolder::write(home.path(), "mentions", &["--papers", papers, "--queries", asked]);
     let given: Vec<&Value> = made.examples.iter().filter(|example| example["style"] == "asked").collect();
     assert!(given.iter().all(|example| example["query"] == "boats night photographs"), "{given:?}");
     let planted = given.iter().find(|example| example["id"] == "mention-5-asked").expect("the planted paper's");
@@ -249,8 +250,8 @@ fn longer_papers(place: &Path) -> PathBuf {
     papers
 }
 
-/// A paper trains or validates as a whole: what one that validates says is not learned by heart beside.
-fn splits_are_those_of(mentions: &Made, made: &Made) {
+/// A paper trains or validates as a whole: text of a validating paper is not learned elsewhere.
+fn splits_are_those_of(mentions: &TrainingFolder, made: &TrainingFolder) {
     assert_eq!(made.about["excluded"], mentions.about["excluded"]);
     assert!(!made.examples.is_empty(), "{}", made.about);
     let split_of: BTreeMap<&str, &Value> = mentions
@@ -279,7 +280,7 @@ fn abstracts_and_their_pieces_of_the_papers_that_mentions_are_made_of() {
     let papers = ["--papers", papers.to_str().expect("a path")];
     let topics = ["--topics", "testdata/research/topics.jsonl", "--qrels", "testdata/research/topics.qrels"];
     let arguments = [&papers[..], &topics].concat();
-    let made = |kind| Made::of(home.path(), kind, &arguments);
+    let made = |kind| TrainingFolder::write(home.path(), kind, &arguments);
     let (mentions, abstracts, crops) = (made("mentions"), made("abstracts"), made("crops"));
     splits_are_those_of(&mentions, &abstracts);
     splits_are_those_of(&mentions, &crops);

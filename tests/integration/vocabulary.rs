@@ -71,7 +71,7 @@ fn every_query_is_sparql_with_known_prefixes() {
             assert!(PREFIXES.contains(&(prefix, iri)), "{name}: {prefix}: <{iri}> is not in rdf::vocab::PREFIXES");
         }
 
-        // The parsed query says every IRI in full.
+        // The parsed query contains every IRI in full.
         let full = query.to_string();
         for after in full.split(&format!("<{}", own::NAMESPACE)).skip(1) {
             let term = after.split('>').next().unwrap_or_default();

@@ -315,6 +315,22 @@ pub enum Refusal {
         /// Number of bytes read.
         read: u64,
     },
+    /// Base or prefix above the limit.
+    #[error("the base or a prefix declared up to line {line} is longer than {limit} bytes; declare a shorter one")]
+    NamespaceSize {
+        /// Limit.
+        limit: usize,
+        /// Line number.
+        line: u64,
+    },
+    /// Broken statements that need too much time.
+    #[error(
+        "too many errors in long statements up to line {line}: their parts were read again and again; correct them first"
+    )]
+    Recovery {
+        /// Line number.
+        line: u64,
+    },
     /// Statement above the limit.
     #[error("the statement of line {line} is longer than {limit} bytes")]
     StatementSize {
@@ -406,8 +422,7 @@ impl ReadContext<'_> {
             graph: self.graph,
             report: &mut report,
             budget: Rc::default(),
-            last_subject: String::new(),
-            last_predicate: String::new(),
+            counter: ResolvedCounter::default(),
         };
         // The media type describes the whole distribution, not the members of an archive.
         let announced = self.announced.filter(|_| !name.contains('!')).or_else(|| Syntax::from_file_name(name));
@@ -502,6 +517,11 @@ impl ResolvedBudget {
         !self.is_exceeded()
     }
 
+    /// Marks the budget as spent, so that reading ends.
+    fn exhaust(&self) {
+        self.resolved.set(u64::MAX);
+    }
+
     fn check(&self) -> Result<(), Refusal> {
         let (limit, read) = (self.limit(), self.read.get());
         if self.is_exceeded() { Err(Refusal::ResolvedSize { limit, read }) } else { Ok(()) }
@@ -520,6 +540,28 @@ impl<R: Read> Read for CountedText<R> {
         let read = self.inner.read(buffer)?;
         self.budget.read.set(self.budget.read.get() + read as u64);
         Ok(read)
+    }
+}
+
+/// Counter of the bytes of terms. A subject or predicate that is repeated counts once.
+#[derive(Default)]
+struct ResolvedCounter {
+    last_subject: String,
+    last_predicate: String,
+}
+
+impl ResolvedCounter {
+    fn bytes(&mut self, triple: &Triple) -> usize {
+        let mut bytes = object_length(&triple.object);
+        let (subject, predicate) = (subject_text(&triple.subject), triple.predicate.as_str());
+        for (last, term) in [(&mut self.last_subject, subject), (&mut self.last_predicate, predicate)] {
+            if last != term {
+                bytes += term.len();
+                last.clear();
+                last.push_str(term);
+            }
+        }
+        bytes
     }
 }
 
@@ -547,8 +589,7 @@ struct Sink<'a> {
     graph: &'a mut dyn TripleSink,
     report: &'a mut FileReport,
     budget: Rc<ResolvedBudget>,
-    last_subject: String,
-    last_predicate: String,
+    counter: ResolvedCounter,
 }
 
 impl Sink<'_> {
@@ -565,15 +606,7 @@ impl Sink<'_> {
 
     /// Adds the terms of a triple to the budget. Returns false if it is spent.
     fn spend(&mut self, triple: &Triple) -> bool {
-        let mut bytes = object_length(&triple.object);
-        let (subject, predicate) = (subject_text(&triple.subject), triple.predicate.as_str());
-        for (last, term) in [(&mut self.last_subject, subject), (&mut self.last_predicate, predicate)] {
-            if last != term {
-                bytes += term.len();
-                last.clear();
-                last.push_str(term);
-            }
-        }
+        let bytes = self.counter.bytes(triple);
         self.budget.spend(bytes)
     }
 

@@ -480,3 +480,37 @@ fn json_ld_namespaces_are_limited() {
     let message = refusal(Limits::default(), "a.jsonld", format!("{{\"@context\": {context}}}").as_bytes());
     assert!(message.contains("prefixes, vocabulary and base"), "{message}");
 }
+
+/// Issue 25, finding 13: names that are resolved against a long base or prefix.
+#[test]
+fn long_bases_and_prefixes_are_rejected() {
+    let long = "x".repeat(100_000);
+    let names: String = (0..2000).map(|name| format!("<a{name}> <p> <b{name}> .\n")).collect();
+    let message = refusal(Limits::default(), "a.ttl", format!("@base <http://e/{long}/> .\n{names}").as_bytes());
+    assert!(message.contains("resolve to more than"), "{message}");
+    let names: String = (0..2000).map(|name| format!("<e:C r:about='{name}'/>")).collect();
+    let text = rdf_xml("", &format!("<e:C xml:base='http://e/{long}/'>{}</e:C>", format!("<e:p>{names}</e:p>")));
+    let text = text.replace("<e:p><e:C", "<e:p r:parseType='Collection'><e:C");
+    let message = refusal(Limits::default(), "a.rdf", text.as_bytes());
+    assert!(message.contains("resolve to more than"), "{message}");
+    let filler = format!("{PREFIX}{}", "e:a e:p e:b .\n".repeat(20_000));
+    let message = refusal(Limits::default(), "a.ttl", format!("@prefix l: <http://e/{long}> .\n{filler}").as_bytes());
+    assert!(message.contains("longer than 8192 bytes"), "{message}");
+}
+
+/// Issue 25, finding 14: time after errors.
+#[test]
+fn errors_among_many_prefixes_and_in_long_statements() {
+    let mut text = String::new();
+    for number in 0..3000 {
+        text += &format!("@prefix p{number}: <http://e/{number}/> .\np{number}:a p0:p 1.p7:b x:y p{number}:c .\n");
+        text += &format!("p{number}:a p0:p p{}:c .\n", number / 2);
+    }
+    let started = std::time::Instant::now();
+    let (triples, report) = read("a.ttl", &text);
+    assert_eq!((triples.len(), report.skipped >= 3000), (3000, true), "{:?}", &report.problems[..3]);
+    assert!(started.elapsed().as_secs() < 5, "{:?}", started.elapsed());
+    let subject = format!("<http://e/{}> <http://e/p> ", "s".repeat(100_000));
+    let message = refusal(Limits::default(), "a.ttl", format!("{subject}{} 1 .\n", "x:y, ".repeat(20_000)).as_bytes());
+    assert!(message.contains("read again and again"), "{message}");
+}

@@ -15,14 +15,15 @@
 //! Documents are parsed as TriG, a superset of Turtle, except N3. Graph names are dropped, because a dataset is one
 //! graph. The content of N3 formulas is quoted, not asserted, and is skipped.
 
-use super::{Refusal, Sink, Syntax, shorten};
+use super::{Refusal, ResolvedBudget, ResolvedCounter, Sink, Syntax, object_length, shorten, subject_text};
 use oxrdf::{BlankNode, GraphName, NamedOrBlankNode, Term, Triple};
 use oxttl::n3::{LowLevelN3Parser, N3Parser, N3Quad, N3Term};
 use oxttl::trig::LowLevelTriGParser;
 use oxttl::{TriGParser, TurtleSyntaxError};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::io::{self, Read};
 use std::ops::Range;
+use std::rc::Rc;
 
 const CHUNK_BYTES: usize = 64 << 10;
 /// Size of a batch of statements that are parsed together, in bytes.
@@ -35,13 +36,36 @@ const MAX_RECOVERED_BYTES: usize = 16 << 20;
 const MAX_N3_STATEMENT_BYTES: usize = 4 << 20;
 /// Number of bytes in which the closing quote is searched after a line end in a string.
 const MAX_STRING_LOOKAHEAD: usize = 4 << 10;
+/// Maximum length of a prefix or base in bytes. Each short name can become as long.
+const MAX_NAMESPACE_BYTES: usize = 8 << 10;
+/// Maximum size of the terms that are collected before they are added, in bytes.
+const MAX_COLLECTED_TERMS: usize = 16 << 20;
+/// Maximum number of prefixes that are copied for each text. With more, only the ones that occur in the text are declared.
+const MAX_COPIED_PREFIXES: usize = 64;
+/// Number of bytes that may be parsed again after errors, in any document and additionally for each byte read.
+const FREE_RECOVERED_BYTES: u64 = 32 << 20;
+const RECOVERED_PER_BYTE: u64 = 64;
+/// Number of bytes that a text's triples may have with repeated subjects and predicates, and additionally for each byte.
+const FREE_REPEATED_BYTES: u64 = 1 << 30;
+const REPEATED_PER_BYTE: u64 = 1024;
 const MISSING_DOT: &str = "a dot is missing before this line; read as if it were there";
 
 pub(super) fn read(reader: impl Read, syntax: Syntax, base: &str, sink: &mut Sink<'_>) -> io::Result<()> {
     let n3 = syntax == Syntax::N3;
-    let declared = Declarations { base: Some(base.to_owned()), prefixes: Vec::new() };
-    let template = ParserTemplate::new(&declared, n3);
-    let mut document = Document { declared, template, n3, line: 0, depth: 0, formulas: 0, sink };
+    let declared = Declarations { base: Some(base.to_owned()), prefixes: FxHashMap::default() };
+    let template = ParserTemplate::new(declared.base.as_deref(), std::iter::empty(), n3);
+    let mut document = Document {
+        declared,
+        template,
+        n3,
+        line: 0,
+        depth: 0,
+        formulas: 0,
+        recovered: 0,
+        is_recovering: false,
+        refusal: None,
+        sink,
+    };
     let result = read_batches(reader, &mut document);
     if document.formulas > 0 {
         let message = format!(
@@ -72,12 +96,11 @@ fn read_batches(mut reader: impl Read, document: &mut Document<'_, '_>) -> io::R
             buffer.drain(..done);
             scanner.drop_front(done);
         }
+        if let Some(refusal) = document.refusal.take() {
+            return Err(refusal.into());
+        }
         if ended || result.is_err() {
             return result;
-        }
-        if document.declared.longest() > MAX_NAMESPACE_BYTES {
-            let (limit, line) = (MAX_NAMESPACE_BYTES, document.line);
-            return Err(Refusal::NamespaceSize { limit, line }.into());
         }
     }
 }
@@ -288,11 +311,30 @@ fn newlines(text: &[u8]) -> u64 {
 }
 
 /// Current prefixes and base.
-#[derive(PartialEq)]
 struct Declarations {
     base: Option<String>,
-    prefixes: Vec<(String, String)>,
+    prefixes: FxHashMap<String, String>,
 }
+
+impl Declarations {
+    /// Returns the declared prefixes that may occur in a text.
+    fn prefixes_in(&self, text: &[u8]) -> FxHashMap<&str, &str> {
+        let mut found = FxHashMap::default();
+        for colon in memchr::memchr_iter(b':', text) {
+            let is_outside = |byte: &u8| byte.is_ascii_whitespace() || b"<>\"'{}[](),;:^@#\\".contains(byte);
+            let start = text[..colon].iter().rposition(is_outside).map_or(0, |place| place + 1);
+            // A name may follow a number or a dot directly.
+            let tails = (start..=colon).filter(|&place| place == start || colon - place <= MAX_NAME_TAIL);
+            for name in tails.filter_map(|place| std::str::from_utf8(&text[place..colon]).ok()) {
+                found.extend(self.prefixes.get_key_value(name).map(|(name, iri)| (name.as_str(), iri.as_str())));
+            }
+        }
+        found
+    }
+}
+
+/// Maximum length of a prefix that is found directly after another token.
+const MAX_NAME_TAIL: usize = 64;
 
 /// Parser with the current declarations, cloned for each text.
 enum ParserTemplate {
@@ -301,16 +343,13 @@ enum ParserTemplate {
 }
 
 impl ParserTemplate {
-    fn new(declared: &Declarations, n3: bool) -> Self {
+    fn new<'a>(base: Option<&str>, mut prefixes: impl Iterator<Item = (&'a str, &'a str)>, n3: bool) -> Self {
         // A parser of the same kind has accepted the prefixes and bases before; only the caller's base may be rejected.
         macro_rules! declare {
             ($parser:ty) => {{
-                let with_base = |base: &String| <$parser>::new().with_base_iri(base.as_str()).ok();
-                let parser = declared.base.as_ref().and_then(with_base).unwrap_or_default();
-                let mut prefixes = declared.prefixes.iter();
-                prefixes
-                    .try_fold(parser, |parser, (name, iri)| parser.with_prefix(name.as_str(), iri.as_str()))
-                    .unwrap_or_default()
+                let with_base = |base: &str| <$parser>::new().with_base_iri(base).ok();
+                let parser = base.and_then(with_base).unwrap_or_default();
+                prefixes.try_fold(parser, |parser, (name, iri)| parser.with_prefix(name, iri)).unwrap_or_default()
             }};
         }
         if n3 { Self::N3(declare!(N3Parser)) } else { Self::TriG(declare!(TriGParser)) }
@@ -364,18 +403,19 @@ impl Parser {
         })
     }
 
-    fn declared(&self) -> Declarations {
-        let (base, mut prefixes) = match self {
-            Self::TriG(parser) => (parser.base_iri(), collect(parser.prefixes())),
-            Self::N3(parser) => (parser.base_iri(), collect(parser.prefixes())),
-        };
-        prefixes.sort_unstable();
-        Declarations { base: base.map(str::to_owned), prefixes }
+    fn base(&self) -> Option<&str> {
+        match self {
+            Self::TriG(parser) => parser.base_iri(),
+            Self::N3(parser) => parser.base_iri(),
+        }
     }
-}
 
-fn collect<'a>(prefixes: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<(String, String)> {
-    prefixes.map(|(name, iri)| (name.to_owned(), iri.to_owned())).collect()
+    fn prefixes(&self) -> Box<dyn Iterator<Item = (&str, &str)> + '_> {
+        match self {
+            Self::TriG(parser) => Box::new(parser.prefixes()),
+            Self::N3(parser) => Box::new(parser.prefixes()),
+        }
+    }
 }
 
 /// Converts an N3 statement. One inside a formula, or with a variable, is not an RDF triple.
@@ -408,6 +448,12 @@ struct Document<'s, 'a> {
     /// Number of open braces before the current batch.
     depth: u32,
     formulas: u64,
+    /// Number of bytes parsed again after errors.
+    recovered: u64,
+    /// If true, the statements of a broken batch are parsed one by one.
+    is_recovering: bool,
+    /// Reason for not reading the rest.
+    refusal: Option<Refusal>,
     sink: &'s mut Sink<'a>,
 }
 
@@ -441,8 +487,12 @@ fn parse(
     parser: &mut Parser,
     text: &[u8],
     depths: (u32, u32),
+    budget: &ResolvedBudget,
     mut take: impl FnMut(Triple),
 ) -> Result<u64, SyntaxError> {
+    let mut counter = ResolvedCounter::default();
+    let (mut resolved, mut repeated) = (0, 0);
+    let repeated_limit = FREE_REPEATED_BYTES + REPEATED_PER_BYTE * text.len() as u64;
     if depths.0 > 0 {
         parser.feed(b"{ ");
     }
@@ -454,6 +504,14 @@ fn parse(
     // N3 triples are held until all formulas are known, because triples about formulas are skipped.
     let mut waiting = Vec::new();
     while let Some(event) = parser.next() {
+        if let Event::Triple(triple) = &event {
+            resolved += counter.bytes(triple) as u64;
+            repeated += (counter.last_subject.len() + counter.last_predicate.len()) as u64;
+            if resolved > budget.limit() || repeated > repeated_limit {
+                budget.exhaust();
+                return Err((0, "the names resolve to too many bytes".to_owned()));
+            }
+        }
         match event {
             Event::Triple(triple) if matches!(parser, Parser::N3(_)) => waiting.push(triple),
             Event::Triple(triple) => take(triple),
@@ -479,26 +537,96 @@ fn parse(
 impl Document<'_, '_> {
     /// Adds the triples, and the declarations if `declares` is true, of a text without errors. Adds nothing otherwise.
     fn take(&mut self, text: &[u8], depths: (u32, u32), declares: bool) -> Result<(), SyntaxError> {
-        let mut parser = self.template.parser();
-        if text.len() > MAX_COLLECTED_BYTES {
-            // Triples need several times the memory of their text, so a long text is parsed twice.
-            parse(&mut self.template.parser(), text, depths, drop)?;
-            self.formulas += parse(&mut parser, text, depths, |triple| self.sink.triple(&triple))?;
-        } else {
-            let mut triples = Vec::new();
-            self.formulas += parse(&mut parser, text, depths, |triple| triples.push(triple))?;
+        self.may_parse(text.len())?;
+        let budget = Rc::clone(&self.sink.budget);
+        let mut parser = self.parser(text);
+        let mut triples = Vec::new();
+        let mut collected = 0;
+        let mut is_collected = text.len() <= MAX_COLLECTED_BYTES;
+        let formulas = parse(&mut parser, text, depths, &budget, |triple| {
+            if is_collected {
+                let object = object_length(&triple.object);
+                collected += subject_text(&triple.subject).len() + triple.predicate.as_str().len() + object;
+                triples.push(triple);
+                if collected > MAX_COLLECTED_TERMS {
+                    (triples, is_collected) = (Vec::new(), false);
+                }
+            }
+        })?;
+        if is_collected {
             triples.iter().for_each(|triple| self.sink.triple(triple));
+        } else {
+            // Triples need several times the memory of their text, so a long text is parsed twice.
+            parser = self.parser(text);
+            parse(&mut parser, text, depths, &budget, |triple| self.sink.triple(&triple))?;
         }
-        let declared = declares.then(|| parser.declared()).filter(|declared| *declared != self.declared);
-        if let Some(declared) = declared {
-            self.declare(declared);
+        self.formulas += formulas;
+        if declares {
+            self.declare(&parser);
         }
         Ok(())
     }
 
-    fn declare(&mut self, declared: Declarations) {
-        self.template = ParserTemplate::new(&declared, self.n3);
-        self.declared = declared;
+    /// Counts a text that is parsed. Fails if the document is not read further.
+    fn may_parse(&mut self, length: usize) -> Result<(), SyntaxError> {
+        if self.is_recovering {
+            self.recovered += length as u64;
+            if self.recovered > FREE_RECOVERED_BYTES + RECOVERED_PER_BYTE * self.sink.budget.read.get() {
+                self.refusal.get_or_insert(Refusal::Recovery { line: self.line + 1 });
+            }
+        }
+        match self.is_stopped() {
+            true => Err((0, "not read".to_owned())),
+            false => Ok(()),
+        }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.refusal.is_some() || self.sink.budget.is_exceeded()
+    }
+
+    /// Creates a parser with the current declarations that the text may use.
+    fn parser(&self, text: &[u8]) -> Parser {
+        if self.declared.prefixes.len() <= MAX_COPIED_PREFIXES {
+            return self.template.parser();
+        }
+        let prefixes = self.declared.prefixes_in(text);
+        ParserTemplate::new(self.declared.base.as_deref(), prefixes.into_iter(), self.n3).parser()
+    }
+
+    /// Adopts the declarations after a text.
+    fn declare(&mut self, parser: &Parser) {
+        let mut is_changed = self.declared.base.as_deref() != parser.base();
+        if is_changed {
+            self.declared.base = parser.base().map(str::to_owned);
+        }
+        for (name, iri) in parser.prefixes() {
+            if self.declared.prefixes.get(name).map(String::as_str) != Some(iri) {
+                self.declared.prefixes.insert(name.to_owned(), iri.to_owned());
+                is_changed = true;
+            }
+            if iri.len() > MAX_NAMESPACE_BYTES {
+                self.refuse_namespace();
+            }
+        }
+        if self.declared.base.as_ref().is_some_and(|base| base.len() > MAX_NAMESPACE_BYTES) {
+            self.refuse_namespace();
+        }
+        if is_changed {
+            self.renew_template();
+        }
+    }
+
+    fn refuse_namespace(&mut self) {
+        let (limit, line) = (MAX_NAMESPACE_BYTES, self.line + 1);
+        self.refusal.get_or_insert(Refusal::NamespaceSize { limit, line });
+    }
+
+    fn renew_template(&mut self) {
+        let prefixes = self.declared.prefixes.iter().map(|(name, iri)| (name.as_str(), iri.as_str()));
+        if prefixes.len() <= MAX_COPIED_PREFIXES {
+            self.template = ParserTemplate::new(self.declared.base.as_deref(), prefixes, self.n3);
+        }
     }
 
     /// Adds one statement, given without its final dot.
@@ -506,12 +634,17 @@ impl Document<'_, '_> {
         self.take(&join_with_dot(parts), (depth, depth), false)
     }
 
-    fn is_sound(&self, parts: &[&[u8]], depth: u32) -> bool {
-        parse(&mut self.template.parser(), &join_with_dot(parts), (depth, depth), drop).is_ok()
+    fn is_sound(&mut self, parts: &[&[u8]], depth: u32) -> bool {
+        let text = join_with_dot(parts);
+        self.may_parse(text.len()).is_ok()
+            && parse(&mut self.parser(&text), &text, (depth, depth), &self.sink.budget, drop).is_ok()
     }
 
     /// Reports the error of a broken text that begins after `line` lines.
     fn skip(&mut self, line: u64, (offset, message): &SyntaxError, text: &[u8]) {
+        if self.is_stopped() {
+            return; // one reason is reported for the rest
+        }
         let message = if message == "Unexpected end of file" { "a string or an IRI is not closed" } else { message };
         // The added dot is on a separate line.
         let line = line + newlines(text.trim_ascii_end()).min(*offset) + 1;
@@ -523,10 +656,15 @@ impl Document<'_, '_> {
         if self.take(text, (self.depth, after), true).is_err() {
             let (mut start, mut depth) = (0, self.depth);
             let mut lines = LineCounter::new(text, self.line);
+            self.is_recovering = true;
             for end in ends {
+                if self.is_stopped() {
+                    break;
+                }
                 self.piece(&text[start..end.place], (depth, end.depth), lines.at(start));
                 (start, depth) = (end.place, end.depth);
             }
+            self.is_recovering = false;
         }
         self.line += newlines(text);
         self.depth = after;
@@ -581,10 +719,11 @@ impl Document<'_, '_> {
                 self.skip(line, &error, source);
                 // The former meaning of the prefix would be wrong from here on.
                 let name = directive.prefix.trim_end_matches(':');
-                let known =
-                    self.declared.prefixes.iter().filter(|(known, _)| directive.prefix.is_empty() || known != name);
-                let prefixes = known.cloned().collect();
-                self.declare(Declarations { base: self.declared.base.clone(), prefixes });
+                // The directive of a base has no prefix, and leaves the prefixes unchanged.
+                if !directive.prefix.is_empty() {
+                    self.declared.prefixes.remove(name);
+                }
+                self.renew_template();
             }
             start = end;
         }
@@ -638,6 +777,9 @@ impl Document<'_, '_> {
             return has_shape;
         }
         for object in list[1..].iter().step_by(2) {
+            if self.is_stopped() {
+                return true;
+            }
             let object_text = &text[object.clone()];
             if let Err(error) = self.take_statement(&[subject, verb, object_text], depth) {
                 self.skip(lines.at(object.start), &error, object_text);
