@@ -29,7 +29,7 @@ impl Partition {
 
 /// Requests the current number of triples, bypassing the cache.
 pub(super) fn triples(client: &mut QueryClient<'_>, graph: Option<&NamedNode>) -> Result<Option<u64>, QueryFailure> {
-    let rows = client.uncached_rows(&queries::count().from_graph(graph), &["triples"])?;
+    let rows = client.uncached_rows(&queries::count().in_graph(graph), &["triples"])?;
     Ok(rows.first().and_then(|row| number(row.first()?.as_ref()?)))
 }
 
@@ -42,12 +42,12 @@ pub(super) struct ListQueries {
 
 impl ListQueries {
     pub(super) fn classes(graph: Option<&NamedNode>) -> Self {
-        let (counted, named) = (queries::classes().from_graph(graph), queries::class_names().from_graph(graph));
+        let (counted, named) = (queries::classes().in_graph(graph), queries::class_names().in_graph(graph));
         Self { what: "classes", counted, named }
     }
 
     pub(super) fn properties(graph: Option<&NamedNode>) -> Self {
-        let (counted, named) = (queries::properties().from_graph(graph), queries::property_names().from_graph(graph));
+        let (counted, named) = (queries::properties().in_graph(graph), queries::property_names().in_graph(graph));
         Self { what: "properties", counted, named }
     }
 

@@ -40,13 +40,13 @@ pub(super) fn from_graph(
     graph: Option<&NamedNode>,
     id: &DatasetId,
 ) -> Result<Option<GraphDescription>, QueryFailure> {
-    let mut nodes = client.rows(cache, &queries::header().from_graph(graph), NODE)?;
+    let mut nodes = client.rows(cache, &queries::header().in_graph(graph), NODE)?;
     sort(&mut nodes);
     let best = nodes.first().map(|row| &row[0]);
     let mut best = nodes.iter().filter(|row| Some(&row[0]) == best);
     let (Some(first), None) = (best.next(), best.next()) else { return Ok(None) };
     let Some(node) = node(first) else { return Ok(None) };
-    let rows = client.rows(cache, &description(&node).from_graph(graph), TRIPLE)?;
+    let rows = client.rows(cache, &description(&node).in_graph(graph), TRIPLE)?;
     Ok(read(&rows, &node, id))
 }
 

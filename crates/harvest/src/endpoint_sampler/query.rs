@@ -26,7 +26,7 @@ impl Template {
     }
 
     /// Sets the graph to query; `None` is the default graph.
-    pub(super) fn from_graph(self, graph: Option<&NamedNode>) -> Self {
+    pub(super) fn in_graph(self, graph: Option<&NamedNode>) -> Self {
         Self { graph: graph.cloned(), ..self }
     }
 
@@ -120,7 +120,7 @@ mod tests {
         let graph = node("http://e.org/graph");
         let class = [node("http://e.org/A%3E%20b")];
         let query = queries::entities()
-            .from_graph(Some(&graph))
+            .in_graph(Some(&graph))
             .with_values("class", &class)
             .with_page(3, 77)
             .with_inner_limit(9);
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn every_query_can_be_parsed_again() {
         for (name, template) in queries::all() {
-            let text = template.from_graph(Some(&node("http://e.org/g"))).with_page(10, 20).to_string();
+            let text = template.in_graph(Some(&node("http://e.org/g"))).with_page(10, 20).to_string();
             let again = Template::parse(&text);
             assert!(again.is_some(), "{name}: {text}");
         }

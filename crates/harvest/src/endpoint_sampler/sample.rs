@@ -93,7 +93,7 @@ impl SampleBuilder<'_, '_> {
         let Some(count) = self.summary.triples.filter(|count| *count <= self.summary.size as u64) else {
             return Ok(None);
         };
-        let all = queries::triples().from_graph(self.summary.graph).with_page(0, self.summary.size);
+        let all = queries::triples().in_graph(self.summary.graph).with_page(0, self.summary.size);
         let rows = match self.client.ordered_rows(self.cache, &all, TRIPLE) {
             Ok((rows, _)) => rows,
             Err(QueryFailure::Remote(error)) => {
@@ -149,7 +149,7 @@ impl SampleBuilder<'_, '_> {
         for (class, left) in chosen.zip((1..=count).rev()) {
             let share = (room.saturating_sub(self.triples.len()) / left).clamp(least, most);
             let entities =
-                queries::entities().from_graph(self.summary.graph).with_values("class", std::slice::from_ref(class));
+                queries::entities().in_graph(self.summary.graph).with_values("class", std::slice::from_ref(class));
             let entities = entities.with_inner_limit((share / TRIPLES_OF_ENTITY).max(2)).with_page(0, share);
             self.add(&entities, TRIPLE_AND_PART, || format!("entities of {class}"))?;
         }
@@ -169,7 +169,7 @@ impl SampleBuilder<'_, '_> {
             if self.triples.len() + TRIPLES_OF_PROPERTY > self.summary.size - self.summary.size / 4 {
                 break;
             }
-            let uses = queries::uses().from_graph(self.summary.graph).with_values("p", std::slice::from_ref(property));
+            let uses = queries::uses().in_graph(self.summary.graph).with_values("p", std::slice::from_ref(property));
             self.add(&uses.with_page(0, TRIPLES_OF_PROPERTY), TRIPLE, || format!("triples of {property}"))?;
         }
         Ok(())
@@ -183,7 +183,7 @@ impl SampleBuilder<'_, '_> {
             if self.remaining() == 0 {
                 break;
             }
-            let names = queries::names().from_graph(self.summary.graph).with_values("s", terms);
+            let names = queries::names().in_graph(self.summary.graph).with_values("s", terms);
             let length = (terms.len() * TRIPLES_OF_NAME).min(self.remaining());
             self.add(&names.with_page(0, length), TRIPLE, || "names of entities".to_owned())?;
         }
@@ -217,7 +217,7 @@ impl SampleBuilder<'_, '_> {
     fn add_first_triples(&mut self) -> Result<(), QueryFailure> {
         let mut start = 0;
         while self.remaining() > 0 {
-            let page = queries::triples().from_graph(self.summary.graph).with_page(start, PAGE.min(self.remaining()));
+            let page = queries::triples().in_graph(self.summary.graph).with_page(start, PAGE.min(self.remaining()));
             let rows = self.add(&page, TRIPLE, || "triples".to_owned())?;
             if rows.is_empty() {
                 break;
