@@ -45,6 +45,7 @@ use spargebra::{Query, SparqlParser};
 use statistics_cache::StatisticsCache;
 use std::io;
 use std::net::IpAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::thread;
@@ -251,7 +252,7 @@ impl QueryEngine {
             .name("sparql".to_owned())
             .stack_size(256 << 20) // the parser recurses; queries within the limits need less
             .spawn(move || {
-                let outcome = answer(&engine, &request, &bounds, token, &mut sink);
+                let outcome = catch_panic(|| answer(&engine, &request, &bounds, token, &mut sink));
                 drop(engine); // the receiver of the answer may close the home
                 drop(held);
                 sink.end(outcome);
@@ -263,6 +264,22 @@ impl QueryEngine {
         }
         answer
     }
+}
+
+/// Turns a panic of the evaluation into an error: the client gets an answer, and the thread gives its permit back.
+///
+/// Oxigraph's `ORDER BY` compares numbers by value, but a number with a string by text. That is no total order, and the
+/// standard library's sort may panic on it.
+fn catch_panic(evaluate: impl FnOnce() -> Result<(), SparqlError>) -> Result<(), SparqlError> {
+    catch_unwind(AssertUnwindSafe(evaluate)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or_default();
+        Err(SparqlError::Evaluation(if text.contains("total order") {
+            "ORDER BY cannot sort literals of mixed datatypes; sort by STR(?variable)".to_owned()
+        } else {
+            "the evaluation failed by an internal error; simplify the query".to_owned()
+        }))
+    })
 }
 
 /// Inputs of an evaluation.
@@ -323,4 +340,37 @@ fn answer(
         .map_err(|error| failed(&error))?;
     let results = context.prepare(query).on_store(context.engine.store.oxigraph()).execute()?;
     Ok(sink.take(results)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lodeseek_catalog::Iris;
+    use std::fmt::Write;
+
+    fn evaluate(engine: &Arc<QueryEngine>, query: String) -> Result<Answer, SparqlError> {
+        let limits = SparqlLimits { concurrent: 1, ..SparqlLimits::default() };
+        engine.evaluate(&QueryRequest { query, ..QueryRequest::default() }, &limits)
+    }
+
+    #[test]
+    fn a_panic_while_sorting_is_a_clear_error_and_frees_the_permit() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+        let engine = QueryEngine::new(Arc::new(Store::in_memory(folder.path(), iris).expect("a store")));
+        let mut values = String::new();
+        for number in 0..1_500_u64 {
+            let value = number * 7_919 % 1_511;
+            if number % 2 == 0 { write!(values, " {value}") } else { write!(values, " '{value}'") }.expect("written");
+        }
+        let sorted = evaluate(&engine, format!("SELECT ?x {{ VALUES ?x {{{values} }} }} ORDER BY ?x"));
+        assert!(matches!(&sorted, Err(SparqlError::Evaluation(why)) if why.contains("mixed datatypes")), "{sorted:?}");
+        assert!(evaluate(&engine, "ASK {}".to_owned()).is_ok(), "the permit is free");
+    }
+
+    #[test]
+    fn any_panic_is_an_error() {
+        let outcome = catch_panic(|| panic!("out of order"));
+        assert!(matches!(outcome, Err(SparqlError::Evaluation(why)) if why.contains("internal error")));
+    }
 }
