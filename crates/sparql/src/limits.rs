@@ -1,10 +1,10 @@
 //! Limits of a query, and the costs that can be computed before it runs.
 
 use super::SparqlError;
-use super::algebra::{children, inside, looked_at_by, pattern_of, services};
+use super::algebra::{children, expressions, inside, looked_at_by, operands, pattern_of, services};
 use super::string_limits::growth_of;
 use spargebra::Query;
-use spargebra::algebra::{GraphPattern, PropertyPathExpression};
+use spargebra::algebra::{Expression, GraphPattern, PropertyPathExpression};
 use std::time::Duration;
 
 /// Limits of one query.
@@ -49,6 +49,11 @@ pub struct SparqlLimits {
     pub service_rows: usize,
     /// Maximum nesting depth of negations by `!`. Default 8.
     pub negations: usize,
+    /// Maximum nesting depth of groups that are repeated (`(…)*`, `(…)+`, `(…)?`). Default 4: the parser is slow on them.
+    pub repeated_groups: usize,
+    /// Members of all `IN`, and operands of all `||` and `&&`, each counted for itself. Default 1,000: each is compared for
+    /// every row.
+    pub comparisons: usize,
     /// Use of precomputed counts. Default [`Statistics::First`].
     pub statistics: Statistics,
 }
@@ -85,6 +90,8 @@ impl Default for SparqlLimits {
             services: 16,
             service_rows: 1_000_000,
             negations: 8,
+            repeated_groups: 4,
+            comparisons: 1_000,
             statistics: Statistics::First,
         }
     }
@@ -110,7 +117,38 @@ pub(super) fn check_size(query: &str, limits: &SparqlLimits) -> Result<(), Sparq
             return Err(SparqlError::TooLarge(format!("it {what} than {limit}")));
         }
     }
+    if repeated_groups(query) > limits.repeated_groups {
+        return Err(SparqlError::TooLarge(format!(
+            "it nests repeated groups deeper than {}; write (p*)* as p*",
+            limits.repeated_groups
+        )));
+    }
     Ok(())
+}
+
+/// Nesting depth of brackets that `*`, `+` or `?` follows, directly inside each other or not. Never too low: where no
+/// closing bracket is certain to be one, each is taken to be around those before it.
+fn repeated_groups(query: &str) -> usize {
+    // Of each open bracket: the depth inside of it.
+    let mut open = vec![0usize];
+    let mut deepest = 0;
+    let mut bytes = Code::new(query).filter(|(byte, _)| !byte.is_ascii_whitespace()).peekable();
+    while let Some((byte, sure)) = bytes.next() {
+        let is_repeated = |next: Option<&(u8, bool)>| matches!(next, Some((b'*' | b'+' | b'?', _)));
+        match byte {
+            b'(' if sure => open.push(0),
+            b')' => {
+                let inside = if sure && open.len() > 1 { open.pop().unwrap_or_default() } else { deepest };
+                let depth = inside + usize::from(is_repeated(bytes.peek()));
+                if let Some(around) = open.last_mut() {
+                    *around = depth.max(*around);
+                }
+                deepest = deepest.max(depth);
+            }
+            _ => {}
+        }
+    }
+    deepest
 }
 
 /// Nesting depths of a query, counted without parsing it. Never too low, even if brackets hide in strings or comments.
@@ -240,6 +278,7 @@ pub(super) struct Cost {
     combinations: u64,
     patterns: usize,
     services: usize,
+    comparisons: usize,
     growth: f64,
 }
 
@@ -250,6 +289,7 @@ impl Cost {
             combinations: rows(pattern),
             patterns: patterns(pattern),
             services: services(pattern),
+            comparisons: comparisons(pattern),
             growth: growth_of(pattern),
         }
     }
@@ -264,6 +304,12 @@ impl Cost {
         }
         if self.patterns > limits.patterns {
             return too_large(format!("it has more than {} triple patterns", limits.patterns));
+        }
+        if self.comparisons > limits.comparisons {
+            return too_large(format!(
+                "its IN, || and && have more than {} members; list the values in VALUES",
+                limits.comparisons
+            ));
         }
         if self.growth > limits.growth as f64 {
             return too_large(format!(
@@ -302,6 +348,21 @@ fn reads(pattern: &GraphPattern) -> bool {
         GraphPattern::LeftJoin { left, .. } | GraphPattern::Minus { left, .. } => reads(left),
         other => children(other).into_iter().any(reads),
     }
+}
+
+/// Members of `IN` and operands of `||` and `&&` in a pattern.
+fn comparisons(pattern: &GraphPattern) -> usize {
+    let own: usize = expressions(pattern).into_iter().map(members).sum();
+    own + inside(pattern).into_iter().map(comparisons).sum::<usize>()
+}
+
+fn members(expression: &Expression) -> usize {
+    let own = match expression {
+        Expression::In(_, list) => list.len(),
+        Expression::Or(..) | Expression::And(..) => 1,
+        _ => 0,
+    };
+    own + operands(expression).into_iter().map(members).sum::<usize>()
 }
 
 fn patterns(pattern: &GraphPattern) -> usize {
@@ -385,5 +446,42 @@ mod tests {
         ] {
             assert_eq!(count(pattern), expected, "{pattern}");
         }
+    }
+
+    #[test]
+    fn nested_repeated_groups_are_refused_before_they_are_parsed() {
+        let nested = |depth: usize| format!("ASK {{ ?a {}<p>*{} ?b }}", "(".repeat(depth), ")*".repeat(depth));
+        for (query, expected) in [
+            (nested(4), 4),
+            (nested(60), 60),
+            ("{ ?a (<p>/(<q>|^<r>)*)+ ?b FILTER((1 + 2) * (3 + 4) = ?c) }".to_owned(), 2),
+            ("{ ?a (<p>*)* ?b . ?b (<p>*)* ?c . ?c (<p>*)* ?d }".to_owned(), 1),
+        ] {
+            assert_eq!(repeated_groups(&query), expected, "{query}");
+        }
+        let limits = SparqlLimits::default();
+        assert!(check_size(&nested(4), &limits).is_ok());
+        for depth in [5, 8, 20, 60] {
+            assert!(matches!(check_size(&nested(depth), &limits), Err(SparqlError::TooLarge(_))));
+        }
+    }
+
+    #[test]
+    fn long_lists_of_comparisons_are_refused() {
+        let check = |condition: String| {
+            let query = format!("SELECT * {{ ?s ?p ?o FILTER({condition}) }}");
+            let query = spargebra::SparqlParser::new().parse_query(&query).expect("a query");
+            Cost::from_query(&query).check(&SparqlLimits::default())
+        };
+        let within = |count: usize| format!("?o IN ({})", vec!["1"; count].join(", "));
+        let either = |count: usize| vec!["?o = 1"; count].join(" || ");
+        assert!(check(within(1_000)).is_ok() && check(either(100)).is_ok());
+        for condition in [within(1_001), format!("EXISTS {{ ?s ?p ?o FILTER({}) }}", within(8_000))] {
+            assert!(matches!(check(condition), Err(SparqlError::TooLarge(_))));
+        }
+        let few = SparqlLimits { comparisons: 50, ..SparqlLimits::default() };
+        let query = format!("ASK {{ ?s ?p ?o FILTER({}) }}", either(100));
+        let query = spargebra::SparqlParser::new().parse_query(&query).expect("a query");
+        assert!(matches!(Cost::from_query(&query).check(&few), Err(SparqlError::TooLarge(_))));
     }
 }
