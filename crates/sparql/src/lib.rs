@@ -23,6 +23,7 @@ mod string_limits;
 mod cancellation;
 mod statistics_cache;
 mod limits;
+mod paths;
 mod admission;
 mod sources;
 mod statistics;
@@ -297,6 +298,7 @@ struct EvaluationContext {
 impl EvaluationContext {
     fn prepare(&self, mut query: Query) -> PreparedSparqlQuery {
         cancellation::guard(&mut query);
+        paths::bind_starts(&mut query);
         let plain = SparqlEvaluator::new().with_cancellation_token(self.token.clone());
         let mut evaluator = cancellation::with_function(statistics::with_functions(plain), self.token.clone());
         for (name, feed) in &self.feeds {
@@ -372,5 +374,25 @@ mod tests {
     fn any_panic_is_an_error() {
         let outcome = catch_panic(|| panic!("out of order"));
         assert!(matches!(outcome, Err(SparqlError::Evaluation(why)) if why.contains("internal error")));
+    }
+
+    #[test]
+    fn an_open_path_ends_soon_after_its_deadline() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+        let engine = QueryEngine::new(Arc::new(Store::in_memory(folder.path(), iris).expect("a store")));
+        let node = |number: usize| NamedNode::new_unchecked(format!("x:{}", number % 3_000));
+        let graph = engine.store.iris().catalog();
+        for edge in 0..30_000 {
+            let quad = oxrdf::Quad::new(node(edge), node(0), node(edge * 7_919 + edge / 3_000), graph.clone());
+            engine.store.oxigraph().insert(&quad).expect("inserted");
+        }
+        let limits = SparqlLimits { concurrent: 1, deadline: Duration::from_secs(1), ..SparqlLimits::default() };
+        let query = "SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?a (<x:p>|!<x:p>)* ?b } }".to_owned();
+        let outcome = engine.evaluate(&QueryRequest { query, ..QueryRequest::default() }, &limits);
+        assert!(matches!(outcome, Err(SparqlError::Deadline(_))), "{outcome:?}");
+        let soon = SparqlLimits { patience: Duration::from_millis(500), ..limits };
+        let next = engine.evaluate(&QueryRequest { query: "ASK {}".to_owned(), ..QueryRequest::default() }, &soon);
+        assert!(next.is_ok(), "the permit is free: {next:?}");
     }
 }

@@ -1,0 +1,185 @@
+//! Repeated property paths with two open ends, evaluated start by start.
+//!
+//! Oxigraph computes all pairs of such a path at once, and goes on after its cancellation until each pair was followed.
+//! Each such path is therefore joined laterally to the nodes of its graph: the pairs of one start are computed at a time,
+//! and a cancelled evaluation ends with the present start. The solutions are the same.
+//!
+//! A path of which another pattern binds an end stays unchanged: the optimizer evaluates it from that end.
+
+use super::algebra::{Variables, certain, each_child, each_exists, in_scope};
+use oxrdf::Variable;
+use spargebra::Query;
+use spargebra::algebra::{GraphPattern, PropertyPathExpression};
+use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
+use std::mem;
+
+/// Rewrites the open paths of a query, in which no blank node is left.
+pub(super) fn bind_starts(query: &mut Query) {
+    let (Query::Select { pattern, .. }
+    | Query::Construct { pattern, .. }
+    | Query::Describe { pattern, .. }
+    | Query::Ask { pattern, .. }) = query;
+    Rewriter::default().visit(pattern, &Variables::new(), None);
+}
+
+#[derive(Default)]
+struct Rewriter {
+    names: usize,
+}
+
+impl Rewriter {
+    /// `bound` are variables that patterns around bind, `graph` is the variable of the `GRAPH` around. Returns true if the
+    /// pattern was changed.
+    fn visit(&mut self, pattern: &mut GraphPattern, bound: &Variables, graph: Option<&Variable>) -> bool {
+        let outer = certain(pattern);
+        each_exists(pattern, &mut |inner| {
+            self.visit(inner, &outer, graph);
+        });
+        match pattern {
+            GraphPattern::Path { subject: TermPattern::Variable(start), path, object: TermPattern::Variable(end) }
+                if is_repeated(path) && !bound.contains(start) && !bound.contains(end) =>
+            {
+                let nodes = self.nodes(start.clone(), graph);
+                *pattern = GraphPattern::Lateral { left: Box::new(nodes), right: Box::new(mem::take(pattern)) };
+                true
+            }
+            GraphPattern::Join { left, right } => {
+                let changed = self.visit(left, &(bound | &bound_by_steps(right)), graph);
+                let right_changed = self.visit(right, &(bound | &certain(left)), graph);
+                if changed && is_open_path(right) && !in_scope(left).is_disjoint(&in_scope(right)) {
+                    *pattern = GraphPattern::Lateral { left: mem::take(left), right: mem::take(right) };
+                }
+                changed || right_changed
+            }
+            GraphPattern::LeftJoin { left, right, .. } => {
+                let changed = self.visit(left, bound, graph);
+                self.visit(right, &(bound | &certain(left)), graph) || changed
+            }
+            GraphPattern::Union { left, right } => {
+                let changed = self.visit(left, bound, graph);
+                self.visit(right, bound, graph) || changed
+            }
+            GraphPattern::Filter { inner, .. } | GraphPattern::Extend { inner, .. } => self.visit(inner, bound, graph),
+            GraphPattern::Graph { name, inner } => {
+                let graph = if let NamedNodePattern::Variable(name) = name { Some(&*name) } else { None };
+                self.visit(inner, bound, graph)
+            }
+            GraphPattern::Service { .. } => false, // it is evaluated elsewhere
+            _ => {
+                let mut changed = false;
+                each_child(pattern, &mut |inner| changed |= self.visit(inner, &Variables::new(), graph));
+                changed
+            }
+        }
+    }
+
+    /// The subjects and objects of the graph.
+    fn nodes(&mut self, node: Variable, graph: Option<&Variable>) -> GraphPattern {
+        self.names += 1;
+        let name = |part: &str| Variable::new_unchecked(format!("{part} {}", self.names)); // no query can hold it
+        let triple = |subject: Variable, object: Variable| GraphPattern::Bgp {
+            patterns: vec![TriplePattern {
+                subject: subject.into(),
+                predicate: name("predicate").into(),
+                object: object.into(),
+            }],
+        };
+        let left = Box::new(triple(node.clone(), name("other")));
+        let right = Box::new(triple(name("other"), node.clone()));
+        let inner = Box::new(GraphPattern::Union { left, right });
+        let variables = std::iter::once(node).chain(graph.cloned()).collect();
+        GraphPattern::Distinct { inner: Box::new(GraphPattern::Project { inner, variables }) }
+    }
+}
+
+/// Variables that patterns other than open paths bind.
+fn bound_by_steps(pattern: &GraphPattern) -> Variables {
+    match pattern {
+        GraphPattern::Join { left, right } => &bound_by_steps(left) | &bound_by_steps(right),
+        other if is_open_path(other) => Variables::new(),
+        other => certain(other),
+    }
+}
+
+fn is_open_path(pattern: &GraphPattern) -> bool {
+    matches!(
+        pattern,
+        GraphPattern::Path { subject: TermPattern::Variable(_), path, object: TermPattern::Variable(_) }
+            if is_repeated(path)
+    )
+}
+
+fn is_repeated(path: &PropertyPathExpression) -> bool {
+    match path {
+        PropertyPathExpression::ZeroOrMore(_) | PropertyPathExpression::OneOrMore(_) => true,
+        PropertyPathExpression::Reverse(path) | PropertyPathExpression::ZeroOrOne(path) => is_repeated(path),
+        PropertyPathExpression::Sequence(a, b) | PropertyPathExpression::Alternative(a, b) => {
+            is_repeated(a) || is_repeated(b)
+        }
+        PropertyPathExpression::NamedNode(_) | PropertyPathExpression::NegatedPropertySet(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oxigraph::model::{GraphName, Quad};
+    use oxigraph::sparql::{QueryResults, SparqlEvaluator};
+    use oxigraph::store::Store;
+    use oxrdf::NamedNode;
+    use spargebra::SparqlParser;
+
+    fn rows(store: &Store, query: Query) -> Vec<String> {
+        let results = SparqlEvaluator::new().for_query(query).on_store(store).execute().expect("evaluated");
+        let QueryResults::Solutions(solutions) = results else { return Vec::new() };
+        let mut rows: Vec<String> = solutions
+            .map(|row| {
+                let row = row.expect("a row");
+                let mut row: Vec<String> = row.iter().map(|(name, term)| format!("{name}={term}")).collect();
+                row.sort();
+                row.join(" ")
+            })
+            .collect();
+        rows.sort();
+        rows
+    }
+
+    #[test]
+    fn open_paths_have_the_same_solutions_start_by_start() {
+        let store = Store::new().expect("a store");
+        let node = |name: String| NamedNode::new_unchecked(format!("x:{name}"));
+        for (s, p, o, g) in [
+            (1, 'p', 2, 1),
+            (2, 'p', 3, 1),
+            (3, 'q', 1, 1),
+            (2, 'p', 4, 2),
+            (4, 'p', 4, 2),
+            (5, 'q', 2, 2),
+            (1, 'p', 5, 0),
+            (5, 'q', 5, 0),
+        ] {
+            let graph = if g == 0 { GraphName::DefaultGraph } else { node(format!("g{g}")).into() };
+            let quad = Quad::new(node(s.to_string()), node(p.to_string()), node(o.to_string()), graph);
+            store.insert(&quad).expect("inserted");
+        }
+        for (pattern, laterals) in [
+            ("GRAPH ?g { ?a (<x:p>|!<x:p>)* ?b }", 1),
+            ("GRAPH <x:g1> { ?a <x:p>+ ?b }", 1),
+            ("?a (<x:p>*)|<x:q> ?b", 1),
+            ("GRAPH ?g { ?a <x:p>* ?a }", 1),
+            ("GRAPH ?g { ?a <x:p>* ?b . ?b <x:q>* ?c }", 2),
+            ("GRAPH ?g { ?a <x:q> ?b . ?b <x:p>* ?c }", 0),
+            ("GRAPH ?g { ?a <x:q> ?b OPTIONAL { ?b <x:p>+ ?c } }", 0),
+            ("GRAPH ?g { <x:1> (<x:p>|<x:q>)* ?c }", 0),
+            ("GRAPH ?g { ?a <x:q> ?b } MINUS { GRAPH ?h { ?b <x:p>+ ?c } }", 1),
+            ("GRAPH ?g { ?a <x:q> ?b } FILTER EXISTS { GRAPH ?h { ?c <x:p>+ ?d } }", 1),
+            ("GRAPH ?g { { ?a <x:p>* ?b } UNION { ?a <x:q>+ ?b } }", 2),
+        ] {
+            let parsed = SparqlParser::new().parse_query(&format!("SELECT * {{ {pattern} }}")).expect("a query");
+            let mut rewritten = parsed.clone();
+            bind_starts(&mut rewritten);
+            assert_eq!(rewritten.to_sse().matches("(lateral").count(), laterals, "{}", rewritten.to_sse());
+            assert_eq!(rows(&store, rewritten), rows(&store, parsed), "{pattern}");
+        }
+    }
+}
