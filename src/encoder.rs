@@ -1,7 +1,9 @@
 //! Arguments of encoders and of re-ranking by vectors.
 
 use super::model::ModelArguments;
-use anyhow::{Context, ensure};
+#[cfg(feature = "lab")]
+use anyhow::Context;
+use anyhow::ensure;
 use lodeseek_engine::{RerankOptions, Reranker, WeightedFusion};
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_rerank::encoder::{Device, EncoderOptions, configured_min_similarity, find_library, open, open_both};
