@@ -239,6 +239,9 @@ pub enum Refusal {
         /// Limit.
         limit: usize,
     },
+    /// Members of a zip archive that share bytes, as in a zip bomb.
+    #[error("the members of the archive overlap: together they are longer than the file")]
+    OverlappingMembers,
     /// Archive member with a password.
     #[error("the member is encrypted")]
     Encrypted,

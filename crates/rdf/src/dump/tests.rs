@@ -514,3 +514,16 @@ fn errors_among_many_prefixes_and_in_long_statements() {
     let message = refusal(Limits::default(), "a.ttl", format!("{subject}{} 1 .\n", "x:y, ".repeat(20_000)).as_bytes());
     assert!(message.contains("read again and again"), "{message}");
 }
+
+/// Issue 25, finding 14: entries of the directory that share one member.
+#[test]
+fn zip_members_that_overlap_are_rejected() {
+    let long: String =
+        (0..500u32).map(|n| format!("<http://e/{:x}> <http://e/p> {n} .\n", n.wrapping_mul(2_654_435_761))).collect();
+    let mut archive = zip(&[("a.ttl", long.as_bytes()), ("b.ttl", b"")]);
+    let entries: Vec<usize> = memchr::memmem::find_iter(&archive, b"PK\x01\x02").collect();
+    for field in [10..28, 42..46] {
+        archive.copy_within(entries[0] + field.start..entries[0] + field.end, entries[1] + field.start);
+    }
+    assert!(refusal(Limits::default(), "a.zip", &archive).contains("overlap"));
+}

@@ -312,6 +312,7 @@ fn zip_members(
     budget: &Rc<DecompressionBudget>,
     context: &mut ReadContext<'_>,
 ) -> io::Result<()> {
+    let mut bytes_left = file.metadata()?.len();
     let mut archive = zip::ZipArchive::new(BufReader::new(file)).map_err(io::Error::other)?;
     if archive.len() > context.limits.archive_members {
         return Err(Refusal::MemberCount { limit: context.limits.archive_members }.into());
@@ -328,6 +329,7 @@ fn zip_members(
                 continue;
             }
         };
+        bytes_left = bytes_left.checked_sub(entry.compressed_size()).ok_or(Refusal::OverlappingMembers)?;
         if entry.is_dir() || entry.is_symlink() {
             continue;
         }
