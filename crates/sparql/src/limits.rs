@@ -280,6 +280,13 @@ pub(super) struct Cost {
     services: usize,
     comparisons: usize,
     growth: f64,
+    /// If true, it contains `LATERAL`, an extension of the parser that these costs do not cover.
+    lateral: bool,
+}
+
+/// Returns true if a pattern contains a lateral join at any depth.
+fn has_lateral(pattern: &GraphPattern) -> bool {
+    matches!(pattern, GraphPattern::Lateral { .. }) || inside(pattern).into_iter().any(has_lateral)
 }
 
 impl Cost {
@@ -291,11 +298,17 @@ impl Cost {
             services: services(pattern),
             comparisons: comparisons(pattern),
             growth: growth_of(pattern),
+            lateral: has_lateral(pattern),
         }
     }
 
     pub(super) fn check(&self, limits: &SparqlLimits) -> Result<(), SparqlError> {
         let too_large = |reason: String| Err(SparqlError::TooLarge(reason));
+        if self.lateral {
+            return Err(SparqlError::Unsupported(
+                "LATERAL is not part of SPARQL 1.1; write a sub-select or a join".to_owned(),
+            ));
+        }
         if self.combinations > limits.combinations {
             return too_large(format!("its VALUES and UNION combine to more than {} rows", limits.combinations));
         }
@@ -463,6 +476,18 @@ mod tests {
         assert!(check_size(&nested(4), &limits).is_ok());
         for depth in [5, 8, 20, 60] {
             assert!(matches!(check_size(&nested(depth), &limits), Err(SparqlError::TooLarge(_))));
+        }
+    }
+
+    #[test]
+    fn lateral_joins_are_refused() {
+        for query in [
+            "SELECT * { ?s ?p ?o LATERAL { SELECT * { ?s ?q ?x } LIMIT 1 } }",
+            "ASK { ?s ?p ?o FILTER EXISTS { ?s ?q ?x LATERAL { ?x ?r ?y } } }",
+        ] {
+            let query = spargebra::SparqlParser::new().parse_query(query).expect("a query");
+            let outcome = Cost::from_query(&query).check(&SparqlLimits::default());
+            assert!(matches!(outcome, Err(SparqlError::Unsupported(_))), "{query}");
         }
     }
 
