@@ -14,7 +14,7 @@ pub(super) struct EgressArguments {
     /// SERVICE requests to endpoints that --service does not allow.
     #[arg(long, value_enum, default_value_t = Others::Refused)]
     other_services: Others,
-    /// Allow a private network for the endpoints of --service only (127.0.0.0/8, 10.1.0.0/16). Repeatable.
+    /// Allow a private network for the endpoints and portals named on the command line only (127.0.0.0/8, 10.1.0.0/16). Repeatable.
     #[arg(long, alias = "inner-network", value_name = "CIDR")]
     allow_private_network: Vec<IpNet>,
 }

@@ -332,7 +332,7 @@ fn errors_say_what_to_do() {
         &["serve", "--bind", "127.0.0.1:0"],
     ] {
         let err = fails(&nowhere, arguments);
-        assert!(err.contains("is no lodeseek home; `lodeseek load` makes one"), "{arguments:?}: {err}");
+        assert!(err.contains("is not a Lodeseek home; run `lodeseek load` to create one"), "{arguments:?}: {err}");
         assert!(!nowhere.exists(), "{arguments:?} made a home");
     }
 

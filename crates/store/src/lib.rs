@@ -72,7 +72,7 @@ pub enum StoreError {
         holder: &'static str,
     },
     /// There is no home here.
-    #[error("{home} is no lodeseek home; `lodeseek load` makes one")]
+    #[error("{home} is not a Lodeseek home; run `lodeseek load` to create one")]
     NoHome {
         /// The folder.
         home: PathBuf,

@@ -97,7 +97,7 @@ pub enum DatasetOutcome {
     Replaced,
     /// Was there as it is; nothing was written.
     Unchanged,
-    /// Was there, and stays as it was: a file of it cannot be read now, which is no reason to lose what could be.
+    /// Was there, and keeps its previous version: a file of it is missing, damaged, or holds nothing that can be read.
     Kept,
     /// In the catalogue, but without a triple: no dump, or none that could be read.
     MetadataOnly,
@@ -151,6 +151,8 @@ struct Parsed {
     dataset: Dataset,
     graph: TripleGraph,
     version: String,
+    /// If true, a file that should hold content is missing, damaged, or holds nothing that can be read.
+    lacks_content: bool,
     report: DatasetReport,
 }
 
@@ -291,7 +293,7 @@ impl<'r> Run<'r> {
             let description = description(parsed, store);
             let present = store.version(id)?;
             let same_content = present.as_ref() == Some(&parsed.version);
-            if present.is_some() && !same_content && parsed.report.files.iter().any(is_unreadable) {
+            if present.is_some() && !same_content && parsed.lacks_content {
                 parsed.report.outcome = DatasetOutcome::Kept;
                 continue;
             }
@@ -343,6 +345,16 @@ impl<'r> Run<'r> {
 
 fn is_unreadable(file: &FileReport) -> bool {
     file.outcome == Outcome::Unreadable
+}
+
+/// Returns true if a file holds nothing that can be read: it is empty, no RDF (a web page in its place), or every statement
+/// is broken. A file that is read completely may hold no triples.
+fn is_void(path: &Path, reports: &[FileReport]) -> bool {
+    if reports.iter().any(|report| report.triples > 0) {
+        return false;
+    }
+    let is_empty = path.metadata().is_ok_and(|metadata| metadata.len() == 0);
+    is_empty || reports.iter().any(|report| report.outcome != Outcome::Complete)
 }
 
 pub(super) fn same_triples(present: &[Triple], new: &[Triple]) -> bool {
@@ -443,6 +455,7 @@ fn parse(dataset: Dataset, folder: &Path, store: &Store, limits: &Limits) -> Res
     let mut builder = TripleGraphBuilder::new();
     let plain = DumpReader::with_limits(limits.clone());
     let mut files = Vec::new();
+    let mut has_void_file = false;
     for distribution in &dataset.distributions {
         let name = distribution.location.as_str();
         let intake = match &distribution.media_type {
@@ -454,16 +467,19 @@ fn parse(dataset: Dataset, folder: &Path, store: &Store, limits: &Limits) -> Res
                 let base = base_of(distribution, &id, store);
                 // A parser that panics is wrong about one file; the others, and the load, go on.
                 let read = catch_unwind(AssertUnwindSafe(|| intake.read_file(&path, name, &base, &mut builder)));
-                files.extend(read.unwrap_or_else(|_| {
+                let reports = read.unwrap_or_else(|_| {
                     vec![FileReport::unreadable(name, "its parser broke off: a bug worth reporting")]
-                }));
+                });
+                has_void_file |= is_void(&path, &reports);
+                files.extend(reports);
             }
             Err(Absent::Refused(reason)) => files.push(FileReport::refused(name, reason)),
             Err(Absent::Unreadable(reason)) => files.push(FileReport::unreadable(name, reason)),
         }
     }
     let read = files.iter().map(|file| file.triples).sum();
-    parsed(dataset, builder.finish(), files, read, store)
+    let lacks_content = has_void_file || files.iter().any(is_unreadable);
+    Ok(Parsed { lacks_content, ..parsed(dataset, builder.finish(), files, read, store)? })
 }
 
 /// The base of a dump's relative IRIs: the address it was had from (RFC 3986, 5.1.3), else one of this home.
@@ -494,5 +510,39 @@ fn parsed(
         skipped: files.iter().map(|file| file.skipped).sum(),
         files,
     };
-    Ok(Parsed { dataset, graph, version, report })
+    Ok(Parsed { dataset, graph, version, lacks_content: false, report })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lodeseek_catalog::{Catalog, Iris};
+    use std::fs;
+
+    const CATALOG: &str = r#"
+        @prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
+        <http://e.org/trees> a dcat:Dataset ; dct:identifier "trees" ; dct:title "Trees" ;
+            dcat:distribution [ dcat:downloadURL <trees.ttl> ] ."#;
+
+    #[test]
+    fn a_dump_without_readable_content_replaces_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (catalog, dump) = (folder.path().join("catalog.ttl"), folder.path().join("trees.ttl"));
+        fs::write(&catalog, CATALOG).expect("written");
+        let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+        let store = Store::in_memory(&folder.path().join("home"), iris).expect("a store");
+        let load = |content: &[u8]| {
+            fs::write(&dump, content).expect("written");
+            let catalog = Catalog::read(&catalog).expect("a catalogue");
+            let report = Loader::new(&store).load(catalog, &|_| ()).expect("loaded");
+            let triples = store.content(&store.entries().expect("entries")[0]).expect("content").len();
+            (report.datasets[0].outcome, triples)
+        };
+        assert_eq!(load(b"<http://e.org/oak> a <http://e.org/Tree> ."), (DatasetOutcome::Loaded, 1));
+        let page: &[u8] = b"<!DOCTYPE html><html><body>503 Service Unavailable</body></html>";
+        for broken in [page, b"", b"\0\x01\x02\xff\xfe", b"this is no statement .\nnor is this ."] {
+            assert_eq!(load(broken), (DatasetOutcome::Kept, 1), "{:?}", String::from_utf8_lossy(broken));
+        }
+        assert_eq!(load(b"# no triples, and no error\n"), (DatasetOutcome::Replaced, 0));
+    }
 }

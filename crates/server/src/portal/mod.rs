@@ -32,7 +32,7 @@ impl Default for Portal {
     fn default() -> Self {
         Self {
             title: "Lodeseek".to_owned(),
-            description: "Datasets, searched by what they say and what they contain".to_owned(),
+            description: "Search datasets by metadata and content".to_owned(),
             publisher: "Lodeseek".to_owned(),
             publisher_iri: None,
         }
