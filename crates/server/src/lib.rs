@@ -6,12 +6,13 @@
 //!
 //! | module | routes | state |
 //! |---|---|---|
+//! | `openapi` | the API as OpenAPI, and as a page | |
 //! | `admin` | operator page, metrics; background tasks | `AdminState` |
-//! | `api` | JSON API, linked data of datasets, OpenAPI | `ApiState` |
+//! | `api` | JSON API, linked data of datasets | `ApiState` |
 //! | `sparql` | SPARQL protocol, service description, VoID, graph store | `SparqlState` |
 //! | `pages` | search page and static files; rendering for the other modules | |
 //! | `portal` | CKAN, DCAT-AP catalogue, feeds, sitemaps, Croissant, citations | `PortalState` |
-//! | `parameters`, `negotiation`, `response_formats`, `error`, `cache`, `text`, `entities`, `example_queries`, `proxies` | shared code | |
+//! | `parameters`, `negotiation`, `response_formats`, `error`, `cache`, `documentation`, `text`, `entities`, `example_queries`, `proxies` | shared code | |
 //!
 //! # Routes
 //!
@@ -51,10 +52,12 @@
 mod admin;
 mod api;
 mod cache;
+mod documentation;
 mod entities;
 mod error;
 mod example_queries;
 mod negotiation;
+mod openapi;
 mod pages;
 mod parameters;
 mod portal;
@@ -95,6 +98,7 @@ pub fn app(state: AppState) -> Router {
     let cors = CorsLayer::new().allow_origin(Any).allow_methods(Any).allow_headers(Any).expose_headers(Any);
     let admin = state.admin.clone();
     let routes = Router::new()
+        .merge(openapi::router())
         .merge(api::router())
         .merge(pages::router())
         .merge(portal::router())
@@ -127,6 +131,8 @@ fn default_header(name: HeaderName, value: &'static str) -> SetResponseHeaderLay
 }
 
 /// `GET /healthz`: status 200 if the index can be read.
+#[utoipa::path(get, path = "/healthz", tag = "Server", summary = "Health check",
+    responses((status = 200, description = "The index is readable.", body = String)))]
 async fn health(State(state): State<AppState>) -> Result<String, ApiError> {
     let datasets = state.work(|state| Ok(state.searcher.catalog().len()?)).await?;
     Ok(format!("ok: {datasets} datasets\n"))
@@ -138,7 +144,7 @@ mod tests {
     use std::path::Path;
 
     /// Modules with routers, from the lowest to the highest. None imports a higher one.
-    const MODULES: [&str; 5] = ["portal", "pages", "sparql", "api", "admin"];
+    const MODULES: [&str; 6] = ["portal", "pages", "sparql", "api", "admin", "openapi"];
 
     fn sources(folder: &Path) -> String {
         let mut text = String::new();

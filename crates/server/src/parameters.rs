@@ -9,9 +9,9 @@ use lodeseek_index::sparse::ModelKind;
 pub(crate) const MAX_QUERY_CHARACTERS: usize = 2000;
 
 /// Maximum number of values of a filter.
-const MAX_VALUES: usize = 50;
+pub(crate) const MAX_VALUES: usize = 50;
 /// Maximum number of characters of a value. The index has the same limit.
-const MAX_VALUE_CHARACTERS: usize = 200;
+pub(crate) const MAX_VALUE_CHARACTERS: usize = 200;
 
 /// Query parameters in the order of the request.
 pub(crate) type Pairs = Vec<(String, String)>;

@@ -8,6 +8,7 @@ mod background;
 mod harvest_schedule;
 mod metrics;
 mod page;
+mod schemas;
 
 pub use background::{Background, Live};
 pub use harvest_schedule::{HarvestSchedule, store_outcome};
@@ -31,10 +32,12 @@ use lodeseek_engine::index_folder;
 use lodeseek_sparql::resident_memory;
 use lodeseek_store::PastLoad;
 use metrics::RouteRow;
+use schemas::{OperatorOnly, OperatorState};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
+use utoipa::OpenApi;
 
 /// Maximum number of task outcomes in memory.
 const MAX_OUTCOMES: usize = 50;
@@ -87,6 +90,11 @@ fn is_of_this_machine(state: &AppState, request: &Request) -> bool {
     });
     client.is_some_and(|client| client.is_loopback()) && names_us == Some(true) && !is_forwarded
 }
+
+/// Descriptions of the operations.
+#[derive(OpenApi)]
+#[openapi(paths(page::operator, json, prometheus))]
+pub(crate) struct Operations;
 
 /// Returns the routes of the operator. Other origins may not read them.
 pub(crate) fn router(state: &AppState) -> Router<AppState> {
@@ -246,6 +254,9 @@ fn measured(state: &AppState) -> Result<(u64, Option<SystemTime>, Option<u64>), 
 }
 
 /// `GET /metrics`.
+#[utoipa::path(get, path = "/metrics", tag = "Server", operation_id = "metrics", summary = "Metrics for Prometheus",
+    responses((status = 200, description = "Current state.", body = String), OperatorOnly),
+    security((), ("bearer" = []), ("basic" = [])))]
 pub(crate) async fn prometheus(State(state): State<AppState>) -> Response {
     let text = state
         .work(|state| {
@@ -257,6 +268,12 @@ pub(crate) async fn prometheus(State(state): State<AppState>) -> Response {
 }
 
 /// `GET /api/operator`.
+#[utoipa::path(get, path = "/api/operator", tag = "Server", operation_id = "operator", summary = "State of the server",
+    responses(
+        (status = 200, body = inline(OperatorState), description =
+            "Current state: requests, harvests, the last loads with their problems, endpoints. Times are seconds since 1970."),
+        OperatorOnly),
+    security((), ("bearer" = []), ("basic" = [])))]
 pub(crate) async fn json(State(state): State<AppState>) -> Response {
     state.work(|state| overview(state).map(|overview| axum::Json(overview_json(&overview)))).await.into_response()
 }

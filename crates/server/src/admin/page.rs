@@ -1,5 +1,6 @@
 //! The operator's page: the server's state as HTML.
 
+use super::schemas::OperatorOnly;
 use super::{Overview, RouteView, TaskView, overview};
 use crate::AppState;
 use crate::pages::{error, render};
@@ -89,6 +90,9 @@ struct EndpointRow {
 }
 
 /// `GET /operator`.
+#[utoipa::path(get, path = "/operator", tag = "Server", operation_id = "operatorPage", summary = "State of the server: a page",
+    responses((status = 200, description = "Current state.", content_type = "text/html", body = String), OperatorOnly),
+    security((), ("bearer" = []), ("basic" = [])))]
 pub(crate) async fn operator(State(state): State<AppState>) -> Response {
     match state.work(overview).await {
         Ok(overview) => render(&page(overview, SystemTime::now())),

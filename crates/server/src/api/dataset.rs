@@ -1,5 +1,6 @@
 //! `GET /dataset/{id}`: a page, or linked data.
 
+use crate::documentation::{BadRequest, FormatParameter, Html, Id, Negotiated, NotAcceptable, NotFound, Rdf, Text};
 use crate::error::ApiError;
 use crate::negotiation::{languages, page_or_syntax};
 use crate::{AppState, pages};
@@ -17,6 +18,9 @@ pub(super) struct Parameters {
     lang: Option<String>,
 }
 
+#[utoipa::path(get, path = "/dataset/{id}", tag = "Datasets", summary = "A dataset: a page, or its description in RDF",
+    params(Id, FormatParameter),
+    responses(Negotiated<(Html, Rdf)>, BadRequest<(Html, Text)>, NotFound<(Html, Text)>, NotAcceptable<(Html, Text)>))]
 pub(super) async fn dataset(
     State(state): State<AppState>,
     Path(id): Path<String>,

@@ -3,6 +3,7 @@
 //! The page shows its triples in both directions, with labels and page by page. Programs get its symmetric concise bounded
 //! description. Blank nodes are named `_:b0`; these names are valid until the content of the dataset changes.
 
+use crate::documentation::{BadRequest, Busy, FormatParameter, Html, Id, NotAcceptable, NotFound, Text};
 use crate::entities::find;
 use crate::error::ApiError;
 use crate::negotiation::{languages, page_or_syntax};
@@ -17,24 +18,44 @@ use lodeseek_rdf::RdfSyntax;
 use lodeseek_store::{Excerpt, Resources, resource};
 use oxrdf::NamedOrBlankNode;
 use serde::Deserialize;
+use utoipa::IntoParams;
 
 /// Maximum number of triples before a page. Each page reads over them.
 const MAX_SKIPPED: usize = 20_000;
 /// Maximum number of triples of a description.
 const MAX_DESCRIPTION: usize = 2000;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(super) struct Parameters {
+    /// IRI of the resource, or a blank node as in _:b0.
+    #[param(required)]
     iri: Option<String>,
-    /// Number of triples to skip: with the resource as subject, and as object.
+    /// Number of triples with this subject to skip.
     #[serde(default)]
     skip: usize,
+    /// Number of triples with this object to skip.
     #[serde(default)]
     to: usize,
-    format: Option<String>,
+    /// Languages of labels, best first.
     lang: Option<String>,
+    #[param(ignore)]
+    format: Option<String>,
 }
 
+#[utoipa::path(get, path = "/dataset/{id}/entity", tag = "Datasets", summary = "One resource of a dataset",
+    params(Id, Parameters, FormatParameter),
+    responses(
+        (status = 200, description = "A page, or a symmetric concise bounded description.", content(
+            (String = "text/html"),
+            (String = "text/turtle"),
+            (String = "application/ld+json"),
+            (String = "application/n-triples"),
+            (String = "application/rdf+xml"))),
+        BadRequest<(Html, Text)>,
+        NotFound<(Html, Text)>,
+        NotAcceptable<(Html, Text)>,
+        Busy<(Html, Text)>))]
 pub(super) async fn entity(
     State(state): State<AppState>,
     Path(id): Path<String>,

@@ -1,6 +1,7 @@
 //! `GET /dataset/{id}/examples`: example queries of a dataset, as JSON, text or RDF.
 
 use crate::AppState;
+use crate::documentation::{BadRequest, FormatParameter, Id, JsonObject, Negotiated, NotFound, Text, Turtle};
 use crate::error::ApiError;
 use crate::example_queries::{Example, example_queries, executable};
 use crate::negotiation::best;
@@ -38,6 +39,10 @@ fn negotiate(format: Option<&str>, headers: &HeaderMap) -> Result<&'static str, 
     }
 }
 
+#[utoipa::path(get, path = "/dataset/{id}/examples", tag = "Datasets", operation_id = "examples",
+    summary = "Example SPARQL queries",
+    params(Id, FormatParameter),
+    responses(Negotiated<(JsonObject, Text, Turtle)>, BadRequest<Text>, NotFound<Text>))]
 pub(super) async fn of_dataset(
     State(state): State<AppState>,
     Path(id): Path<String>,

@@ -1,14 +1,13 @@
-//! JSON API and linked data: search, datasets and what is known of each, quality, suggestions, OpenAPI.
+//! JSON API and linked data: search, datasets and what is known of each, quality, suggestions.
 //!
 //! Routes that also have a page choose it by content negotiation and render it with [`crate::pages`].
 
 mod dataset;
-mod documentation;
 mod entity;
 mod examples;
-mod openapi;
 mod quality;
 mod related;
+mod schemas;
 mod search;
 mod similar;
 mod snippet;
@@ -20,6 +19,7 @@ use crate::AppState;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::routing::get;
+use utoipa::OpenApi;
 
 /// Caches of the API.
 #[derive(Default)]
@@ -27,6 +27,26 @@ pub(crate) struct ApiState {
     titles: suggest::CachedTitles,
     quality: quality::CachedOverview,
 }
+
+/// Descriptions of the operations.
+#[derive(OpenApi)]
+#[openapi(paths(
+    search::search,
+    search::duplicates,
+    dataset::dataset,
+    snippet::snippet,
+    examples::of_dataset,
+    related::related,
+    quality::page_of_one,
+    similar::of_dataset,
+    similar::form,
+    similar::example,
+    suggest::suggest,
+    entity::entity,
+    quality::one,
+    quality::all,
+))]
+pub(crate) struct Operations;
 
 /// Returns the routes of the API.
 pub(crate) fn router() -> Router<AppState> {
@@ -46,6 +66,4 @@ pub(crate) fn router() -> Router<AppState> {
         .route("/api/quality", get(quality::all))
         .route("/api/quality/{id}", get(quality::one))
         .route("/suggest", get(suggest::suggest))
-        .route("/api", get(documentation::page))
-        .route("/openapi.json", get(openapi::document))
 }

@@ -2,6 +2,9 @@
 //! datasets together, and of one. That of one dataset is also available in the Data Quality Vocabulary.
 
 use crate::cache::GenerationCache;
+use crate::documentation::{
+    BadRequest, FormatParameter, Html, Id, JsonObject, Negotiated, NotAcceptable, NotFound, Rdf, Text,
+};
 use crate::error::ApiError;
 use crate::negotiation::best;
 use crate::parameters::pairs;
@@ -39,6 +42,9 @@ fn assess(state: &AppState, id: &DatasetId) -> Result<(DatasetLabel, Assessment)
     assessment.ok_or_else(|| ApiError::no_dataset(id))
 }
 
+#[utoipa::path(get, path = "/api/quality", tag = "Quality", operation_id = "qualityOfAll",
+    summary = "Quality of all datasets together",
+    responses((status = 200, description = "The overview.", body = Object)))]
 pub(super) async fn all(State(state): State<AppState>) -> Response {
     let overview = state.work(overview).await;
     overview.map(|overview| Json(overview_json(&overview))).into_response()
@@ -51,6 +57,10 @@ pub(super) async fn page_of_all(State(state): State<AppState>) -> Response {
     }
 }
 
+#[utoipa::path(get, path = "/api/quality/{id}", tag = "Quality", operation_id = "quality",
+    summary = "Quality of a dataset, with a reason for every point",
+    params(Id),
+    responses((status = 200, description = "The assessment.", body = Object), NotFound<Text>))]
 pub(super) async fn one(
     State(state): State<AppState>,
     Path(id): Path<String>,
@@ -60,6 +70,14 @@ pub(super) async fn one(
     answer(&state, id, query.as_deref(), &headers, "application/json").await
 }
 
+#[utoipa::path(get, path = "/dataset/{id}/quality", tag = "Quality", operation_id = "qualityPage",
+    summary = "Quality of a dataset: a page, JSON, or DQV in RDF",
+    params(Id, FormatParameter),
+    responses(
+        Negotiated<(Html, JsonObject, Rdf)>,
+        BadRequest<Text>,
+        NotFound<Text>,
+        NotAcceptable<Text>))]
 pub(super) async fn page_of_one(
     State(state): State<AppState>,
     Path(id): Path<String>,

@@ -6,6 +6,7 @@
 //! stronger claim than the finding.
 
 use crate::AppState;
+use crate::documentation::{BadRequest, FormatParameter, Id, JsonObject, Negotiated, NotFound, Text, Turtle};
 use crate::error::ApiError;
 use crate::negotiation::json_or_syntax;
 use axum::Json;
@@ -24,6 +25,10 @@ pub(super) struct Parameters {
     format: Option<String>,
 }
 
+#[utoipa::path(get, path = "/dataset/{id}/related", tag = "Datasets",
+    summary = "Duplicates of a dataset under other ids, and its editions",
+    params(Id, FormatParameter),
+    responses(Negotiated<(JsonObject, Turtle)>, BadRequest<Text>, NotFound<Text>))]
 pub(super) async fn related(
     State(state): State<AppState>,
     Path(id): Path<String>,

@@ -1,6 +1,8 @@
 //! `GET /api/search` and `GET /api/duplicates`.
 
+use super::schemas::{Duplicates, Model, SearchResult};
 use crate::AppState;
+use crate::documentation::{BadRequest, Busy, Error, Filters, JsonError};
 use crate::error::ApiError;
 use crate::negotiation::languages;
 use crate::parameters::{Pairs, check_query, check_snippet, filter, parse_duplicates};
@@ -13,6 +15,7 @@ use lodeseek_engine::{SearchRequest, SnippetKind, hit_json};
 use lodeseek_index::sparse::ModelKind;
 use serde::Deserialize;
 use serde_json::Value;
+use utoipa::IntoParams;
 
 /// Default number of hits.
 const DEFAULT_HITS: usize = 10;
@@ -24,19 +27,44 @@ const MAX_EXPLAINED_HITS: usize = 10;
 const MAX_FACET_VALUES: usize = 100;
 
 /// Parameters of a search, except the filters.
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(super) struct Parameters {
+    /// Query: words or a sentence.
+    #[param(required, min_length = 1, max_length = 2000)]
     q: Option<String>,
+    /// Number of hits.
+    #[param(minimum = 1, maximum = 100, default = 10)]
     k: Option<usize>,
+    /// Number of hits to skip, for the next page.
+    #[param(default = 0)]
     skip: Option<usize>,
+    /// If true, adds the contribution of each field and triples as evidence; at most ten hits.
+    #[param(default = false)]
     explain: Option<bool>,
+    /// Ranking model. Default: the best available, with re-ranking if the server has an encoder.
+    #[param(value_type = Option<Model>, inline)]
     model: Option<ModelKind>,
+    /// Triples of each hit: those stored with the index, or computed for this query; then at most ten hits.
+    #[param(value_type = Option<String>, default = "stored")]
     snippet: Option<SnippetKind>,
+    /// Languages of labels, best first: de,en.
     lang: Option<String>,
+    /// If true, adds the values of all facets with counts.
+    #[param(default = false)]
     facets: Option<bool>,
+    /// Duplicates as one hit (once, default), or as separate hits (all).
+    #[param(value_type = Option<Duplicates>, inline)]
     duplicates: Option<String>,
 }
 
+#[utoipa::path(get, path = "/api/search", tag = "Search", summary = "Search datasets",
+    params(Parameters, Filters),
+    responses(
+        (status = 200, description = "The hits, the best first.", body = SearchResult),
+        BadRequest<JsonError>,
+        (status = 414, description = "The query is too long.", body = Error),
+        Busy<JsonError>))]
 pub(super) async fn search(
     State(state): State<AppState>,
     parameters: Result<Query<Parameters>, QueryRejection>,
@@ -96,6 +124,8 @@ fn search_request(parameters: Parameters) -> Result<SearchRequest, ApiError> {
 }
 
 /// `GET /api/duplicates`: groups of equal datasets, and of editions of one dataset.
+#[utoipa::path(get, path = "/api/duplicates", tag = "Search", summary = "Groups of duplicates with reasons, and of editions",
+    responses((status = 200, description = "All groups.", body = Object)))]
 pub(super) async fn duplicates(State(state): State<AppState>) -> Response {
     let groups = state.work(|state| Ok(state.searcher.catalog().duplicates()?)).await;
     groups.map(Json).into_response()

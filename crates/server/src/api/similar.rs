@@ -5,6 +5,10 @@
 //! [`MAX_EXAMPLE_TRIPLES`] and [`READ_TIMEOUT`] limit it. The server does not store it.
 
 use crate::AppState;
+use crate::documentation::{
+    self, BadRequest, Busy, Error, FormatParameter, Html, Id, JsonError, JsonObject, Negotiated, NotAcceptable,
+    NotFound,
+};
 use crate::error::ApiError;
 use crate::negotiation::best;
 use crate::pages::{self, ExampleReport};
@@ -24,6 +28,9 @@ use serde::Deserialize;
 use serde_json::json;
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
+use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::openapi::schema::Type;
+use utoipa::{IntoParams, ToSchema};
 
 /// Maximum size of a request with an example in bytes.
 pub(super) const MAX_EXAMPLE_BYTES: usize = 16 << 20;
@@ -43,6 +50,16 @@ pub(super) struct Parameters {
     k: Option<usize>,
     format: Option<String>,
     dataset: Option<String>,
+}
+
+/// The parameter `k`, for the descriptions of the operations.
+struct Depth;
+
+impl IntoParams for Depth {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let number = documentation::object(Type::Integer).minimum(Some(1)).maximum(Some(MAX_DATASETS));
+        vec![documentation::query("k", "Number of datasets.", number.default(Some(10.into())))]
+    }
 }
 
 /// Formats of the responses.
@@ -90,6 +107,14 @@ impl Parameters {
     }
 }
 
+#[utoipa::path(get, path = "/dataset/{id}/similar", tag = "Search", operation_id = "similar",
+    summary = "The most similar datasets, with reasons",
+    params(Id, Depth, FormatParameter),
+    responses(
+        Negotiated<(Html, JsonObject)>,
+        BadRequest<(JsonError, Html)>,
+        NotFound<(JsonError, Html)>,
+        NotAcceptable<(JsonError, Html)>))]
 pub(super) async fn of_dataset(
     State(state): State<AppState>,
     Path(id): Path<String>,
@@ -104,6 +129,14 @@ pub(super) async fn of_dataset(
 }
 
 /// `GET /like`: the form, or the datasets similar to that of the parameter `dataset`.
+#[utoipa::path(get, path = "/like", tag = "Search", operation_id = "likeForm",
+    summary = "Search by example: the form, or the datasets most similar to one",
+    params(("dataset" = Option<String>, Query, description = "A dataset's id or IRI."), Depth, FormatParameter),
+    responses(
+        Negotiated<(Html, JsonObject)>,
+        BadRequest<(JsonError, Html)>,
+        NotFound<(JsonError, Html)>,
+        NotAcceptable<(JsonError, Html)>))]
 pub(super) async fn form(
     State(state): State<AppState>,
     parameters: Result<Query<Parameters>, QueryRejection>,
@@ -138,6 +171,23 @@ fn resolve_dataset(state: &AppState, named: &str) -> String {
 }
 
 /// `POST /like`: the datasets similar to the example of the request.
+#[utoipa::path(post, path = "/like", tag = "Search", operation_id = "like",
+    summary = "The datasets most similar to an RDF file",
+    params(Depth, FormatParameter),
+    request_body(content(
+        (String = "text/turtle"),
+        (String = "application/rdf+xml"),
+        (String = "application/n-triples"),
+        (Object = "application/ld+json"),
+        (Object = "multipart/form-data"),
+        (inline(Pasted) = "application/x-www-form-urlencoded"))),
+    responses(
+        Negotiated<(Html, JsonObject)>,
+        BadRequest<(JsonError, Html)>,
+        NotFound<(JsonError, Html)>,
+        NotAcceptable<(JsonError, Html)>,
+        (status = 413, description = "The body is too large.", content((Error = "application/json"), (String = "text/html"))),
+        Busy<(JsonError, Html)>))]
 pub(super) async fn example(
     State(state): State<AppState>,
     parameters: Result<Query<Parameters>, QueryRejection>,
@@ -222,7 +272,7 @@ struct SentExample {
     dataset: Option<String>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 struct Pasted {
     #[serde(default)]
     text: String,

@@ -1,5 +1,8 @@
 //! `GET /dataset/{id}/snippet`: a snippet computed on demand by any bounded method, with or without a query.
 
+use crate::documentation::{
+    BadRequest, Busy, FormatParameter, Html, Id, JsonObject, Negotiated, NotFound, Rdf, Svg, Text,
+};
 use crate::error::ApiError;
 use crate::negotiation::{best, languages};
 use crate::parameters::check_query;
@@ -20,13 +23,22 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
+use utoipa::IntoParams;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(super) struct Parameters {
+    /// Method: illusnip, pcsg and others.
+    #[param(value_type = Option<String>)]
     method: Option<Method>,
+    /// Maximum number of triples.
+    #[param(minimum = 1, default = 20)]
     budget: Option<usize>,
+    /// Query that the triples should match.
     query: Option<String>,
+    /// Languages of labels, best first.
     lang: Option<String>,
+    #[param(ignore)]
     format: Option<String>,
 }
 
@@ -106,6 +118,10 @@ fn bounded_methods() -> String {
     methods.map(Method::name).collect::<Vec<_>>().join(", ")
 }
 
+#[utoipa::path(get, path = "/dataset/{id}/snippet", tag = "Datasets",
+    summary = "Snippet: a few triples that represent a dataset",
+    params(Id, Parameters, FormatParameter),
+    responses(Negotiated<((Html, JsonObject, Svg), Rdf)>, BadRequest<Text>, NotFound<Text>, Busy<Text>))]
 pub(super) async fn snippet(
     State(state): State<AppState>,
     Path(id): Path<String>,

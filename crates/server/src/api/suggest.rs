@@ -1,8 +1,10 @@
 //! `GET /suggest?q=`: titles of datasets for a prefix, as OpenSearch suggestions.
 //! <https://github.com/dewitt/opensearch/blob/master/mediawiki/Specifications/OpenSearch/Extensions/Suggestions/1.1/Draft%201.wiki>
 
+use super::schemas::Suggestions;
 use crate::AppState;
 use crate::cache::GenerationCache;
+use crate::documentation::{BadRequest, Text};
 use crate::error::ApiError;
 use crate::parameters::Pairs;
 use crate::portal::ckan::Table;
@@ -118,6 +120,11 @@ fn rest(titles: &[Title], (title, start): (u32, u32)) -> &str {
     &titles[title as usize].folded[start as usize..]
 }
 
+#[utoipa::path(get, path = "/suggest", tag = "Search", summary = "Titles for a prefix, as OpenSearch Suggestions",
+    params(("q" = Option<String>, Query, description = "Prefix.")),
+    responses(
+        (status = 200, description = "[query, titles, descriptions, addresses].", content_type = MEDIA_TYPE, body = inline(Suggestions)),
+        BadRequest<Text>))]
 pub(crate) async fn suggest(State(state): State<AppState>, Query(pairs): Query<Pairs>) -> Result<Response, ApiError> {
     let typed = pairs.into_iter().find(|(name, _)| name == "q").map(|(_, typed)| typed).unwrap_or_default();
     let answer = state.work(move |state| {

@@ -15,6 +15,7 @@
 use super::Portal;
 use crate::AppState;
 use crate::cache::GenerationCache;
+use crate::documentation::{BadRequest, FormatParameter, NotAcceptable, NotFound, Text};
 use crate::error::ApiError;
 use crate::parameters::pairs;
 use crate::response_formats::{self, Kind};
@@ -56,6 +57,21 @@ struct Request {
 }
 
 /// Returns the route of the catalogue at an address with a suffix. Without one the format is negotiated.
+#[utoipa::path(get, path = "/catalog", tag = "Catalogue", operation_id = "catalog",
+    summary = "All datasets in DCAT-AP 3.0.1, page by page",
+    params(
+        ("page" = Option<usize>, Query, description = "Page number from 1.", minimum = 1),
+        ("modified_since" = Option<String>, Query, description = "Only datasets that changed since this date or time."),
+        FormatParameter),
+    responses(
+        (status = 200, description = "A page of the catalogue, with links to the other pages.", content(
+            (String = "text/turtle"),
+            (String = "application/ld+json"),
+            (String = "application/n-triples"),
+            (String = "application/rdf+xml"))),
+        BadRequest<Text>,
+        NotFound<Text>,
+        NotAcceptable<Text>))]
 pub(crate) fn with_suffix(suffix: &'static str) -> MethodRouter<AppState> {
     get(async move |State(state): State<AppState>, RawQuery(query): RawQuery, headers: HeaderMap| {
         let parameters = pairs(query.as_deref().unwrap_or_default().as_bytes());

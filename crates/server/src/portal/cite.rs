@@ -3,6 +3,7 @@
 //! Catalogues do not distinguish persons from organisations, nor the parts of names. Therefore names are not split.
 
 use crate::AppState;
+use crate::documentation::{BadRequest, Id, NotAcceptable, NotFound, Text};
 use crate::error::ApiError;
 use crate::negotiation::best;
 use crate::portal::metadata::PortalMetadata;
@@ -15,6 +16,7 @@ use lodeseek_store::Store;
 use oxsdatatypes::Date;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use utoipa::IntoParams;
 
 /// Formats of a citation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,8 +33,10 @@ const FORMS: [(&str, &str, Format); 3] = [
     ("csl-json", "application/vnd.citationstyles.csl+json", Format::Csl),
 ];
 
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct Parameters {
+    /// bibtex, ris or csl-json.
     format: Option<String>,
 }
 
@@ -53,6 +57,16 @@ pub(crate) struct Citation {
     pub(crate) url: String,
 }
 
+#[utoipa::path(get, path = "/dataset/{id}/cite", tag = "Datasets", summary = "Citation of a dataset",
+    params(Id, Parameters),
+    responses(
+        (status = 200, description = "Format by Accept or the parameter format.", content(
+            (String = "application/x-bibtex"),
+            (String = "application/x-research-info-systems"),
+            (String = "application/vnd.citationstyles.csl+json"))),
+        BadRequest<Text>,
+        NotFound<Text>,
+        NotAcceptable<Text>))]
 pub(crate) async fn cite(
     State(state): State<AppState>,
     Path(id): Path<String>,

@@ -2,6 +2,7 @@
 //! <https://docs.mlcommons.org/croissant/docs/croissant-spec.html>
 
 use crate::AppState;
+use crate::documentation::{BadRequest, Id, NotFound, Text};
 use crate::error::ApiError;
 use crate::portal::metadata::{Checksum, File, PortalMetadata};
 use crate::portal::schema_org::common;
@@ -17,6 +18,13 @@ use serde_json::{Value, json};
 const VERSION: &str = "http://mlcommons.org/croissant/1.0";
 const NAMESPACE: &str = "http://mlcommons.org/croissant/";
 
+#[utoipa::path(get, path = "/dataset/{id}/croissant", tag = "Datasets",
+    summary = "Croissant, for datasets with files or for machine learning",
+    params(Id),
+    responses(
+        (status = 200, description = "Croissant 1.0.", content_type = "application/ld+json", body = Object),
+        BadRequest<Text>,
+        NotFound<Text>))]
 pub(crate) async fn croissant(State(state): State<AppState>, Path(id): Path<String>) -> Result<Response, ApiError> {
     let id = DatasetId::new(id).map_err(|error| ApiError::not_found(error.to_string()))?;
     let missing = ApiError::no_dataset(&id);

@@ -2,6 +2,7 @@
 //! browsers.
 
 use crate::AppState;
+use crate::documentation::{BadRequest, Filters, Text};
 use crate::error::ApiError;
 use crate::parameters::{Pairs, check_query, filter, parse_model};
 use crate::portal::ckan::Table;
@@ -51,6 +52,13 @@ struct OpenSearch<'b> {
 }
 
 /// `GET /feeds/datasets.atom`: the best datasets for a query, or without one the last changed; in descending order of change.
+#[utoipa::path(get, path = "/feeds/datasets.atom", tag = "Search", operation_id = "feed",
+    summary = "The best datasets for a query, or the last changed, as a feed",
+    params(
+        ("q" = Option<String>, Query, description = "Query; without it the last changed datasets."),
+        ("model" = Option<String>, Query, description = "Ranking model."),
+        Filters),
+    responses((status = 200, description = "Atom.", content_type = "application/atom+xml", body = String), BadRequest<Text>))]
 pub(crate) async fn datasets(State(state): State<AppState>, Query(pairs): Query<Pairs>) -> Result<Response, ApiError> {
     let query =
         pairs.iter().find(|(name, _)| name == "q").map(|(_, query)| query.trim()).unwrap_or_default().to_owned();

@@ -14,6 +14,7 @@ mod sitemap;
 use crate::AppState;
 use axum::Router;
 use axum::routing::get;
+use utoipa::OpenApi;
 
 /// Name, description and publisher of the portal.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,6 +53,11 @@ impl PortalState {
         Self { portal, ..Self::default() }
     }
 }
+
+/// Descriptions of the operations.
+#[derive(OpenApi)]
+#[openapi(paths(feed::datasets, croissant::croissant, cite::cite, catalog::with_suffix, ckan::action))]
+pub(crate) struct Operations;
 
 /// Returns the routes of the portal interfaces.
 pub(crate) fn router() -> Router<AppState> {

@@ -6,6 +6,7 @@
 
 use super::page::EXAMPLES;
 use crate::AppState;
+use crate::documentation::{NotAcceptable, Text};
 use crate::error::ApiError;
 use crate::example_queries::{Example, executable};
 use crate::parameters::pairs;
@@ -167,6 +168,15 @@ fn about(base: &str, endpoint: &NamedNode) -> Vec<Triple> {
 }
 
 /// `GET /.well-known/void`: every dataset with its counts and its endpoint.
+#[utoipa::path(get, path = "/.well-known/void", tag = "Catalogue", operation_id = "void",
+    summary = "VoID of all datasets",
+    responses(
+        (status = 200, description = "Format by Accept.", content(
+            (String = "text/turtle"),
+            (String = "application/ld+json"),
+            (String = "application/n-triples"),
+            (String = "application/rdf+xml"))),
+        NotAcceptable<Text>))]
 pub(crate) async fn datasets(
     State(state): State<AppState>,
     RawQuery(query): RawQuery,

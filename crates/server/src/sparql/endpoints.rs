@@ -6,6 +6,9 @@ use axum::extract::State;
 use lodeseek_net::sparql_client::EndpointStatistics;
 use serde_json::{Map, Value, json};
 
+#[utoipa::path(get, path = "/api/endpoints", tag = "Server",
+    summary = "Statistics of remote endpoints in SERVICE patterns",
+    responses((status = 200, description = "Statistics of each endpoint.", body = Object)))]
 pub(crate) async fn endpoints(State(state): State<SparqlState>) -> Json<Value> {
     Json(json!({ "endpoints": endpoint_statistics(&state) }))
 }

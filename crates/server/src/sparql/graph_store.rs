@@ -7,6 +7,7 @@
 
 use super::streaming::{ChunkWriter, End, Timeout, transfer};
 use crate::AppState;
+use crate::documentation::{BadRequest, FormatParameter, NotAcceptable, NotFound, Text, object, query};
 use crate::error::ApiError;
 use crate::parameters::pairs;
 use crate::response_formats::{self, Kind};
@@ -20,11 +21,27 @@ use oxrdf::NamedNode;
 use std::io;
 use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
+use utoipa::IntoParams;
+use utoipa::openapi::extensions::Extensions;
+use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::openapi::schema::Type;
 
 /// Supported methods, for `Allow`.
 pub(super) const METHODS: &str = "GET, HEAD, OPTIONS";
 /// Time limit of a client for each chunk. After it the transfer is aborted and its permit is released.
 const CHUNK_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The parameter `default`, which has no value, for its description.
+struct DefaultGraph;
+
+impl IntoParams for DefaultGraph {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let mut parameter = query("default", "The default graph.", object(Type::String));
+        // A field of OpenAPI that utoipa lacks; extensions are written beside the other fields.
+        parameter.extensions = Some(Extensions::from_iter([("allowEmptyValue", true)]));
+        vec![parameter]
+    }
+}
 
 /// Error of a started transfer.
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +52,21 @@ enum TransferError {
     Io(#[from] io::Error),
 }
 
+#[utoipa::path(get, path = "/rdf-graph-store", tag = "SPARQL", operation_id = "graph",
+    summary = "The content of a dataset, as a graph",
+    params(
+        ("graph" = Option<String>, Query, description = "IRI of the graph."),
+        DefaultGraph,
+        FormatParameter),
+    responses(
+        (status = 200, description = "The graph.", content(
+            (String = "text/turtle"),
+            (String = "application/ld+json"),
+            (String = "application/n-triples"),
+            (String = "application/rdf+xml"))),
+        BadRequest<Text>,
+        NotFound<Text>,
+        NotAcceptable<Text>))]
 pub(super) async fn get(
     State(state): State<AppState>,
     method: Method,

@@ -26,6 +26,7 @@ use lodeseek_store::Store;
 use std::sync::Arc;
 use tower_http::cors::CorsLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
+use utoipa::OpenApi;
 
 /// Limits, services and caches of the endpoint.
 #[derive(Clone)]
@@ -64,6 +65,11 @@ impl SparqlState {
         self.services = Arc::new(services);
     }
 }
+
+/// Descriptions of the operations.
+#[derive(OpenApi)]
+#[openapi(paths(protocol::get, protocol::post, graph_store::get, description::datasets, endpoints::endpoints))]
+pub(crate) struct Operations;
 
 /// Returns the routes other than those of the protocols.
 pub(crate) fn router() -> Router<AppState> {

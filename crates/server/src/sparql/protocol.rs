@@ -18,6 +18,7 @@
 use super::streaming::{ChunkWriter, End, Timeout, transfer};
 use super::{description, page};
 use crate::AppState;
+use crate::documentation::{BadRequest, Busy, FormatParameter, NotAcceptable, Text, object};
 use crate::error::ApiError;
 use crate::parameters::{Pairs, pairs};
 use crate::response_formats::{self, Kind};
@@ -32,6 +33,9 @@ use std::convert::Infallible;
 use std::io;
 use std::sync::Arc;
 use std::time::Instant;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{Schema, Type};
+use utoipa::{PartialSchema, ToSchema};
 
 /// Supported methods, for `Allow`.
 pub(super) const METHODS: &str = "GET, HEAD, POST, QUERY, OPTIONS";
@@ -40,6 +44,17 @@ pub(super) const BODIES: &str = "application/sparql-query, application/x-www-for
 
 /// Number of bytes that are buffered before streaming.
 const BUFFERED_BYTES: usize = 64 << 10;
+
+/// A query as a form, for its description.
+struct QueryForm;
+
+impl PartialSchema for QueryForm {
+    fn schema() -> RefOr<Schema> {
+        object(Type::Object).property("query", object(Type::String)).required("query").into()
+    }
+}
+
+impl ToSchema for QueryForm {}
 
 /// Headers, HTTP version and connection of a request.
 pub(super) struct RequestContext {
@@ -57,6 +72,30 @@ impl<S: Sync> FromRequestParts<S> for RequestContext {
     }
 }
 
+#[utoipa::path(get, path = "/sparql", tag = "SPARQL", operation_id = "query",
+    summary = "SPARQL 1.1 Protocol, queries only; without a query the service description",
+    params(
+        ("query" = Option<String>, Query, description = "The query."),
+        ("default-graph-uri" = Option<String>, Query, description = "A graph of the default graph."),
+        ("named-graph-uri" = Option<String>, Query, description = "A named graph."),
+        FormatParameter),
+    responses(
+        (status = 200, description = "The result, in a format by Accept or the parameter format.", content(
+            (String = "text/html"),
+            (String = "application/sparql-results+json"),
+            (String = "application/sparql-results+xml"),
+            (String = "text/csv"),
+            (String = "text/tab-separated-values"),
+            (String = "text/turtle"),
+            (String = "application/ld+json"),
+            (String = "application/n-triples"),
+            (String = "application/rdf+xml"))),
+        BadRequest<Text>,
+        (status = 403, description = "The egress policy blocks a remote endpoint of the query.", body = String),
+        NotAcceptable<Text>,
+        (status = 429, description = "Too many queries of one client.", body = String),
+        (status = 502, description = "A remote endpoint of the query failed.", body = String),
+        Busy<Text>))]
 pub(super) async fn get(State(state): State<AppState>, RawQuery(query): RawQuery, context: RequestContext) -> Response {
     let parameters = pairs(query.as_deref().unwrap_or_default().as_bytes());
     let has = |name: &str| parameters.iter().any(|(known, _)| known == name);
@@ -72,6 +111,21 @@ pub(super) async fn get(State(state): State<AppState>, RawQuery(query): RawQuery
     }
 }
 
+#[utoipa::path(post, path = "/sparql", tag = "SPARQL", operation_id = "queryByPost",
+    summary = "The same, with the query in the body",
+    request_body(content(
+        (String = "application/sparql-query"),
+        (inline(QueryForm) = "application/x-www-form-urlencoded"))),
+    responses(
+        (status = 200, description = "The result.", content(
+            (String = "application/sparql-results+json"),
+            (String = "text/turtle"),
+            (String = "application/ld+json"),
+            (String = "application/n-triples"),
+            (String = "application/rdf+xml"))),
+        BadRequest<Text>,
+        NotAcceptable<Text>,
+        Busy<Text>))]
 pub(super) async fn post(
     State(state): State<AppState>,
     RawQuery(query): RawQuery,

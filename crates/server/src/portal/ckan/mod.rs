@@ -32,6 +32,9 @@ use lodeseek_catalog::DatasetId;
 use parameters::Parameters;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use utoipa::openapi::schema::{Schema, SchemaType, Type};
+use utoipa::openapi::{ObjectBuilder, RefOr};
+use utoipa::{PartialSchema, ToSchema};
 
 /// Maximum number of packages of one response, as in CKAN.
 const MOST: usize = 1000;
@@ -86,7 +89,27 @@ const ACTIONS: &[Action] = &[
     ("site_read", "Whether this portal may be read: yes.", |_| Ok(json!(true))),
 ];
 
+/// The response to an unknown action, or to a body that is no JSON.
+struct BadAction;
+
+impl PartialSchema for BadAction {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(SchemaType::Array(vec![Type::Object, Type::String])).into()
+    }
+}
+
+impl ToSchema for BadAction {}
+
 /// Handles all actions, with parameters in the address or the body.
+#[utoipa::path(get, path = "/api/3/action/{name}", tag = "CKAN", operation_id = "ckan",
+    summary = "CKAN's Action API, read actions",
+    params(("name" = String, Path,
+        description = "Name of the action: package_search, package_show and others; help_show describes each.")),
+    responses(
+        (status = 200, description = "CKAN's envelope.", body = Object),
+        (status = 400, description = "Unknown action.", body = inline(BadAction)),
+        (status = 404, description = "CKAN's envelope, with the error.", body = Object),
+        (status = 409, description = "CKAN's envelope, with the invalid parameters.", body = Object)))]
 pub(super) async fn action(
     State(state): State<AppState>,
     Path(name): Path<String>,

@@ -1,0 +1,105 @@
+//! Schemas of JSON that other crates write.
+
+use crate::documentation::{array, object};
+use lodeseek_index::sparse::ModelKind;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
+use utoipa::openapi::{Ref, RefOr};
+use utoipa::{PartialSchema, ToSchema};
+
+/// Returns a schema of several types.
+fn any_of<const N: usize>(types: [Type; N]) -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(SchemaType::Array(types.to_vec()))
+}
+
+/// The name of a ranking model.
+pub(super) struct Model;
+
+impl PartialSchema for Model {
+    fn schema() -> RefOr<Schema> {
+        object(Type::String).enum_values(Some(ModelKind::ALL.map(ModelKind::name))).into()
+    }
+}
+
+impl ToSchema for Model {}
+
+/// The value of the parameter `duplicates`.
+pub(super) struct Duplicates;
+
+impl PartialSchema for Duplicates {
+    fn schema() -> RefOr<Schema> {
+        object(Type::String).enum_values(Some(["once", "all"])).default(Some("once".into())).into()
+    }
+}
+
+impl ToSchema for Duplicates {}
+
+/// Suggestions: an array of a text and of arrays of texts.
+pub(super) struct Suggestions;
+
+impl PartialSchema for Suggestions {
+    fn schema() -> RefOr<Schema> {
+        object(Type::Array).into()
+    }
+}
+
+impl ToSchema for Suggestions {}
+
+/// The result of `/api/search`, as [`lodeseek_engine::hit_json`] writes it.
+pub(super) struct SearchResult;
+
+impl PartialSchema for SearchResult {
+    fn schema() -> RefOr<Schema> {
+        let terms = array(object(Type::String)).description(Some("The analysed terms of the query."));
+        let total = object(Type::Integer).description(Some("Number of ranked datasets."));
+        let suggestion = any_of([Type::String, Type::Object, Type::Null])
+            .description(Some("The query with corrected spelling, if words seem misspelt."));
+        let with_words = object(Type::Integer).description(Some("Number of datasets with a word of the query."));
+        let only_closest = object(Type::Boolean).description(Some("If true, no dataset is a close match."));
+        let schema = object(Type::Object)
+            .property("query", object(Type::String))
+            .property("model", object(Type::String))
+            .property("terms", terms)
+            .property("total", total)
+            .property("suggestion", suggestion)
+            .property("withWords", with_words)
+            .property("onlyClosest", only_closest)
+            .property("hits", array(Ref::from_schema_name("Hit")))
+            .property("facets", array(object(Type::Object)))
+            .property("years", any_of([Type::Object, Type::Null]));
+        ["query", "model", "terms", "total", "withWords", "hits"]
+            .into_iter()
+            .fold(schema, ObjectBuilder::required)
+            .into()
+    }
+}
+
+impl ToSchema for SearchResult {
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.push(("Hit".to_owned(), hit()));
+    }
+}
+
+/// Returns the schema of a hit of a search.
+fn hit() -> RefOr<Schema> {
+    let creator = object(Type::Object).property("name", object(Type::String));
+    let fields = array(object(Type::Object)).description(Some("Fields and terms that matched."));
+    let snippet = any_of([Type::Object, Type::Array, Type::Null]).description(Some("The snippet."));
+    let dense = any_of([Type::Object, Type::Array]).description(Some("Similarity in meaning, by model."));
+    let schema = object(Type::Object)
+        .property("rank", object(Type::Integer).minimum(Some(1)))
+        .property("id", object(Type::String))
+        .property("title", object(Type::String))
+        .property("score", any_of([Type::Number, Type::Null]))
+        .property("description", any_of([Type::String, Type::Null]))
+        .property("creators", array(creator))
+        .property("year", any_of([Type::Integer, Type::Null]))
+        .property("license", any_of([Type::String, Type::Null]))
+        .property("triples", object(Type::Integer).minimum(Some(0)))
+        .property("fields", fields)
+        .property("snippet", snippet)
+        .property("dense", dense)
+        .property("closest", object(Type::Boolean))
+        .property("explanation", any_of([Type::Object, Type::Array]))
+        .property("evidence", any_of([Type::Object, Type::Array]));
+    ["rank", "id", "title", "score", "triples"].into_iter().fold(schema, ObjectBuilder::required).into()
+}

@@ -1,0 +1,161 @@
+//! Parameters, response bodies and schemas that several operations share, for their OpenAPI descriptions.
+//!
+//! Each handler has its description in a `#[utoipa::path]` attribute; [`crate::openapi`] collects them.
+
+use crate::parameters::{MAX_VALUE_CHARACTERS, MAX_VALUES};
+use lodeseek_engine::Facet;
+use std::collections::BTreeMap;
+use std::marker::PhantomData;
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{ArrayBuilder, ArrayItems, Schema, Type};
+use utoipa::openapi::{Content, ObjectBuilder, Ref, RefOr, Required, Response, ResponseBuilder};
+use utoipa::{IntoParams, IntoResponses, PartialSchema, ToSchema};
+
+/// Returns a schema without limits.
+pub(crate) fn object(schema_type: Type) -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(schema_type)
+}
+
+/// Returns the schema of an array.
+pub(crate) fn array(items: impl Into<ArrayItems>) -> ArrayBuilder {
+    ArrayBuilder::new().items(items)
+}
+
+/// Returns an optional parameter of the query.
+pub(crate) fn query(name: &str, description: &str, schema: impl Into<RefOr<Schema>>) -> Parameter {
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(ParameterIn::Query)
+        .required(Required::False)
+        .description(Some(description))
+        .schema(Some(schema))
+        .build()
+}
+
+/// The dataset's id in the path.
+pub(crate) struct Id;
+
+impl IntoParams for Id {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let id = ParameterBuilder::new().name("id").parameter_in(ParameterIn::Path).required(Required::True);
+        vec![id.description(Some("The dataset's id.")).schema(Some(object(Type::String))).build()]
+    }
+}
+
+/// The parameter `format`.
+pub(crate) struct FormatParameter;
+
+impl IntoParams for FormatParameter {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let description =
+            "Format of the response, instead of Accept: html, json, ttl, jsonld, nt, rdf, svg and others.";
+        vec![query("format", description, object(Type::String))]
+    }
+}
+
+/// The filters of a search: the year and all facets.
+pub(crate) struct Filters;
+
+impl IntoParams for Filters {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let year = object(Type::Integer).minimum(Some(0)).maximum(Some(9999));
+        let mut parameters = vec![query("before", "Only datasets known in this year.", year)];
+        parameters.extend(Facet::ALL.map(facet_parameter));
+        parameters
+    }
+}
+
+fn facet_parameter(facet: Facet) -> Parameter {
+    let relation = match facet {
+        Facet::Class | Facet::Keyword | Facet::Vocabulary => "with",
+        Facet::Format | Facet::Language => "in",
+        Facet::License => "under",
+        Facet::Task | Facet::Modality | Facet::Theme | Facet::Publisher | Facet::Creator | Facet::Source => "of",
+    };
+    let description = format!("Only datasets {relation} this {facet}; repeatable.");
+    let value = object(Type::String).max_length(Some(MAX_VALUE_CHARACTERS));
+    query(facet.name(), &description, array(value).max_items(Some(MAX_VALUES)))
+}
+
+/// An error in JSON.
+pub(crate) struct Error;
+
+impl PartialSchema for Error {
+    fn schema() -> RefOr<Schema> {
+        object(Type::Object).property("error", object(Type::String)).required("error").into()
+    }
+}
+
+impl ToSchema for Error {}
+
+/// The media types of a response.
+pub(crate) trait Body {
+    /// Returns the schema of each media type.
+    fn contents() -> Vec<(&'static str, Content)>;
+}
+
+/// Defines a [`Body`] whose media types have one schema.
+macro_rules! body {
+    ($(#[$doc:meta])* $name:ident: $schema:expr, $($media_type:literal),+) => {
+        $(#[$doc])*
+        pub(crate) struct $name;
+
+        impl Body for $name {
+            fn contents() -> Vec<(&'static str, Content)> {
+                vec![$(($media_type, Content::new(Some($schema)))),+]
+            }
+        }
+    };
+}
+
+body!(/** An HTML page. */ Html: object(Type::String), "text/html");
+body!(/** Plain text. */ Text: object(Type::String), "text/plain");
+body!(/** A drawing. */ Svg: object(Type::String), "image/svg+xml");
+body!(/** Any JSON object. */ JsonObject: object(Type::Object), "application/json");
+body!(/** [`Error`] in JSON. */ JsonError: Ref::from_schema_name("Error"), "application/json");
+body!(/** Turtle only. */ Turtle: object(Type::String), "text/turtle");
+body!(
+    /** The RDF formats. */
+    Rdf: object(Type::String), "text/turtle", "application/ld+json", "application/n-triples", "application/rdf+xml"
+);
+
+impl<A: Body, B: Body> Body for (A, B) {
+    fn contents() -> Vec<(&'static str, Content)> {
+        [A::contents(), B::contents()].concat()
+    }
+}
+
+impl<A: Body, B: Body, C: Body> Body for (A, B, C) {
+    fn contents() -> Vec<(&'static str, Content)> {
+        [A::contents(), <(B, C)>::contents()].concat()
+    }
+}
+
+/// Returns one response with this body.
+fn response<B: Body>(status: &str, description: &str) -> BTreeMap<String, RefOr<Response>> {
+    let mut response = ResponseBuilder::new().description(description);
+    for (media_type, content) in B::contents() {
+        response = response.content(media_type, content);
+    }
+    BTreeMap::from([(status.to_owned(), response.into())])
+}
+
+/// Defines a response that many operations have, with any [`Body`].
+macro_rules! response {
+    ($name:ident, $status:literal, $description:literal) => {
+        #[doc = $description]
+        pub(crate) struct $name<B>(PhantomData<B>);
+
+        impl<B: Body> IntoResponses for $name<B> {
+            fn responses() -> BTreeMap<String, RefOr<Response>> {
+                response::<B>($status, $description)
+            }
+        }
+    };
+}
+
+response!(Negotiated, "200", "Format by Accept or the parameter format.");
+response!(BadRequest, "400", "A parameter is missing or invalid; the message names it.");
+response!(NotFound, "404", "Not found.");
+response!(NotAcceptable, "406", "No supported format matches Accept.");
+response!(Busy, "503", "The server is at its limit of concurrent work; retry after the time in Retry-After.");

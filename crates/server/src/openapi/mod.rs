@@ -1,0 +1,177 @@
+//! `GET /openapi.json`: the API as OpenAPI 3.1 (<https://spec.openapis.org/oas/v3.1.1>), for generators of clients. `/api`
+//! shows the same document as a page. It is collected from the `#[utoipa::path]` attributes of the handlers; a test compares
+//! it with the routes.
+
+mod page;
+
+use crate::documentation::Error;
+use crate::{AppState, admin, api, portal, sparql};
+use axum::Router;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use std::sync::LazyLock;
+use utoipa::openapi::extensions::Extensions;
+use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
+use utoipa::{Modify, OpenApi, openapi};
+
+const MEDIA_TYPE: &str = "application/vnd.oai.openapi+json;version=3.1";
+const SUMMARY: &str = "Search for RDF datasets by metadata and content";
+
+/// The whole document.
+static DOCUMENT: LazyLock<openapi::OpenApi> = LazyLock::new(|| {
+    let mut document = General::openapi();
+    for part in [
+        api::Operations::openapi(),
+        portal::Operations::openapi(),
+        sparql::Operations::openapi(),
+        admin::Operations::openapi(),
+    ] {
+        document.merge(part);
+    }
+    document
+});
+
+/// The general parts of the document, and the operations without a module.
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Lodeseek",
+        description = "All routes are readable without a key, also by pages of other origins, except those of the operator.",
+        license(name = "Apache 2.0", identifier = "Apache-2.0")
+    ),
+    servers((url = "/")),
+    tags(
+        (name = "Search", description = "Ranked datasets."),
+        (name = "Datasets", description = "One dataset."),
+        (name = "Quality", description = "Quality of datasets and its problems."),
+        (name = "SPARQL", description = "SPARQL over metadata and content."),
+        (name = "Catalogue", description = "Catalogue for harvesters."),
+        (name = "CKAN", description = "Interface for CKAN's clients."),
+        (name = "Server", description = "State of the server."),
+    ),
+    paths(crate::health),
+    components(schemas(Error)),
+    modifiers(&Additions)
+)]
+struct General;
+
+/// Parts of the document that the attribute of [`General`] cannot express.
+struct Additions;
+
+impl Modify for Additions {
+    fn modify(&self, document: &mut openapi::OpenApi) {
+        // `summary` is a field of OpenAPI 3.1 that utoipa lacks; extensions are written beside the other fields.
+        document.info.extensions = Some(Extensions::from_iter([("summary", SUMMARY)]));
+        let components = document.components.get_or_insert_default();
+        components.add_security_scheme("bearer", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)));
+        components.add_security_scheme("basic", SecurityScheme::Http(Http::new(HttpAuthScheme::Basic)));
+    }
+}
+
+/// Returns the routes of the document.
+pub(crate) fn router() -> Router<AppState> {
+    Router::new().route("/api", get(page::page)).route("/openapi.json", get(document))
+}
+
+async fn document() -> Response {
+    // This header replaces that of `Json`.
+    ([(header::CONTENT_TYPE, MEDIA_TYPE)], axum::Json(&*DOCUMENT)).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lodeseek_engine::Facet;
+    use std::collections::BTreeSet;
+
+    /// Routes outside the document: files of the pages, and resources that other standards describe.
+    const UNDOCUMENTED: [&str; 16] = [
+        "/",
+        "/style.css",
+        "/page.js",
+        "/editor.js",
+        "/editor.css",
+        "/icon.svg",
+        "/opensearch.xml",
+        "/sitemap.xml",
+        "/sitemap/{part}",
+        "/robots.txt",
+        "/api/action/{name}",
+        "/api/3",
+        "/search",
+        "/quality",
+        "/api",
+        "/openapi.json",
+    ];
+
+    /// Returns the paths of all routers, from their sources: axum does not list them.
+    fn routes() -> BTreeSet<String> {
+        let source = concat!(
+            include_str!("mod.rs"),
+            include_str!("../admin/mod.rs"),
+            include_str!("../api/mod.rs"),
+            include_str!("../lib.rs"),
+            include_str!("../pages/mod.rs"),
+            include_str!("../portal/mod.rs"),
+            include_str!("../sparql/mod.rs"),
+        );
+        let named = source.split(".route(\"").skip(1).filter_map(|rest| rest.split('"').next());
+        // The catalogue has a path for each syntax; one is documented.
+        named.filter(|path| !path.starts_with("/catalog.")).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn every_route_is_documented_and_nothing_else_is() {
+        let documented: BTreeSet<String> = DOCUMENT.paths.paths.keys().cloned().collect();
+        let there = routes();
+        assert!(there.len() > 20, "{there:?}");
+        let undocumented: Vec<_> =
+            there.iter().filter(|path| !documented.contains(*path) && !UNDOCUMENTED.contains(&path.as_str())).collect();
+        assert!(undocumented.is_empty(), "routes without an operation: {undocumented:?}");
+        let absent: Vec<_> = documented.iter().filter(|path| !there.contains(*path)).collect();
+        assert!(absent.is_empty(), "paths that are no routes: {absent:?}");
+    }
+
+    #[tokio::test]
+    async fn the_response_is_the_document_with_its_media_type() {
+        let response = document().await;
+        assert_eq!(response.headers()[header::CONTENT_TYPE], MEDIA_TYPE);
+        let body = axum::body::to_bytes(response.into_body(), usize::MAX).await.expect("a body");
+        let document: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
+        assert_eq!(document["openapi"], "3.1.0");
+        assert_eq!(document["info"]["version"], env!("CARGO_PKG_VERSION"));
+        assert_eq!(document["info"]["summary"], SUMMARY);
+    }
+
+    #[test]
+    fn the_search_has_every_facet_as_parameter() {
+        let item = &DOCUMENT.paths.paths["/api/search"];
+        let search = item.get.as_ref().expect("an operation");
+        let named: BTreeSet<&str> = page::parameters(search).map(|one| one.name.as_str()).collect();
+        for facet in Facet::ALL {
+            assert!(named.contains(facet.name()), "{facet}");
+        }
+    }
+
+    #[test]
+    fn every_operation_is_complete_and_every_reference_resolves() {
+        let tags: BTreeSet<&str> = DOCUMENT.tags.iter().flatten().map(|tag| tag.name.as_str()).collect();
+        let mut ids = BTreeSet::new();
+        for (path, item) in &DOCUMENT.paths.paths {
+            for (method, operation) in page::operations(item) {
+                let mut tagged = operation.tags.iter().flatten();
+                assert!(tagged.clone().count() > 0 && tagged.all(|tag| tags.contains(tag.as_str())), "{method} {path}");
+                assert!(operation.summary.is_some() && !operation.responses.responses.is_empty(), "{method} {path}");
+                assert_eq!(page::parameters(operation).count(), operation.parameters.iter().flatten().count());
+                assert!(ids.insert(&operation.operation_id), "{method} {path}: {:?}", operation.operation_id);
+            }
+        }
+        let document = serde_json::to_value(&*DOCUMENT).expect("JSON");
+        let text = document.to_string();
+        let references = text.split("\"$ref\":\"#").skip(1).filter_map(|rest| rest.split('"').next());
+        for reference in references {
+            assert!(document.pointer(reference).is_some(), "{reference}");
+        }
+    }
+}
