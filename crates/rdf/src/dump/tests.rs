@@ -489,7 +489,7 @@ fn long_bases_and_prefixes_are_rejected() {
     let message = refusal(Limits::default(), "a.ttl", format!("@base <http://e/{long}/> .\n{names}").as_bytes());
     assert!(message.contains("resolve to more than"), "{message}");
     let names: String = (0..2000).map(|name| format!("<e:C r:about='{name}'/>")).collect();
-    let text = rdf_xml("", &format!("<e:C xml:base='http://e/{long}/'>{}</e:C>", format!("<e:p>{names}</e:p>")));
+    let text = rdf_xml("", &format!("<e:C xml:base='http://e/{long}/'><e:p>{names}</e:p></e:C>"));
     let text = text.replace("<e:p><e:C", "<e:p r:parseType='Collection'><e:C");
     let message = refusal(Limits::default(), "a.rdf", text.as_bytes());
     assert!(message.contains("resolve to more than"), "{message}");
