@@ -4,7 +4,7 @@ use super::Store;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A change of metadata in progress. Dropping it ends the change.
-pub struct Change<'s>(&'s AtomicU64);
+pub(crate) struct Change<'s>(&'s AtomicU64);
 
 impl Drop for Change<'_> {
     fn drop(&mut self) {

@@ -37,7 +37,6 @@ mod remove;
 mod resource;
 mod named_graphs;
 
-pub use change::Change;
 pub use counts::{GraphCounts, UsageCounts};
 pub use fingerprint::Fingerprint;
 pub use graph_file::write_whole;
